@@ -73,7 +73,6 @@ CASES: list[tuple[dict[str, Any], str | None]] = [
     ({"structural_tag": {"type": "structural_tag"}}, "structural_tag.format"),
     ({"response_format": {"type": "yaml"}}, "response_format.type"),
     ({"prompt_logprobs": 1}, "prompt_logprobs"),
-    ({"return_token_ids": True}, "return_token_ids"),
     ({"top_k": -2}, "top_k"),
     ({"min_p": 2}, "min_p"),
     ({"frequency_penalty": 3}, "frequency_penalty"),

@@ -259,3 +259,13 @@ def test_an_answer_with_a_shape_goes_on_only_where_it_is_checked(
     else:
         assert (response.status_code, answer["error"]["code"]) == (400, code)
         assert not engine.bodies
+
+
+@pytest.mark.parametrize("field", ["return_token_ids", "prompt_logprobs"])
+def test_what_only_a_model_here_can_tell_is_refused(engine: MockEngine, model: sg.Model, field: str) -> None:
+    with TestClient(create_app(ServedModel(model.engine, model.codec))) as client:
+        response = client.post(
+            "/v1/chat/completions", json={"messages": MESSAGES, field: 1 if "log" in field else True}
+        )
+    assert (response.status_code, response.json()["error"]["param"]) == (400, field)
+    assert not engine.bodies

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from syntagma._engine import CompiledGrammar, GrammarMatcher
-from syntagma.decoding.backend import Backend, Batch, BatchBackend, Logits, Session
+from syntagma.decoding.backend import Backend, Batch, BatchBackend, Logits, ScoringBackend, Session
 from syntagma.decoding.bitmask import (
     accept_token_batch,
     allocate_token_bitmask,
@@ -23,6 +23,7 @@ __all__ = [
     "GrammarCompiler",
     "GrammarMatcher",
     "Logits",
+    "ScoringBackend",
     "Session",
     "TokenizerInfo",
     "Upstream",

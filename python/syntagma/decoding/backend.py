@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from syntagma.decoding.tokenizer_info import TokenizerInfo
 
-__all__ = ["Backend", "Batch", "BatchBackend", "Logits", "Session"]
+__all__ = ["Backend", "Batch", "BatchBackend", "Logits", "ScoringBackend", "Session"]
 
 Logits: TypeAlias = NDArray[np.float32]
 """float32, shape [vocab_size]: one logit per token id; the receiver may write into it"""
@@ -116,4 +116,17 @@ class BatchBackend(Backend, Protocol):
 
     def open_batch(self) -> Batch | None:
         """A new batch, without sequences; None where this model's network cannot be batched."""
+        ...
+
+
+@runtime_checkable
+class ScoringBackend(Backend, Protocol):
+    """A model that tells what it makes of each token of a text."""
+
+    def score(self, token_ids: Sequence[int]) -> NDArray[np.float32]:
+        """The logits after each token, float32 [tokens, vocab_size].
+
+        Raises:
+            ModelError: `E-MODEL-CONTEXT`, they are more than the context holds.
+        """
         ...

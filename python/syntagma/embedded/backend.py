@@ -153,6 +153,14 @@ class EmbeddedModel:
         """A new, empty sequence."""
         return EmbeddedSession(self._network)
 
+    def score(self, token_ids: Sequence[int]) -> Logits:
+        """The logits after each token of a text, float32 [tokens, vocab_size].
+
+        Raises:
+            ModelError: as `EmbeddedSession.prefill`.
+        """
+        return self._network.read(token_ids, self._network.new_cache())
+
     def open_batch(self) -> EmbeddedBatch:
         """A new batch, without sequences."""
         return EmbeddedBatch(self._network)

@@ -33,7 +33,13 @@ def written(
             metrics = generation.metrics if step is None or not began else None
             stopped_by = generation.stopped_by if step is None else None
             began = True
-            yield Written(events=events, logprobs=logprobs, metrics=metrics, stopped_by=stopped_by)
+            yield Written(
+                events=events,
+                logprobs=logprobs,
+                token_ids=() if step is None else (step.token_id,),
+                metrics=metrics,
+                stopped_by=stopped_by,
+            )
 
 
 def _logprob(step: Step, info: TokenizerInfo) -> TextLogprob:

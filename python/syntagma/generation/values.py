@@ -134,11 +134,13 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         events: what the parser made of it.
         logprobs: of the tokens that are new, if asked for.
+        token_ids: of the tokens that are new, one that ends the turn included; none where the engine does not tell.
         metrics: what it took so far; with the first piece, where the engine tells, and with the last.
         stopped_by: the stop string that ended the answer; with the last piece, if it was seen.
     """
 
     events: Sequence[Event] = ()
     logprobs: Sequence[TextLogprob] = ()
+    token_ids: tuple[int, ...] = ()
     metrics: Metrics | None = None
     stopped_by: str | None = None

@@ -16,6 +16,7 @@ from syntagma.events import Event, FinishReason
 from syntagma.generation import GenerationOptions, Metrics
 from syntagma.messages import Message
 from syntagma.request import ResolvedRequest
+from syntagma.serving.prompt_logprobs import PromptLogprobs
 
 __all__ = ["Began", "Ended", "Happening", "InnerRequest", "Wrote"]
 
@@ -33,6 +34,9 @@ class InnerRequest(msgspec.Struct, frozen=True, kw_only=True):
         add_generation_prompt: open the assistant's turn at the end of the prompt.
         continue_final_message: let the model go on with the final message.
         final_message: the pointer of its text in the request.
+        return_token_ids: the client wants the ids of all tokens.
+        prompt_logprobs: so many of the likeliest tokens are wanted for each place of the prompt; None: none, nor the
+            log-probability of what stands there.
         places: where in the request things stand that stand elsewhere in chat completions; see `pointers.placed`.
         stream_reasoning: hand reasoning out as it comes, not in one piece.
         prompt: the prompt itself, in place of a conversation; the answer is then plain text. None: there is none.
@@ -48,6 +52,8 @@ class InnerRequest(msgspec.Struct, frozen=True, kw_only=True):
     add_generation_prompt: bool = True
     continue_final_message: bool = False
     final_message: str = "/messages"
+    return_token_ids: bool = False
+    prompt_logprobs: int | None = None
     places: Mapping[str, str] = {}
     stream_reasoning: bool = True
     prompt: str | tuple[int, ...] | None = None
@@ -60,18 +66,23 @@ class Began(msgspec.Struct, frozen=True):
     Attributes:
         index: which one.
         prompt_tokens: tokens of the prompt; 0 where the engine does not tell before its end.
+        prompt_ids: their ids, if they are wanted.
+        prompt_logprobs: what the model makes of each, if that is wanted; of the first one, nothing.
     """
 
     index: int
     prompt_tokens: int = 0
+    prompt_ids: Sequence[int] | None = None
+    prompt_logprobs: PromptLogprobs | None = None
 
 
 class Wrote(msgspec.Struct, frozen=True):
-    """A choice goes on."""
+    """A choice goes on; `token_ids` are those of the new tokens, where the engine tells."""
 
     index: int
     events: Sequence[Event]
     logprobs: Sequence[TextLogprob]
+    token_ids: Sequence[int] = ()
 
 
 class Ended(msgspec.Struct, frozen=True):

@@ -21,12 +21,14 @@ from syntagma.generation import Generation, GenerationOptions, Metrics, RemoteGe
 from syntagma.generation.local import written
 from syntagma.limits import Limits
 from syntagma.parsing import ReadingOptions, StreamParser
+from syntagma.serving.body import unsupported
 from syntagma.serving.dialect import Asked
 from syntagma.serving.in_turn import in_turn
 from syntagma.serving.inner import Began, Ended, Happening, InnerRequest, Wrote
 from syntagma.serving.model import ServedModel
 from syntagma.serving.plain_turn import plain_turn
 from syntagma.serving.pointers import placed
+from syntagma.serving.prompt_logprobs import PromptLogprobs, prompt_logprobs
 from syntagma.serving.records import stage, timed
 from syntagma.serving.threads import ThreadStream
 from syntagma.serving.token_endpoints import vocabulary_of
@@ -54,6 +56,10 @@ class Ready(NamedTuple):
     turn: Turn
     grammar_s: float = 0.0
     """what its grammar took, seconds"""
+    prompt_ids: Sequence[int] | None = None
+    """those of the prompt, if they are wanted"""
+    prompt_logprobs: PromptLogprobs | None = None
+    """what the model makes of the prompt, if that is wanted"""
 
     @property
     def request(self) -> InnerRequest:
@@ -110,16 +116,20 @@ class Runner:
 
         def prepare() -> Ready:
             served, asked = work()
-            turn = prepared(served, asked.request)
-            if served.computes:
-                with in_request(asked.request):
-                    served.model.generator.check(turn.prompt, asked.request.options)
-            return Ready(served, asked, turn)
+            turn, ids = prepared(served, asked.request), None
+            with in_request(asked.request):
+                if served.computes:
+                    ids = served.model.generator.check(turn.prompt, asked.request.options)
+                elif asked.request.return_token_ids:
+                    raise unsupported("/return_token_ids", "the engine does not tell the ids of its tokens")
+            return Ready(served, asked, turn, prompt_ids=ids if asked.request.return_token_ids else None)
 
         with stage("render"):
             ready = await self.read(size, prepare)
         if ready.served.computes and ready.turn.request.constrains:
             ready = ready._replace(grammar_s=await _in(self._compiling, lambda: _compile(ready)))
+        if ready.request.prompt_logprobs is not None:
+            ready = ready._replace(prompt_logprobs=await _in(self._compiling, lambda: _score(ready)))
         return ready
 
     async def run(self, ready: Ready) -> AsyncGenerator[Happening, None]:
@@ -146,10 +156,11 @@ class Runner:
             async for piece in pieces:
                 if not began:
                     began = True
-                    yield Began(index, 0 if piece.metrics is None else piece.metrics.prompt_tokens)
+                    tokens = 0 if piece.metrics is None else piece.metrics.prompt_tokens
+                    yield Began(index, tokens, ready.prompt_ids, ready.prompt_logprobs)
                 metrics = piece.metrics or metrics
                 stopped_by = piece.stopped_by if piece.stopped_by in request.options.stop else None
-                yield Wrote(index, piece.events, piece.logprobs)
+                yield Wrote(index, piece.events, piece.logprobs, piece.token_ids)
         if not index:
             metrics = msgspec.structs.replace(metrics, grammar_init_s=metrics.grammar_init_s + ready.grammar_s)
         yield Ended(index, parser.finish_reason or "stop", parser.message, metrics, stopped_by)
@@ -234,6 +245,13 @@ def _compile(ready: Ready) -> float:
         if compiled is not None and turn.begun:
             turn.begin(GrammarMatcher(compiled), model.backend.tokenizer_info)
     return time.perf_counter() - began
+
+
+def _score(ready: Ready) -> PromptLogprobs:
+    engine, top = ready.served.engine, ready.request.prompt_logprobs or 0
+    with in_request(ready.request):
+        ids = () if ready.served.engine.tokenizer_info is None else encoded(ready.served, ready.turn)
+        return prompt_logprobs(engine, ids, top)
 
 
 def encoded(served: ServedModel, prompt: Turn | str) -> list[int]:

@@ -8,10 +8,10 @@ from syntagma.decoding.sampling import Sampling
 from syntagma.errors import ArgumentError
 from syntagma.generation import GenerationOptions
 from syntagma.limits import Limits
-from syntagma.serving.body import bad_field, over_limit
+from syntagma.serving.body import bad_field, bounded, over_limit, unsupported
 from syntagma.serving.settings import Settings
 
-__all__ = ["SamplingFields", "generation_options"]
+__all__ = ["SamplingFields", "generation_options", "prompt_logprobs_of"]
 
 
 class SamplingFields(msgspec.Struct, kw_only=True):
@@ -79,6 +79,18 @@ def generation_options(
         )
     except ArgumentError as error:
         raise bad_field(error.pointer or "", error.message) from error
+
+
+def prompt_logprobs_of(given: int | None, limits: Limits, *, stream: bool | None) -> int | None:
+    """How many of the likeliest tokens are wanted at each place of the prompt.
+
+    Raises:
+        RequestError: `E-REQUEST-FIELD`, `E-REQUEST-LIMIT`; `E-REQUEST-UNSUPPORTED`, of a stream.
+    """
+    if given is not None and stream:
+        raise unsupported("/prompt_logprobs", "they come with whole answers only, and not in streams")
+    top = bounded("prompt_logprobs", given, 0, 0, limits.server_top_logprobs)
+    return None if given is None else top
 
 
 def _given(value: float | None, default: float) -> float:

@@ -22,7 +22,7 @@ from syntagma.serving.dialect import Asked
 from syntagma.serving.errors import error_response
 from syntagma.serving.inner import InnerRequest
 from syntagma.serving.resolving import budgets_of, resolved
-from syntagma.serving.sampling_fields import generation_options
+from syntagma.serving.sampling_fields import generation_options, prompt_logprobs_of
 from syntagma.serving.settings import Settings
 
 __all__ = ["ChatDialect"]
@@ -66,11 +66,14 @@ class ChatDialect:
             continue_final_message=request.continue_final_message is True,
             final_message=f"/messages/{len(request.messages) - 1}/content",
             stream_reasoning=request.stream_reasoning is not False,
+            return_token_ids=request.return_token_ids is True,
+            prompt_logprobs=prompt_logprobs_of(request.prompt_logprobs, settings.limits, stream=request.stream),
             places=places,
         )
         writer = partial(
             ChatWriter,
             calls=WrittenCalls(custom_names(inner.resolved.tools), legacy=request.functions is not None),
+            wants_ids=inner.return_token_ids,
             wants_logprobs=inner.options.logprobs is not None,
             with_usage=request.stream_options is not None and request.stream_options.include_usage is True,
             reasoning_fields=() if request.include_reasoning is False else settings.reasoning_fields,
@@ -85,9 +88,6 @@ class ChatDialect:
 def _refuse_unsupported(request: ChatRequest) -> None:
     if request.chat_template is not None:
         raise unsupported("/chat_template", "a request cannot bring its own template")
-    for name in ("prompt_logprobs", "return_token_ids"):
-        if getattr(request, name):
-            raise unsupported(f"/{name}", f"{name} is not supported")
 
 
 def _max_tokens(request: ChatRequest) -> int | None:

@@ -7,6 +7,7 @@ the fields that typed clients know, and the few that other servers have made com
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -14,6 +15,7 @@ from msgspec import UNSET, UnsetType
 
 from syntagma.serving.constraint_fields import ConstraintFields
 from syntagma.serving.logprobs import TokenLogprobEntry
+from syntagma.serving.prompt_logprobs import PromptLogprobs
 from syntagma.serving.usage import StreamOptions, Usage
 
 __all__ = [
@@ -106,6 +108,7 @@ class Choice(msgspec.Struct, kw_only=True):
     message: ResponseMessage
     logprobs: ChoiceLogprobs | None = None
     finish_reason: FinishReason
+    token_ids: list[int] | UnsetType = UNSET
 
 
 class ChatCompletion(msgspec.Struct, kw_only=True):
@@ -118,6 +121,8 @@ class ChatCompletion(msgspec.Struct, kw_only=True):
     choices: list[Choice]
     usage: Usage
     system_fingerprint: None = None
+    prompt_token_ids: Sequence[int] | UnsetType = UNSET
+    prompt_logprobs: PromptLogprobs | UnsetType = UNSET
 
 
 class DeltaFunction(msgspec.Struct, kw_only=True):
@@ -162,6 +167,7 @@ class ChunkChoice(msgspec.Struct, kw_only=True):
     delta: Delta
     logprobs: ChoiceLogprobs | None = None
     finish_reason: FinishReason | None = None
+    token_ids: list[int] | UnsetType = UNSET
 
 
 class ChatChunk(msgspec.Struct, kw_only=True):
@@ -174,3 +180,4 @@ class ChatChunk(msgspec.Struct, kw_only=True):
     choices: list[ChunkChoice]
     usage: Usage | UnsetType | None = UNSET
     system_fingerprint: None = None
+    prompt_token_ids: Sequence[int] | UnsetType = UNSET

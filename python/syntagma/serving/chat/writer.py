@@ -24,7 +24,7 @@ from syntagma.serving.chat.wire import (
     ResponseMessage,
 )
 from syntagma.serving.errors import error_body
-from syntagma.serving.inner import Began, Ended, Happening
+from syntagma.serving.inner import Began, Ended, Happening, Wrote
 from syntagma.serving.logprobs import TokenLogprobEntry, logprob_entry
 from syntagma.serving.sse import DONE, event
 from syntagma.serving.usage import Usage, usage_of
@@ -38,7 +38,8 @@ class ChatWriter:
     Args:
         model: its name.
         calls: writes its calls.
-        wants_logprobs: whether they were asked for.
+        wants_ids: whether ids of tokens were asked for.
+        wants_logprobs: whether log-probabilities were.
         with_usage: whether a stream says what it took.
         reasoning_fields: the fields that reasoning stands in; none: it is left out.
     """
@@ -48,12 +49,14 @@ class ChatWriter:
         model: str,
         *,
         calls: WrittenCalls,
+        wants_ids: bool,
         wants_logprobs: bool,
         with_usage: bool,
         reasoning_fields: Sequence[str],
     ) -> None:
         self._model = model
         self._calls = calls
+        self._wants_ids = wants_ids
         self._wants_logprobs = wants_logprobs
         self._with_usage = with_usage
         self._reasoning_fields = tuple(reasoning_fields)
@@ -61,6 +64,10 @@ class ChatWriter:
         self._created = int(time.time())
         self._logprobs: list[TokenLogprobEntry] = []
         """of the current choice; in a stream those that no chunk has taken along"""
+        self._ids: list[int] = []
+        """tokens, likewise"""
+        self._of_prompt: dict[str, Any] = {}
+        """what is told of the prompt"""
         self._choices: list[Choice] = []
         self._metrics: list[Metrics] = []
 
@@ -74,11 +81,15 @@ class ChatWriter:
                     message=self._message(happening.message),
                     logprobs=ChoiceLogprobs(content=self._logprobs) if self._wants_logprobs else None,
                     finish_reason=self._reason(happening),
+                    token_ids=self._taken_ids(),
                 )
             )
             self._logprobs = []
-        elif not isinstance(happening, Began):
-            self._logprobs += map(logprob_entry, happening.logprobs)
+        elif isinstance(happening, Began):
+            told = {"prompt_token_ids": happening.prompt_ids, "prompt_logprobs": happening.prompt_logprobs}
+            self._of_prompt = {name: value for name, value in told.items() if value is not None}
+        else:
+            self._take(happening)
 
     def body(self) -> bytes:
         """The answer, whole."""
@@ -89,18 +100,20 @@ class ChatWriter:
                 model=self._model,
                 choices=self._choices,
                 usage=usage_of(self._metrics),
+                **self._of_prompt,
             )
         )
 
     def stream(self, happening: Happening) -> Iterator[bytes]:
         """What happened, as events."""
         if isinstance(happening, Began):
-            yield self._chunk(ChunkChoice(index=happening.index, delta=Delta(role="assistant", content="")))
+            choice = ChunkChoice(index=happening.index, delta=Delta(role="assistant", content=""))
+            yield self._chunk(choice, prompt_ids=happening.prompt_ids)
         elif isinstance(happening, Ended):
             self._metrics.append(happening.metrics)
             yield self._next(happening.index, Delta(), self._reason(happening))
         else:
-            self._logprobs += map(logprob_entry, happening.logprobs)
+            self._take(happening)
             for one in happening.events:
                 if delta := self._delta(happening.index, one):
                     yield self._next(happening.index, msgspec.convert(delta, Delta))
@@ -114,6 +127,16 @@ class ChatWriter:
     def failed(self, error: BaseException) -> bytes:
         """See `Writer`."""
         return event({"error": error_body(error)[1]})
+
+    def _take(self, wrote: Wrote) -> None:
+        self._logprobs += map(logprob_entry, wrote.logprobs)
+        if self._wants_ids:
+            self._ids += wrote.token_ids
+
+    def _taken_ids(self) -> list[int] | msgspec.UnsetType:
+        """The tokens that are told now."""
+        taken, self._ids = self._ids, []
+        return taken if self._wants_ids else msgspec.UNSET
 
     def _reason(self, ended: Ended) -> FinishReason:
         return cast("FinishReason", self._calls.reason(ended.finish_reason))
@@ -139,9 +162,13 @@ class ChatWriter:
     def _next(self, index: int, delta: Delta, finish_reason: FinishReason | None = None) -> bytes:
         waiting, self._logprobs = self._logprobs, []
         logprobs = ChoiceLogprobs(content=waiting) if waiting else None
-        return self._chunk(ChunkChoice(index=index, delta=delta, logprobs=logprobs, finish_reason=finish_reason))
+        choice = ChunkChoice(index=index, delta=delta, logprobs=logprobs, finish_reason=finish_reason)
+        choice.token_ids = self._taken_ids()
+        return self._chunk(choice)
 
-    def _chunk(self, choice: ChunkChoice | None, usage: Usage | None = None) -> bytes:
+    def _chunk(
+        self, choice: ChunkChoice | None, usage: Usage | None = None, prompt_ids: Sequence[int] | None = None
+    ) -> bytes:
         return event(
             ChatChunk(
                 id=self._id,
@@ -149,5 +176,6 @@ class ChatWriter:
                 model=self._model,
                 choices=[] if choice is None else [choice],
                 usage=usage if self._with_usage else msgspec.UNSET,
+                prompt_token_ids=msgspec.UNSET if prompt_ids is None else prompt_ids,
             )
         )

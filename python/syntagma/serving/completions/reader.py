@@ -15,7 +15,7 @@ from syntagma.serving.constraint_fields import response_format_of
 from syntagma.serving.dialect import Asked
 from syntagma.serving.errors import error_response
 from syntagma.serving.inner import InnerRequest
-from syntagma.serving.sampling_fields import generation_options
+from syntagma.serving.sampling_fields import generation_options, prompt_logprobs_of
 from syntagma.serving.settings import Settings
 
 __all__ = ["CompletionsDialect"]
@@ -52,9 +52,12 @@ class CompletionsDialect:
                 request, settings, max_tokens=most, logprobs=None if request.logprobs is None else top
             ),
             n=bounded("n", request.n, 1, 1, limits.server_n),
+            return_token_ids=request.return_token_ids is True,
+            prompt_logprobs=prompt_logprobs_of(request.prompt_logprobs, limits, stream=request.stream),
         )
         writer = partial(
             CompletionsWriter,
+            wants_ids=inner.return_token_ids,
             wants_logprobs=request.logprobs is not None,
             with_usage=request.stream_options is not None and request.stream_options.include_usage is True,
             echo=prompt if request.echo and isinstance(prompt, str) else "",
@@ -67,7 +70,7 @@ class CompletionsDialect:
 
 
 def _refuse_unsupported(request: CompletionRequest) -> None:
-    for name in ("suffix", "prompt_logprobs", "return_token_ids"):
+    for name in ("suffix",):
         if getattr(request, name):
             raise unsupported(f"/{name}", f"{name} is not supported")
     if request.best_of is not None and request.best_of != (request.n or 1):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from syntagma.serving.constraint_fields import ConstraintFields
+from syntagma.serving.prompt_logprobs import PromptLogprobs
 from syntagma.serving.usage import StreamOptions, Usage
 
 __all__ = ["Choice", "Completion", "CompletionRequest", "Logprobs"]
@@ -47,6 +49,9 @@ class Choice(msgspec.Struct, kw_only=True):
     text: str
     logprobs: Logprobs | None = None
     finish_reason: Literal["stop", "length"] | None = None
+    token_ids: list[int] | UnsetType = UNSET
+    prompt_token_ids: Sequence[int] | UnsetType = UNSET
+    prompt_logprobs: PromptLogprobs | UnsetType = UNSET
 
 
 class Completion(msgspec.Struct, kw_only=True):

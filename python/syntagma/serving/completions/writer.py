@@ -26,13 +26,15 @@ class CompletionsWriter:
 
     Args:
         model: its name.
-        wants_logprobs: whether they were asked for.
+        wants_ids: whether ids of tokens were asked for.
+        wants_logprobs: whether log-probabilities were.
         with_usage: whether a stream says what it took.
         echo: what stands before each text.
     """
 
-    def __init__(self, model: str, *, wants_logprobs: bool, with_usage: bool, echo: str) -> None:
+    def __init__(self, model: str, *, wants_ids: bool, wants_logprobs: bool, with_usage: bool, echo: str) -> None:
         self._model = model
+        self._wants_ids = wants_ids
         self._wants_logprobs = wants_logprobs
         self._with_usage = with_usage
         self._echo = echo
@@ -47,7 +49,9 @@ class CompletionsWriter:
         """See `Writer`."""
         if isinstance(happening, Began):
             logprobs = Logprobs() if self._wants_logprobs else None
-            self._choices[happening.index] = Choice(index=happening.index, text="", logprobs=logprobs)
+            self._choices[happening.index] = choice = self._begun(happening, "")
+            choice.logprobs = logprobs
+            choice.token_ids = [] if self._wants_ids else msgspec.UNSET
             return
         choice = self._choices[happening.index]
         if isinstance(happening, Ended):
@@ -55,8 +59,11 @@ class CompletionsWriter:
             choice.text = self._echo + (content if isinstance(content, str) else "")
             choice.finish_reason = _reason(happening)
             self._metrics.append(happening.metrics)
-        elif choice.logprobs is not None:
-            self._add(choice.logprobs, happening.index, happening.logprobs)
+        else:
+            if choice.logprobs is not None:
+                self._add(choice.logprobs, happening.index, happening.logprobs)
+            if isinstance(choice.token_ids, list):
+                choice.token_ids += happening.token_ids
 
     def body(self) -> bytes:
         """See `Writer`."""
@@ -67,8 +74,8 @@ class CompletionsWriter:
         """See `Writer`."""
         index = happening.index
         if isinstance(happening, Began):
-            if self._echo:
-                yield self._chunk(Choice(index=index, text=self._echo))
+            if self._echo or happening.prompt_ids is not None:
+                yield self._chunk(self._begun(happening, self._echo))
         elif isinstance(happening, Ended):
             self._metrics.append(happening.metrics)
             yield self._chunk(Choice(index=index, text="", finish_reason=_reason(happening)))
@@ -78,8 +85,9 @@ class CompletionsWriter:
             if self._wants_logprobs and happening.logprobs:
                 logprobs = Logprobs()
                 self._add(logprobs, index, happening.logprobs)
-            if text or logprobs is not None:
-                yield self._chunk(Choice(index=index, text=text, logprobs=logprobs))
+            ids = list(happening.token_ids) if self._wants_ids else msgspec.UNSET
+            if text or logprobs is not None or ids:
+                yield self._chunk(Choice(index=index, text=text, logprobs=logprobs, token_ids=ids))
 
     def end(self) -> Iterator[bytes]:
         """See `Writer`."""
@@ -90,6 +98,16 @@ class CompletionsWriter:
     def failed(self, error: BaseException) -> bytes:
         """See `Writer`."""
         return event({"error": error_body(error)[1]})
+
+    def _begun(self, began: Began, text: str) -> Choice:
+        """A choice with what is told of the prompt."""
+        ids, logprobs = began.prompt_ids, began.prompt_logprobs
+        return Choice(
+            index=began.index,
+            text=text,
+            prompt_token_ids=msgspec.UNSET if ids is None else ids,
+            prompt_logprobs=msgspec.UNSET if logprobs is None else logprobs,
+        )
 
     def _chunk(self, choice: Choice) -> bytes:
         return event(self._completion([choice], None if self._with_usage else msgspec.UNSET))
