@@ -79,6 +79,9 @@ def serve(
             help="Whether answers with a grammar end legally before the limit, or are cut. Engines elsewhere cut.",
         ),
     ] = True,
+    on_length: Annotated[
+        str, typer.Option(help="Finish reason of answers that are brought to a legal end at the limit: length or stop.")
+    ] = "length",
     reasoning_field: Annotated[
         str, typer.Option(help="Where a chat completion shows reasoning: reasoning_content, reasoning or both.")
     ] = "both",
@@ -105,6 +108,7 @@ def serve(
             "E-REQUEST-EXTRA", f"{error.name} is not installed", hint="pip install 'syntagma[serve]'"
         ) from error
     _check_word("--enforce", enforce, ("off", "name", "parameters"))
+    _check_word("--on-length", on_length, ("length", "stop"))
     _check_word("--reasoning-field", reasoning_field, ("reasoning_content", "reasoning", "both"))
     _check_word("--unheld", unheld, ("refuse", "check"))
     _check_word("--lookalikes", lookalikes, ("break", "refuse"))
@@ -116,6 +120,7 @@ def serve(
         max_tokens=max_tokens,
         thinking_tokens=thinking_tokens,
         complete=complete,
+        on_length=on_length,  # type: ignore[arg-type]
         reasoning_fields=("reasoning_content", "reasoning") if reasoning_field == "both" else (reasoning_field,),  # type: ignore[arg-type]
         limits=Limits(server_queue_seconds=queue_timeout),
     )

@@ -211,7 +211,8 @@ class Network:
             if (end := int(cache.lengths[row]) + len(ids)) > config.max_position_embeddings:
                 raise ModelError(
                     "E-MODEL-CONTEXT",
-                    f"{end} tokens do not fit into a context of {config.max_position_embeddings}",
+                    f"{end} tokens are too long a text: this model's maximum context length is "
+                    f"{config.max_position_embeddings} tokens",
                     hint="shorten the messages or the list of tools",
                 )
 

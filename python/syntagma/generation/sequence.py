@@ -175,6 +175,7 @@ class Sequence:
             grammar_per_token_s=self._grammar_s / self._sampled if self._sampled else 0.0,
             prefill_s=self._prefill_s,
             decode_s=self._decode_s,
+            completed=int(self._closing_tokens == [] and self.finish_reason == "length"),
         )
 
     def _steps_to_the_end(self) -> _Needs:

@@ -97,6 +97,7 @@ class Metrics(msgspec.Struct, frozen=True, kw_only=True):
         grammar_per_token_s: bitmask and acceptance alone, average of a token; over several choices the average.
         prefill_s: reading the prompt.
         decode_s: all steps, masks and sampling included, the consumer's time not.
+        completed: answers that were brought to a legal end because their tokens ran out.
     """
 
     prompt_tokens: int = 0
@@ -107,6 +108,7 @@ class Metrics(msgspec.Struct, frozen=True, kw_only=True):
     grammar_per_token_s: float = 0.0
     prefill_s: float = 0.0
     decode_s: float = 0.0
+    completed: int = 0
 
     @classmethod
     def of_choices(cls, choices: Iterable[Metrics]) -> Metrics:
@@ -125,6 +127,7 @@ class Metrics(msgspec.Struct, frozen=True, kw_only=True):
             grammar_per_token_s=sum(one.grammar_per_token_s for one in every) / len(every),
             prefill_s=sum(one.prefill_s for one in every),
             decode_s=sum(one.decode_s for one in every),
+            completed=sum(one.completed for one in every),
         )
 
 

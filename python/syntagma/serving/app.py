@@ -136,7 +136,7 @@ class _Server:
         self._models = {model.name: model for model in models}
         self._settings = settings
         self.store = ResponseStore(settings.stored_bytes)
-        self._runner = Runner(settings.parallel, settings.limits)
+        self._runner = Runner(settings.parallel, settings.limits, settings.on_length)
         self._admission = Admission(settings.limits)
 
     async def close(self) -> None:

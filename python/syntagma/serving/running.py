@@ -10,7 +10,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import aclosing, contextmanager
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 import msgspec
 
@@ -78,9 +78,11 @@ class Runner:
         parallel: answers of models in this process that are computed at once; further ones wait. None: sixteen of
             models that compute them together, two of others.
         limits: how long they may wait.
+        on_length: see `Settings`.
     """
 
-    def __init__(self, parallel: int | None, limits: Limits) -> None:
+    def __init__(self, parallel: int | None, limits: Limits, on_length: Literal["length", "stop"] = "length") -> None:
+        self._on_length = on_length
         self._queue_seconds = limits.server_queue_seconds
         alone, together = (_ALONE, _TOGETHER) if parallel is None else (parallel, parallel)
         self._alone = ThreadPoolExecutor(max_workers=alone, thread_name_prefix="syntagma-generate")
@@ -163,7 +165,10 @@ class Runner:
                 yield Wrote(index, piece.events, piece.logprobs, piece.token_ids)
         if not index:
             metrics = msgspec.structs.replace(metrics, grammar_init_s=metrics.grammar_init_s + ready.grammar_s)
-        yield Ended(index, parser.finish_reason or "stop", parser.message, metrics, stopped_by)
+        reason = parser.finish_reason or "stop"
+        if metrics.completed and self._on_length == "stop":
+            reason = "tool_calls" if any(call.complete for call in parser.message.tool_calls) else "stop"
+        yield Ended(index, reason, parser.message, metrics, stopped_by)
 
     def _written(self, ready: Ready, index: int, parser: StreamParser) -> AsyncGenerator[Written, None]:
         options = _options(ready.request, index)

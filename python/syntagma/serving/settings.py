@@ -25,6 +25,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         thinking_tokens: tokens of reasoning if the request does not say; None: no bound.
         complete: whether an answer with a grammar is brought to a legal end before its tokens run out; where not, it
             is cut off.
+        on_length: the finish reason of an answer that was brought to a legal end because its tokens ran out: `length`,
+            or what it would be had the model ended it (`stop`). `usage.extra.completed` tells of it in both cases.
         reasoning_fields: the fields of a chat completion that reasoning stands in.
         stored_bytes: what the answers of `/v1/responses` that are kept may have together; 0: none is kept.
         limits: bounds on requests.
@@ -36,6 +38,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_tokens: int | None = None
     thinking_tokens: int | None = None
     complete: bool = True
+    on_length: Literal["length", "stop"] = "length"
     reasoning_fields: tuple[Literal["reasoning_content", "reasoning"], ...] = ("reasoning_content", "reasoning")
     stored_bytes: int = 64 << 20
     limits: Limits = Limits()

@@ -24,6 +24,8 @@ class UsageExtra(msgspec.Struct, kw_only=True):
 
     grammar_init_s: float
     grammar_per_token_s: float
+    completed: int | msgspec.UnsetType = msgspec.UNSET
+    """choices that were brought to a legal end because their tokens ran out, if there are any"""
     forced_tokens: int | msgspec.UnsetType = msgspec.UNSET
     forward_passes: int | msgspec.UnsetType = msgspec.UNSET
 
@@ -49,6 +51,7 @@ def usage_of(choices: Sequence[Metrics]) -> Usage:
         extra=UsageExtra(
             grammar_init_s=metrics.grammar_init_s,
             grammar_per_token_s=metrics.grammar_per_token_s,
+            completed=metrics.completed or msgspec.UNSET,
             forced_tokens=metrics.forced_tokens if is_told else msgspec.UNSET,
             forward_passes=metrics.forward_passes if is_told else msgspec.UNSET,
         ),
