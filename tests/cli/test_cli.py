@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -70,6 +71,15 @@ def test_a_missing_library_is_reported_in_one_line() -> None:
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "pip install typer" in done.stderr
+
+
+def test_a_shell_completes_commands() -> None:
+    code = "import sys; sys.argv = ['syntagma']; from syntagma.cli import main; main()"
+    asked = {"_SYNTAGMA_COMPLETE": "complete_bash", "COMP_WORDS": "syntagma gra", "COMP_CWORD": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env={**os.environ, **asked}
+    )
+    assert done.stdout.split() == ["grammar"]
 
 
 def test_formats_lists_and_prints() -> None:

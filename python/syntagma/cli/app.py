@@ -25,7 +25,6 @@ app = typer.Typer(
     name="syntagma",
     help="Everything between an LLM's raw token stream and a typed chat message.",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
