@@ -1,60 +1,46 @@
-"""Which models `syntagma serve` serves, from its options."""
+"""Which models `syntagma serve` serves, from its options; and how they follow files that change."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from syntagma import backends, formats, upstreams
+from syntagma import backends, upstreams
+from syntagma.cli.inputs import load_format
 from syntagma.codec import ChatCodec
 from syntagma.errors import RequestError
 from syntagma.templates import ChatTemplate
 
 if TYPE_CHECKING:
-    from syntagma.generation.remote import Lookalikes, Unheld
+    from syntagma.cli.serve_options import ServeOptions
     from syntagma.serving import ServedModel
 
-__all__ = ["computed_here", "written_elsewhere"]
+__all__ = ["codec_maker", "models_of", "watched_files"]
 
 _SHIPPED = "embedded"
+_FILE_OF_FORMAT = ".toml"
 
 
-def computed_here(
-    model: str | None, *, name: str | None, chat_template: str | None, format: str | None
-) -> list[ServedModel]:
+def models_of(options: ServeOptions) -> list[ServedModel]:
+    """The models.
+
+    Raises:
+        SyntagmaError: one cannot be loaded, or the options do not go together.
+    """
+    return _elsewhere(options, options.upstream) if options.upstream else [_here(options)]
+
+
+def _here(options: ServeOptions) -> ServedModel:
     """The one model that runs in this process."""
     from syntagma.serving import ServedModel
 
-    engine, codec = backends.load(model or _SHIPPED)
-    template = codec.template
-    if chat_template is not None:
-        tokens = {} if template is None else {"bos_token": template.bos_token, "eos_token": template.eos_token}
-        template = ChatTemplate.from_file(chat_template, **tokens)
-    if format is not None:
-        codec = ChatCodec.from_format(formats.get(format), template)
-    elif chat_template is not None and template is not None:
-        codec = ChatCodec.from_template(template)
-    return [ServedModel(engine, codec, name=name)]
+    engine, codec = backends.load(options.model or _SHIPPED)
+    return ServedModel(engine, codec_maker(options, codec)(), name=options.name)
 
 
-def written_elsewhere(
-    addresses: Sequence[str],
-    *,
-    model: str | None,
-    name: str | None,
-    chat_template: str | None,
-    format: str | None,
-    unheld: Unheld,
-    lookalikes: Lookalikes,
-    api_key: str | None,
-    timeout: float,
-) -> list[ServedModel]:
-    """The models of engines that run already: addresses of one name are one model.
-
-    Raises:
-        RequestError: `E-REQUEST-ARGUMENT`, two models have one name.
-        UpstreamError: an engine cannot be used.
-    """
+def _elsewhere(options: ServeOptions, addresses: list[str]) -> list[ServedModel]:
+    """The models of engines that run already: addresses of one name are one model."""
     from syntagma.serving import ServedModel
 
     groups: dict[str | None, list[str]] = {}
@@ -62,13 +48,26 @@ def written_elsewhere(
         named, equals, address = text.partition("=")
         # An address may hold an equals sign, too, behind the colon of its kind.
         known = bool(equals) and ":" not in named
-        groups.setdefault(named if known else name, []).append(address if known else text)
+        groups.setdefault(named if known else options.name, []).append(address if known else text)
     served = []
     for group, members in groups.items():
         engine, codec = upstreams.load(
-            *members, model=model, chat_template=chat_template, format=format, api_key=api_key, timeout=timeout
+            *members,
+            model=options.model,
+            chat_template=options.chat_template,
+            format=None if options.format is None else load_format(options.format),
+            api_key=options.upstream_key,
+            timeout=options.upstream_timeout,
         )
-        served.append(ServedModel(engine, codec, name=group, unheld=unheld, lookalikes=lookalikes))
+        served.append(
+            ServedModel(
+                engine,
+                codec if options.reasoning_format is None else codec_maker(options, codec)(),
+                name=group,
+                unheld=options.unheld,  # type: ignore[arg-type]
+                lookalikes=options.lookalikes,  # type: ignore[arg-type]
+            )
+        )
     names = [one.name for one in served]
     if len(set(names)) < len(names):
         raise RequestError(
@@ -77,3 +76,34 @@ def written_elsewhere(
             hint="name them: --upstream NAME=KIND:URL",
         )
     return served
+
+
+def codec_maker(options: ServeOptions, loaded: ChatCodec) -> Callable[[], ChatCodec]:
+    """Makes the codec that the options ask for, each time from the files as they are then.
+
+    Args:
+        options: may name another template, a format, and one for reasoning.
+        loaded: the model's own codec.
+    """
+
+    def made() -> ChatCodec:
+        template, codec = loaded.template, loaded
+        if options.chat_template is not None:
+            tokens = {} if template is None else {"bos_token": template.bos_token, "eos_token": template.eos_token}
+            template = ChatTemplate.from_file(options.chat_template, **tokens)
+            if options.format is None:
+                codec = ChatCodec.from_template(template)
+        if options.format is not None:
+            codec = ChatCodec.from_format(load_format(options.format), template)
+        if options.reasoning_format is not None:
+            reasoning = load_format(options.reasoning_format)
+            codec = ChatCodec.from_format(codec.format.combine(reasoning=reasoning), template)
+        return codec
+
+    return made
+
+
+def watched_files(options: ServeOptions) -> list[Path]:
+    """The files that the server follows."""
+    formats = [name for name in (options.format, options.reasoning_format) if name and name.endswith(_FILE_OF_FORMAT)]
+    return [Path(name) for name in (*formats, options.chat_template) if name is not None]

@@ -113,7 +113,8 @@ class _Connection(H11Protocol):
         """Begin; see `asyncio.Protocol`."""
         super().connection_made(transport)
         # Whatever the client does not read at once counts: an answer waits for it, and so does its end.
-        transport.set_write_buffer_limits(high=0)
+        # With TLS, a limit of nothing would be reached by nothing, and the answer would wait for ever.
+        transport.set_write_buffer_limits(high=1)
         if len(self.connections) > self._most:
             transport.abort()
             return

@@ -7,6 +7,7 @@ answers with what all have counted.
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Final
 
 from starlette.responses import Response
@@ -15,7 +16,7 @@ from syntagma.errors import RequestError
 from syntagma.serving.errors import error_response
 from syntagma.serving.records import Choice, Observer, RequestRecord
 
-__all__ = ["SHARED_FOLDER", "Metrics", "metrics_response"]
+__all__ = ["SHARED_FOLDER", "Metrics", "forget_process", "metrics_response"]
 
 SHARED_FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
 """the environment variable with the folder that processes share"""
@@ -130,6 +131,12 @@ class Metrics(Observer):
             registry = CollectorRegistry()
             MultiProcessCollector(registry)
         return generate_latest(registry), CONTENT_TYPE_LATEST
+
+
+def forget_process(pid: int, folder: str) -> None:
+    """What a process that ended counted stays; that it has requests at work is forgotten."""
+    for path in Path(folder).glob(f"gauge_live*_{pid}.db"):
+        path.unlink()
 
 
 def metrics_response(metrics: Metrics | None) -> Response:

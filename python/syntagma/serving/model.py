@@ -57,6 +57,10 @@ class ServedModel:
             language not in _SCHEMAS_ALONE for language in self.engine.languages
         )
 
+    def follow(self, codec: ChatCodec) -> None:
+        """Take another codec, which counts for requests from now on; those that have begun keep theirs."""
+        self.codec = self.model.codec = codec
+
     async def close(self) -> None:
         """Give back what is held: threads, or the connections of this event loop."""
         if isinstance(self.engine, Upstream):

@@ -101,13 +101,14 @@ def _parts(record: RequestRecord) -> list[tuple[str, int, int, dict[str, Any]]]:
     return parts
 
 
-def export_to(endpoint: str) -> Any:
-    """A provider of tracers that sends spans to an address by OTLP over HTTP.
+def export_to(endpoint: str) -> None:
+    """Send what this process traces to an address, by OTLP over HTTP.
 
     Raises:
         RequestError: `E-REQUEST-EXTRA`, OpenTelemetry's SDK or its exporter is not installed.
     """
     try:
+        from opentelemetry import trace
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
         from opentelemetry.sdk.resources import Resource
         from opentelemetry.sdk.trace import TracerProvider
@@ -118,4 +119,4 @@ def export_to(endpoint: str) -> Any:
         ) from error
     provider = TracerProvider(resource=Resource.create({"service.name": _SERVICE}))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint)))
-    return provider
+    trace.set_tracer_provider(provider)

@@ -11,6 +11,7 @@ from syntagma.codec import ChatCodec
 from syntagma.decoding import TokenizerInfo
 from syntagma.decoding.upstream import EngineFacts, Upstream
 from syntagma.errors import UpstreamError
+from syntagma.formats import ChatFormat
 from syntagma.templates import ChatTemplate
 from syntagma.upstreams.loop_thread import wait
 from syntagma.upstreams.pool import UpstreamPool
@@ -23,7 +24,7 @@ def load(
     *addresses: str,
     model: str | os.PathLike[str] | None = None,
     chat_template: str | os.PathLike[str] | None = None,
-    format: str | None = None,
+    format: str | ChatFormat | None = None,
     api_key: str | None = None,
     timeout: float = 600.0,
 ) -> tuple[Upstream, ChatCodec]:
@@ -35,7 +36,8 @@ def load(
             where a folder has a `tokenizer.json`, the library `tokenizers` is installed, and the engine takes ids.
         chat_template: a file with the chat template; it counts before that of `model`, and that before what the engine
             says.
-        format: the registered format that the model writes; None: it is found by analysing the template.
+        format: the format that the model writes, or the name of a registered one; None: it is found by analysing the
+            template.
         api_key: for all of them.
         timeout: seconds that an engine may be silent.
 
@@ -49,7 +51,7 @@ def load(
     facts = wait(_facts(upstream))
     template = _template(facts, upstream, model, chat_template)
     if format is not None:
-        return upstream, ChatCodec.from_format(formats.get(format), template)
+        return upstream, ChatCodec.from_format(formats.get(format) if isinstance(format, str) else format, template)
     return upstream, ChatCodec.from_template(template)
 
 

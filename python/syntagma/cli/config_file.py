@@ -1,0 +1,91 @@
+"""`--config FILE`: the options of a command from a TOML file. What is said on the command line counts before it."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+from syntagma.cli.inputs import read_text
+from syntagma.errors import RequestError, SyntagmaError
+
+__all__ = ["ConfigOption", "check_config"]
+
+_FAILED = "syntagma.config.failed"
+_APART = frozenset({"config", "as_json", "help"})
+"""what a file cannot say"""
+
+
+def _read(context: typer.Context, path: str | None) -> str | None:
+    if path is not None:
+        try:
+            context.default_map = {**_values(context, path), **(context.default_map or {})}
+        except SyntagmaError as error:
+            # How errors are printed is another option, which may not have been read yet.
+            context.meta[_FAILED] = error
+    return path
+
+
+ConfigOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--config",
+        is_eager=True,
+        callback=_read,
+        help="A TOML file with options, named as here without the dashes; those of the command line count before it.",
+    ),
+]
+
+
+def check_config(context: typer.Context) -> None:
+    """Raise what was wrong with the file.
+
+    Raises:
+        RequestError: `E-REQUEST-FILE`, it cannot be read; `E-REQUEST-CONFIG`, it is no TOML, or says what it cannot.
+    """
+    failed = context.meta.get(_FAILED)
+    if failed is not None:
+        raise failed
+
+
+def _values(context: typer.Context, path: str) -> dict[str, Any]:
+    """Parameter → value."""
+    try:
+        data = tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise RequestError("E-REQUEST-CONFIG", f"not TOML: {error}", source=path) from error
+    known = {
+        option.removeprefix("--"): parameter
+        for parameter in context.command.params
+        if parameter.name not in _APART
+        for option in parameter.opts
+    }
+    values = {}
+    for key, value in data.items():
+        parameter = known.get(key.replace("_", "-"))
+        if parameter is None:
+            near = difflib.get_close_matches(key.replace("_", "-"), known, n=3)
+            hint = f"did you mean {' or '.join(near)}?" if near else "`syntagma serve --help` lists them"
+            raise RequestError("E-REQUEST-CONFIG", f"there is no option {key!r}", hint=hint, source=path)
+        if parameter.name in values:
+            raise RequestError("E-REQUEST-CONFIG", f"{key!r} is said twice", source=path)
+        values[str(parameter.name)] = _checked(key, value, parameter, path)
+    return values
+
+
+def _checked(key: str, value: Any, parameter: Any, path: str) -> Any:
+    """The value, of a kind that the option can take; bounds are checked where those of the command line are."""
+    if getattr(parameter, "is_flag", False):
+        expected, fits = "true or false", isinstance(value, bool)
+    elif parameter.multiple:
+        value = [value] if isinstance(value, str) else value
+        expected = "a text, or a list of texts"
+        fits = isinstance(value, list) and all(isinstance(item, str) for item in value)
+    else:
+        expected = "a text or a number"
+        fits = isinstance(value, str | int | float) and not isinstance(value, bool)
+    if not fits:
+        raise RequestError("E-REQUEST-CONFIG", f"{key!r} is {expected}", source=path)
+    return value

@@ -1,0 +1,159 @@
+"""Runs the server of `syntagma serve` in this process."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import socket
+import ssl
+from collections.abc import Callable
+from typing import Any, Final
+
+from syntagma.cli.inputs import read_text
+from syntagma.cli.serve_options import ServeOptions
+from syntagma.cli.served import codec_maker, models_of, watched_files
+from syntagma.errors import RequestError
+from syntagma.limits import Limits
+from syntagma.serving import Operations, ServedModel, Settings, create_app
+from syntagma.serving.following import Follower
+from syntagma.serving.keys import Key, key_of, keys_of_file
+from syntagma.serving.listening import serve as listen
+from syntagma.serving.logs import configure
+from syntagma.serving.tracing import export_to
+
+__all__ = ["run_here", "settings_of"]
+
+_FOLLOW_S: Final = 1.0
+"""how often files are looked at"""
+_WORDS: Final[dict[str, tuple[str, ...]]] = {
+    "enforce": ("off", "name", "parameters"),
+    "on_length": ("length", "stop"),
+    "reasoning_field": ("reasoning_content", "reasoning", "both"),
+    "unheld": ("refuse", "check"),
+    "lookalikes": ("break", "refuse"),
+    "log_format": ("text", "json"),
+    "log_level": ("debug", "info", "warning", "error"),
+}
+_log = logging.getLogger("syntagma.serving")
+
+
+def settings_of(options: ServeOptions) -> Settings:
+    """The settings that the options ask for; what does not go together is refused.
+
+    Raises:
+        RequestError: `E-REQUEST-ARGUMENT`; `E-REQUEST-FILE`, a file of keys or of TLS cannot be read.
+    """
+    for name, known in _WORDS.items():
+        given = getattr(options, name)
+        if given is not None and given not in known:
+            option = "--" + name.replace("_", "-")
+            raise RequestError("E-REQUEST-ARGUMENT", f"{option} is one of {', '.join(known)}, not {given!r}")
+    if options.upstream and options.thinking_tokens is not None:
+        raise RequestError("E-REQUEST-ARGUMENT", "--thinking-tokens: engines elsewhere cannot be held to it")
+    _check_shared(options)
+    _tls(options)
+    both = ("reasoning_content", "reasoning")
+    field = options.reasoning_field
+    return Settings(
+        enforce=options.enforce,  # type: ignore[arg-type]
+        parallel=options.parallel,
+        max_tokens=options.max_tokens,
+        thinking_tokens=options.thinking_tokens,
+        complete=options.complete,
+        on_length=options.on_length,  # type: ignore[arg-type]
+        reasoning_fields=both if field == "both" else (field,),  # type: ignore[arg-type]
+        stored_bytes=options.stored_bytes,
+        limits=Limits(server_queue_seconds=options.queue_timeout),
+        operations=Operations(
+            keys=_keys(options), origins=tuple(options.cors or ()), rate=options.rate, concurrency=options.concurrency
+        ),
+    )
+
+
+def _check_shared(options: ServeOptions) -> None:
+    """Refuse what several processes would each count or keep for themselves."""
+    if options.workers == 1:
+        return
+    if options.stored_bytes:
+        raise RequestError(
+            "E-REQUEST-ARGUMENT",
+            "workers do not share the answers of /v1/responses that are kept",
+            hint="add --stored-bytes 0, and answers are not kept; or serve with one worker",
+        )
+    if options.rate is not None or options.concurrency is not None:
+        raise RequestError(
+            "E-REQUEST-ARGUMENT",
+            "workers do not share what keys have asked for",
+            hint="leave --rate and --concurrency to the proxy in front; or serve with one worker",
+        )
+
+
+def _keys(options: ServeOptions) -> tuple[Key, ...]:
+    keys = [key_of(secret) for secret in options.api_key or ()]
+    if options.api_keys is not None:
+        keys += keys_of_file(read_text(options.api_keys), options.api_keys)
+    return tuple(keys)
+
+
+def _tls(options: ServeOptions) -> dict[str, Any]:
+    """What the HTTP server is told of certificates."""
+    if options.tls_cert is None and options.tls_key is None:
+        return {}
+    if options.tls_cert is None:
+        raise RequestError("E-REQUEST-ARGUMENT", "--tls-key needs --tls-cert")
+    try:
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(options.tls_cert, options.tls_key)
+    except OSError as error:
+        raise RequestError(
+            "E-REQUEST-FILE",
+            f"the certificate cannot be used: {error.strerror or error}",
+            hint="--tls-cert and --tls-key are PEM files that belong together",
+            source=options.tls_cert,
+        ) from error
+    return {"ssl_certfile": options.tls_cert, "ssl_keyfile": options.tls_key}
+
+
+def run_here(options: ServeOptions, listener: socket.socket, begun: Callable[[list[str]], None]) -> None:
+    """Load the models and serve them until a signal ends it.
+
+    Args:
+        options: all of them.
+        listener: bound.
+        begun: is told the names of the models, once they are loaded.
+
+    Raises:
+        SyntagmaError: a model cannot be loaded, or the options do not go together.
+    """
+    settings = settings_of(options)
+    configure(options.log_format, options.log_level)  # type: ignore[arg-type]
+    if options.grammar_backend is not None:
+        _log.warning("--grammar-backend %s means nothing here: grammars are held by Syntagma", options.grammar_backend)
+    if options.otlp_traces_endpoint is not None:
+        export_to(options.otlp_traces_endpoint)
+    served = models_of(options)
+    _follow(served, options)
+    app = create_app(served, settings)
+    begun([one.name for one in served])
+    listen(
+        app,
+        listener,
+        limits=settings.limits,
+        shutdown_s=options.shutdown_timeout,
+        log_config=None,
+        **_tls(options),
+    )
+
+
+def _follow(served: list[ServedModel], options: ServeOptions) -> None:
+    """Have the models follow the files that they were made of: by themselves, and at once at SIGHUP."""
+    files = watched_files(options)
+    followers = [Follower(one, files, codec_maker(options, one.codec)) for one in served] if files else []
+    for follower in followers:
+        follower.start(_FOLLOW_S)
+
+    def ask(*_: object) -> None:
+        for follower in followers:
+            follower.ask()
+
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, ask)
