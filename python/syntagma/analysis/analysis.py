@@ -6,7 +6,7 @@ import hashlib
 import logging
 import os
 import sys
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Collection, Iterator, MutableMapping
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -20,10 +20,12 @@ from syntagma.analysis.infer.frame import Frame
 from syntagma.analysis.layout import GenerationPrompt, layout_of
 from syntagma.analysis.locate.observations import observe
 from syntagma.analysis.probe.inputs import ProbeResult, probe_inputs
+from syntagma.analysis.prompt_side import assumed_formats
 from syntagma.analysis.render.bounded_renderer import BoundedRenderer
 from syntagma.analysis.render.conversation import Sentinels
 from syntagma.analysis.render.turn_renderer import TurnRenderer
 from syntagma.analysis.result import Analysis
+from syntagma.decoding import TokenizerInfo
 from syntagma.entry import entry
 from syntagma.errors import ArgumentError, ArgumentTypeError, FormatError
 from syntagma.format_schema import FormatSpec, used_markers
@@ -48,6 +50,7 @@ def analyze(
     candidates: Candidates = "all",
     cache: MutableMapping[str, Analysis] | str | os.PathLike[str] | None = None,
     seed: int = 0,
+    vocabulary: TokenizerInfo | None = None,
 ) -> Analysis:
     """Derive a template's format from renders, and prove it.
 
@@ -59,11 +62,12 @@ def analyze(
         cache: keeps analyses by a hash of everything that decides the result: a mapping, or a folder, which is made
             where there is none; None: the last ones of this process are kept in memory.
         seed: seed of the made-up words; the result does not depend on it.
+        vocabulary: the model's vocabulary: a format is assumed only if its calls begin with tokens of it.
 
     Raises:
         TemplateError: `E-TEMPLATE-ANALYSIS`, no assistant's turn renders, or the renders went beyond their limits.
         ArgumentError: `E-ARGUMENT-CANDIDATES`, unknown `candidates`, or named ones without certification.
-        ArgumentTypeError: `E-ARGUMENT-TEMPLATE`, neither template nor text.
+        ArgumentTypeError: `E-ARGUMENT-TEMPLATE`, neither template nor text; `E-ARGUMENT-TYPE`, no vocabulary.
     """
     if isinstance(template, str):
         template = ChatTemplate(template)
@@ -79,15 +83,24 @@ def analyze(
     # The package imports this module, so its version is asked for when it is there.
     version = sys.modules["syntagma"].__version__
     tokens = [template.bos_token, template.eos_token, template.special_tokens, msgspec.structs.asdict(template.limits)]
-    parts = [version, template.source, tokens, certify, candidates, seed, names()]
+    control_tokens = None if vocabulary is None else sorted(vocabulary.control_tokens)
+    parts = [version, template.source, tokens, certify, candidates, seed, names(), control_tokens]
     key = hashlib.sha256(msgspec.json.encode(parts)).hexdigest()
     found = kept.get(key)
     if found is None:
-        found = kept[key] = _analyze(template, certify=certify, candidates=candidates, seed=seed)
+        found = _analyze(template, certify=certify, candidates=candidates, seed=seed, control_tokens=control_tokens)
+        kept[key] = found
     return found
 
 
-def _analyze(template: ChatTemplate, *, certify: bool, candidates: Candidates, seed: int) -> Analysis:
+def _analyze(
+    template: ChatTemplate,
+    *,
+    certify: bool,
+    candidates: Candidates,
+    seed: int,
+    control_tokens: Collection[str] | None,
+) -> Analysis:
     """The stages of an analysis, in order."""
     # Conversations of made-up words, rendered within bounds. A made-up word stands for the end-of-sequence token, too.
     sentinels = Sentinels(seed)
@@ -110,13 +123,16 @@ def _analyze(template: ChatTemplate, *, certify: bool, candidates: Candidates, s
         _log.debug("found %s: %r, from %s", evidence.what, evidence.text, evidence.seen)
     for finding in inferred.findings:
         _log.info("%s: %s", finding.code, finding.message)
+    assumed: tuple[str, ...] = ()
+    if probed.capabilities.tools and not probed.max_calls:
+        assumed = assumed_formats(renderer, probed, control_tokens)
     # Proof, and named formats where the derived one has none.
     choice = _Choice(name="derived", format=derived, certificate=None)
     if certify:
         outputs = TemplateOutputs(
             renderer, probed.certified_inputs, inferred.frame, seen.prompts, eos_token=template.eos_token
         )
-        certifier = Certifier(outputs, probed.id_form, _mentions(probed, template))
+        certifier = Certifier(outputs, probed.id_form, _mentions(probed, template, assumed))
         if candidates != "named":
             choice = _Choice("derived", derived, certifier.certify(derived, inferred.findings))
         if candidates != "derived":
@@ -136,6 +152,7 @@ def _analyze(template: ChatTemplate, *, certify: bool, candidates: Candidates, s
         certificate=choice.certificate,
         prompts=prompts,
         layout=layout_of(choice.format, prompts, {located.shape for located in seen.turns}),
+        assumed=assumed,
         renders=bounded.count,
     )
 
@@ -163,12 +180,13 @@ class _Choice(msgspec.Struct, frozen=True):
     certificate: Certificate | None
 
 
-def _mentions(probed: ProbeResult, template: ChatTemplate) -> Mentions:
+def _mentions(probed: ProbeResult, template: ChatTemplate, assumed: tuple[str, ...]) -> Mentions:
     """What the template speaks of, by its text and its variables."""
     found = probed.capabilities
     return Mentions(
         calls="tool_calls" in template.source,
         tools=found.tools,
+        assumed=assumed,
         reasoning=bool(probed.thinking_variables or found.thinking_switches or found.reasoning),
     )
 
@@ -211,8 +229,9 @@ def _has_headers_of(named: FormatSpec, derived: FormatSpec) -> bool:
 
 
 def _without_aliases(fmt: ChatFormat) -> FormatSpec:
-    """The format without its aliases: formats that are equal then need one certificate."""
-    return msgspec.structs.replace(fmt.spec, aliases=()) if fmt.spec.aliases else fmt.spec
+    """The format without its aliases and its prompt: formats that are equal then need one certificate."""
+    named = fmt.spec.aliases or fmt.spec.prompt is not None
+    return msgspec.structs.replace(fmt.spec, aliases=(), prompt=None) if named else fmt.spec
 
 
 def _beats(one: Certificate, other: Certificate, *, in_tie: bool) -> bool:

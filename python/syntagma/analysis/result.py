@@ -30,6 +30,8 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
         certificate: what is proved about `format`; None without certification.
         prompts: the generation prompt for every setting that changes it, the default first; then with a tool declared.
         layout: modes, kinds and markers of `format`.
+        assumed: names of registered formats whose model this template speaks to, judged by how its prompts list tools
+            and show results, where it writes no call itself. That is no proof, and none of them is chosen: name one.
         renders: how many renders were made.
     """
 
@@ -41,6 +43,7 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     certificate: Certificate | None
     prompts: tuple[GenerationPrompt, ...]
     layout: TurnLayout
+    assumed: tuple[str, ...] = ()
     renders: int
 
     @property
@@ -72,6 +75,7 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
             "preserved_tokens": self.preserved_tokens,
             "triggers": self.triggers,
             "stop_strings": self.stop_strings,
+            "assumed": self.assumed,
             "renders": self.renders,
         }
         return dict(msgspec.json.decode(msgspec.json.encode(record)))
@@ -111,5 +115,6 @@ def _fields_of(data: Mapping[str, Any]) -> dict[str, Any]:
         "certificate": certificate,
         "prompts": msgspec.convert(data["prompts"], tuple[GenerationPrompt, ...]),
         "layout": msgspec.convert(data["layout"], TurnLayout),
+        "assumed": msgspec.convert(data["assumed"], tuple[str, ...]),
         "renders": int(data["renders"]),
     }

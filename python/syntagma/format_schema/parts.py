@@ -19,6 +19,7 @@ __all__ = [
     "MessagesSpec",
     "Notation",
     "Part",
+    "PromptSpec",
     "ReasoningSpec",
     "ReasoningState",
     "ToolsSpec",
@@ -168,5 +169,21 @@ class MessagesSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """where a message goes whose header fits no example, or had to be guessed"""
 
 
-Part: TypeAlias = ReasoningSpec | ContentSpec | ToolsSpec | MessagesSpec | Notation
+class PromptSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a prompt of the model shows tools and their results, as far as markers surround them.
+
+    Prompts are rendered by chat templates, never by a format: this tells which format's model a template speaks to.
+    """
+
+    tool_list: str
+    """what surrounds the list of declared tools, `{tools}`"""
+    tool: str = "{tool}"
+    """one tool, as JSON: whole, `{tool}`, or what stands under its key `function`, `{function}`"""
+    separator: str = ""
+    """between tools"""
+    result: tuple[str, ...] = ()
+    """what surrounds a tool's result, `{result}`; `{id}` and `{name}` are those of the call"""
+
+
+Part: TypeAlias = ReasoningSpec | ContentSpec | ToolsSpec | MessagesSpec | PromptSpec | Notation
 """A part of a format, whose fields `validation` checks."""

@@ -14,7 +14,7 @@ import msgspec
 
 from syntagma.format_schema.envelope import Envelope
 from syntagma.format_schema.header import split_header
-from syntagma.format_schema.parts import ContentSpec, MessagesSpec, ReasoningSpec, ToolsSpec
+from syntagma.format_schema.parts import ContentSpec, MessagesSpec, PromptSpec, ReasoningSpec, ToolsSpec
 from syntagma.format_schema.pattern import Pattern, Spelled
 from syntagma.format_schema.validation import check_headers, check_part, check_types, format_error
 
@@ -50,12 +50,13 @@ class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     content: ContentSpec | None = None
     tools: ToolsSpec | None = None
     messages: MessagesSpec | None = None
+    prompt: PromptSpec | None = None
 
     def __post_init__(self) -> None:
         check_types(self, "")
         _check_ends(self)
         _check_markers(self)
-        for name in ("reasoning", "content", "tools", "messages"):
+        for name in ("reasoning", "content", "tools", "messages", "prompt"):
             part = getattr(self, name)
             if part is not None:
                 check_part(name, part, f"/{name}")

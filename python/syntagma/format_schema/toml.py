@@ -17,7 +17,7 @@ import msgspec
 
 from syntagma.errors import FormatError
 from syntagma.format_schema.misspelt import check_words
-from syntagma.format_schema.parts import ContentSpec, MessagesSpec, Notation, ReasoningSpec, ToolsSpec
+from syntagma.format_schema.parts import ContentSpec, MessagesSpec, Notation, PromptSpec, ReasoningSpec, ToolsSpec
 from syntagma.format_schema.pattern import Spelled
 from syntagma.format_schema.spec import FormatSpec
 from syntagma.format_schema.validation import decode_spelled, format_error, key_names, type_error
@@ -33,6 +33,7 @@ _PARTS: dict[str, type[msgspec.Struct]] = {
     "content": ContentSpec,
     "tools": ToolsSpec,
     "messages": MessagesSpec,
+    "prompt": PromptSpec,
 }
 _STRUCTS: dict[str, type[msgspec.Struct]] = {**_PARTS, "also": ToolsSpec, "literals": Notation, "": FormatSpec}
 _ONE_OR_MORE = {
@@ -40,6 +41,7 @@ _ONE_OR_MORE = {
     "content": ("block",),
     "tools": ("section", "call", "envelope", "id", "argument"),
     "messages": ("start", "end", "default"),
+    "prompt": ("result",),
 }
 """keys of each part whose value may be one text instead of a list"""
 _NOTATIONS = {

@@ -13,7 +13,7 @@ import msgspec
 
 from syntagma.errors import FormatError
 from syntagma.format_schema.header import default_fields, split_header
-from syntagma.format_schema.parts import ContentSpec, MessagesSpec, Part, ReasoningSpec, ToolsSpec
+from syntagma.format_schema.parts import ContentSpec, MessagesSpec, Part, PromptSpec, ReasoningSpec, ToolsSpec
 from syntagma.format_schema.pattern import Pattern, Spelled
 from syntagma.json_pointer import steps_of
 
@@ -48,6 +48,7 @@ _REQUIRED_KEYS = {
     "reasoning": ("block",),
     "tools": ("section", "call"),
     "messages": ("fields", "body"),
+    "prompt": ("tool_list",),
     "literals": ("quotes", "true", "false", "null"),
 }
 _WRONG_TYPE = re.compile(r"Expected `([^`]*)`, got `([^`]*)`")
@@ -133,7 +134,7 @@ def check_part(name: str, part: Part, pointer: str) -> None:
     """The rules of one part by itself.
 
     Args:
-        name: which part: `reasoning`, `content`, `tools`, `messages` or `literals`.
+        name: which part: `reasoning`, `content`, `tools`, `messages`, `prompt` or `literals`.
         part: the part.
         pointer: JSON pointer of the part.
 
@@ -151,6 +152,19 @@ def check_part(name: str, part: Part, pointer: str) -> None:
                     _check_pattern(f"{name}.{key}", pattern, f"{pointer}/{key}")
     if isinstance(part, ToolsSpec):
         _check_tools(part, pointer)
+    if isinstance(part, PromptSpec):
+        _check_prompt(part, pointer)
+
+
+def _check_prompt(prompt: PromptSpec, pointer: str) -> None:
+    """Each text has its placeholder once, and text around it."""
+    texts = [("tool_list", prompt.tool_list, ("{tools}",)), ("tool", prompt.tool, ("{tool}", "{function}"))]
+    texts += [("result", text, ("{result}",)) for text in prompt.result]
+    for key, text, placeholders in texts:
+        if sum(text.count(one) for one in placeholders) != 1:
+            raise format_error("E-FORMAT-PATTERN", f"{pointer}/{key}", f"needs {' or '.join(placeholders)} once")
+        if key != "tool" and not all(part.strip() for part in text.split(placeholders[0])):
+            raise format_error("E-FORMAT-PATTERN", f"{pointer}/{key}", "has no text on both sides of its placeholder")
 
 
 def check_types(part: msgspec.Struct, pointer: str) -> None:

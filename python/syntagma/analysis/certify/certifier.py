@@ -61,11 +61,20 @@ class Mentions(msgspec.Struct, frozen=True):
         calls: it reads the calls of messages.
         reasoning: it has a thinking switch, or reads reasoning.
         tools: it lists declared tools in the prompt.
+        assumed: registered formats whose prompt side it renders.
     """
 
     calls: bool
     reasoning: bool
     tools: bool
+    assumed: tuple[str, ...] = ()
+
+    @property
+    def assumption(self) -> str:
+        """What the prompt side tells, as the end of a sentence."""
+        if not self.assumed:
+            return "; name the format"
+        return f"; its prompts are those of {' or '.join(f'`{name}`' for name in self.assumed)}: name it if it is so"
 
 
 class Certifier:
@@ -172,7 +181,7 @@ class Certifier:
             yield Finding(
                 "calls-not-written",
                 "the prompt lists the declared tools, and the template writes no call: it does not say how the model "
-                "writes them",
+                "writes them" + self._mentions.assumption,
             )
         if not certificate.covers("C"):
             yield Finding("content-lost", "no content came back")

@@ -142,6 +142,28 @@ class TurnRenderer:
         text = self.bounded.render([self._user(0)], inputs, tools=declared_tools(self._spare), prompt=True)
         return text is not None and self._spare[0].name in text
 
+    def tools_prompt(
+        self, inputs: Inputs, calls: tuple[SampleCall, ...], result: str
+    ) -> tuple[str, list[dict[str, Any]]] | None:
+        """A prompt that declares a tool for each call, after a result of the first one, and the tools.
+
+        Where a message that calls or a result does not render, it is left out; None if nothing renders.
+
+        Args:
+            inputs: what the template wants.
+            calls: what the tools are declared by.
+            result: the text of the result.
+        """
+        tools = declared_tools(calls)
+        call = assistant_message(SampleTurn(content=self.sentinels.word("c"), calls=calls[:1]), inputs)
+        plain = assistant_message(SampleTurn(content=self.sentinels.word("c")), inputs)
+        answer = {"role": "tool", "name": calls[0].name, "tool_call_id": calls[0].id, "content": result}
+        for turns in ([call, answer], [plain, answer], []):
+            text = self.bounded.render([self._user(0), *turns], inputs, tools=tools, prompt=True)
+            if text is not None:
+                return text, tools
+        return None
+
     def shows_roles(self, inputs: Inputs, *roles: str) -> bool:
         """Whether a conversation of messages with these roles renders and shows each of them.
 
