@@ -24,7 +24,13 @@ from syntagma.request import ResponseFormat, read_response_format
 from syntagma.serving.body import bad_field
 from syntagma.serving.sampling_fields import SamplingFields
 
-__all__ = ["ConstraintFields", "StructuredOutputs", "response_format_at", "response_format_of"]
+__all__ = [
+    "ConstraintFields",
+    "StructuredOutputs",
+    "response_format_at",
+    "response_format_beside",
+    "response_format_of",
+]
 
 
 class StructuredOutputs(msgspec.Struct, kw_only=True):
@@ -121,6 +127,26 @@ def response_format_at(pointer: str, value: Mapping[str, Any], inside: str = "")
         error.pointer = (error.pointer or place).replace(place, pointer, 1)
         raise
     return msgspec.structs.replace(read, pointer=read.pointer.replace(place, pointer, 1))
+
+
+def response_format_beside(pointer: str, value: Mapping[str, Any] | None, fields: ConstraintFields) -> ResponseFormat:
+    """What the content must be, where an endpoint has a field of its own for that.
+
+    Args:
+        pointer: of that field.
+        value: of that field; None: it is not given.
+        fields: those that every endpoint has.
+
+    Raises:
+        RequestError: as `response_format_of`.
+    """
+    shared = response_format_of(fields)
+    own = None if value is None else response_format_at(pointer, value)
+    if own is None or own.is_text:
+        return shared
+    if not shared.is_text:
+        raise bad_field(shared.pointer or "/response_format", f"{pointer} holds the answer already")
+    return own
 
 
 def _tag(pointer: str, value: Any) -> Mapping[str, Any]:

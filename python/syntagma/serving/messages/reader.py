@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from syntagma.request import ResolvedRequest
 from syntagma.serving.body import bad_field, decode_body, typed_body, unread_fields, unsupported
-from syntagma.serving.constraint_fields import response_format_at
+from syntagma.serving.constraint_fields import response_format_beside
 from syntagma.serving.dialect import Asked
 from syntagma.serving.errors import error_headers, json_response
 from syntagma.serving.inner import InnerRequest
@@ -52,9 +52,9 @@ class MessagesDialect:
         request = typed_body(data, MessagesRequest)
         if request.max_tokens < 1:
             raise bad_field("/max_tokens", f"at least 1, not {request.max_tokens}")
-        fields = SamplingFields(
-            temperature=request.temperature, top_p=request.top_p, top_k=request.top_k, stop=request.stop_sequences
-        )
+        fields: SamplingFields = request
+        if request.stop_sequences is not None:
+            fields = msgspec.structs.replace(request, stop=request.stop_sequences)
         inner = msgspec.structs.replace(
             _inner(request, settings), options=generation_options(fields, settings, max_tokens=request.max_tokens)
         )
@@ -188,7 +188,7 @@ def _joined(texts: Sequence[str]) -> str:
 
 def _resolved(request: CountRequest, settings: Settings) -> ResolvedRequest:
     choice, config = request.tool_choice, request.output_config
-    shape = None if config is None or config.format is None else response_format_at(_FORMAT, config.format)
+    shape = response_format_beside(_FORMAT, None if config is None else config.format, request)
     wanted: str | dict[str, Any] = "auto"
     if choice is not None:
         named = {"type": "function", "function": {"name": choice.name}}

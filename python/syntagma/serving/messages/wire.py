@@ -7,6 +7,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from syntagma.serving.constraint_fields import ConstraintFields
+
 __all__ = [
     "Answer",
     "Block",
@@ -65,8 +67,11 @@ class OutputConfig(msgspec.Struct, kw_only=True):
     effort: str | None = None
 
 
-class CountRequest(msgspec.Struct, kw_only=True):
-    """Body of `POST /v1/messages/count_tokens`, and what it shares with `/v1/messages`."""
+class CountRequest(ConstraintFields, kw_only=True):
+    """Body of `POST /v1/messages/count_tokens`, and what it shares with `/v1/messages`.
+
+    The fields of sampling and of constraints that other servers have made common are among them.
+    """
 
     messages: list[InputMessage]
     model: str | None = None
@@ -82,9 +87,6 @@ class MessagesRequest(CountRequest, kw_only=True):
     """Body of `POST /v1/messages`."""
 
     max_tokens: int
-    temperature: float | None = None
-    top_p: float | None = None
-    top_k: int | None = None
     stop_sequences: list[str] | None = None
     stream: bool | None = None
     metadata: Any = None

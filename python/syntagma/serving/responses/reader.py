@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from starlette.responses import Response as HttpResponse
 
+from syntagma.json_pointer import pointer_of
 from syntagma.request import ResolvedRequest, ResponseFormat
 from syntagma.serving.body import bad_field, bounded, decode_body, typed_body, unread_fields, unsupported
-from syntagma.serving.constraint_fields import response_format_at
+from syntagma.serving.constraint_fields import response_format_beside
 from syntagma.serving.custom_calls import custom_names
 from syntagma.serving.dialect import Asked
-from syntagma.serving.errors import error_response
+from syntagma.serving.errors import error_response, param_of
 from syntagma.serving.inner import InnerRequest
 from syntagma.serving.resolving import budgets_of, resolved
 from syntagma.serving.responses.conversation import conversation_of
 from syntagma.serving.responses.store import ResponseStore
 from syntagma.serving.responses.wire import Reasoning, Response, ResponsesRequest
 from syntagma.serving.responses.writer import ResponsesWriter
-from syntagma.serving.sampling_fields import SamplingFields, generation_options
+from syntagma.serving.sampling_fields import generation_options
 from syntagma.serving.settings import Settings
 
 __all__ = ["ResponsesDialect"]
@@ -34,6 +35,11 @@ _PLACES: Final = {
     "/messages": "/input",
 }
 """what stands elsewhere than in chat completions"""
+_OF_TOOLS: Final = {
+    "function": ("name", "description", "parameters", "strict"),
+    "custom": ("name", "description", "format"),
+}
+"""what is read of a tool, by its type"""
 _NO_REASONING: Final = "none"
 """the effort that switches reasoning off"""
 
@@ -72,7 +78,8 @@ class ResponsesDialect:
             custom = custom_names(inner.resolved.tools)
             return ResponsesWriter(_answer(request, model), conversation, store, custom)
 
-        return Asked(inner, request.stream is True, writer, unread_fields(data, ResponsesRequest, _PASSED_ON))
+        unread = (*unread_fields(data, ResponsesRequest, _PASSED_ON), *_unread_of_tools(request.tools or ()))
+        return Asked(inner, request.stream is True, writer, unread)
 
     def refuse(self, error: BaseException) -> HttpResponse:
         """See `Dialect`."""
@@ -98,13 +105,12 @@ def _inner(request: ResponsesRequest, messages: list[dict[str, Any]], settings: 
         raise bad_field("/max_output_tokens", f"at least 1, not {most}")
     top = bounded("top_logprobs", request.top_logprobs, 0, 0, limits.server_top_logprobs)
     wants_logprobs = bool(top) or "message.output_text.logprobs" in (request.include or ())
-    fields = SamplingFields(temperature=request.temperature, top_p=request.top_p)
     effort = None if request.reasoning is None else request.reasoning.effort
     return InnerRequest(
         model=request.model,
         messages=messages,
         resolved=_resolved(request, settings, effort),
-        options=generation_options(fields, settings, max_tokens=most, logprobs=top if wants_logprobs else None),
+        options=generation_options(request, settings, max_tokens=most, logprobs=top if wants_logprobs else None),
         thinking=None if effort is None else effort != _NO_REASONING,
         places=_PLACES,
     )
@@ -129,8 +135,15 @@ def _tool(tool: Mapping[str, Any], pointer: str) -> Mapping[str, Any]:
         return tool
     if tool.get("type") != "function":
         raise unsupported(f"{pointer}/type", f"tools of type {tool.get('type')!r} are not supported")
-    kept = ("name", "description", "parameters", "strict")
+    kept = _OF_TOOLS["function"]
     return {"type": "function", "function": {key: tool[key] for key in kept if tool.get(key) is not None}}
+
+
+def _unread_of_tools(tools: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The paths of fields of tools that nothing reads."""
+    for index, tool in enumerate(tools):
+        known = ("type", *_OF_TOOLS.get(tool.get("type", ""), ()))
+        yield from (param_of(f"/tools/{index}{pointer_of(name)}") or "" for name in tool if name not in known)
 
 
 def _choice(choice: str | Mapping[str, Any]) -> str | dict[str, Any]:
@@ -151,10 +164,9 @@ def _choice(choice: str | Mapping[str, Any]) -> str | dict[str, Any]:
             raise unsupported("/tool_choice/type", f"a tool choice of type {kind!r} is not supported")
 
 
-def _shape(request: ResponsesRequest) -> ResponseFormat | None:
-    if request.text is None or request.text.format is None:
-        return None
-    return response_format_at("/text/format", request.text.format)
+def _shape(request: ResponsesRequest) -> ResponseFormat:
+    shape = None if request.text is None else request.text.format
+    return response_format_beside("/text/format", shape, request)
 
 
 def _answer(request: ResponsesRequest, model: str) -> Response:

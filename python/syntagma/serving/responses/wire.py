@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from syntagma.serving.constraint_fields import ConstraintFields
+
 __all__ = [
     "CallItem",
     "ContentPart",
@@ -47,8 +49,8 @@ class StreamOptions(msgspec.Struct, kw_only=True):
     include_obfuscation: bool | None = None
 
 
-class ResponsesRequest(msgspec.Struct, kw_only=True):
-    """Body of `POST /v1/responses`."""
+class ResponsesRequest(ConstraintFields, kw_only=True):
+    """Body of `POST /v1/responses`, with the fields of sampling and of constraints that every endpoint has."""
 
     input: str | list[dict[str, Any]]
     model: str | None = None
@@ -61,8 +63,6 @@ class ResponsesRequest(msgspec.Struct, kw_only=True):
     text: TextOptions | None = None
     reasoning: Reasoning | None = None
     max_output_tokens: int | None = None
-    temperature: float | None = None
-    top_p: float | None = None
     top_logprobs: int | None = None
     stream: bool | None = None
     stream_options: StreamOptions | None = None
