@@ -3,9 +3,11 @@
 The backend's own batch is what the library that computes offers: `generate` on a padded batch for transformers, and for
 the shipped model the bare pass over a batch with the likeliest token of each row. `Generator.start_all` writes the same
 number of tokens at temperature 0; the server streams them to as many clients, each over a connection of its own, from a
-process of its own. `mixed`: every second stream keeps to a JSON schema. Prompts count everywhere. A ratio is the median
-of rounds in which all are measured one behind the other, so that other work on the machine falls on all alike. One
-thread of linear algebra. transformers runs a Llama of 104 million random parameters with 128,256 tokens.
+process of its own. `mixed`: every second stream keeps to a JSON schema. Prompts count everywhere. Rates are by seconds
+of CPU of the process that computes, which other work on the machine hardly changes, and by the clock; ratios to the own
+batch are medians of rounds in which all are measured one behind the other. A server's CPU seconds hold its HTTP, its
+parser and its events; by the clock they may run beside the model. One thread of linear algebra. transformers runs a
+Llama of 104 million random parameters with 128,256 tokens.
 """
 
 from __future__ import annotations
@@ -20,10 +22,11 @@ import json
 import multiprocessing
 import socket
 import statistics
+import threading
 import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from support.arguments import arguments
@@ -65,6 +68,32 @@ def random_llama() -> tuple[Any, sg.ChatCodec]:
 MODELS: dict[str, Callable[[], tuple[Any, sg.ChatCodec]]] = {"shipped": shipped, "transformers": random_llama}
 
 
+class Spent(NamedTuple):
+    """What one measurement took."""
+
+    tokens: int
+    cpu_s: float
+    clock_s: float
+
+
+Clock = Callable[[], float]
+
+
+def spent(work: Callable[[], int], cpu: Clock = time.process_time) -> Spent:
+    """Run what gives a number of tokens."""
+    before, began = cpu(), time.perf_counter()
+    tokens = work()
+    took = time.perf_counter() - began
+    return Spent(tokens, cpu() - before, took)
+
+
+def tell_cpu(asked: Connection) -> None:
+    """Answer whoever asks what this process has spent."""
+    while True:
+        asked.recv()
+        asked.send(time.process_time())
+
+
 def serve(name: str, ready: Connection) -> None:
     """A server in this process."""
     import uvicorn
@@ -74,6 +103,7 @@ def serve(name: str, ready: Connection) -> None:
     listener = socket.create_server(("127.0.0.1", 0), backlog=64)
     app = create_app(ServedModel(*MODELS[name](), name="m"))
     ready.send(listener.getsockname()[1])
+    threading.Thread(target=tell_cpu, args=(ready,), daemon=True).start()
     uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listener])
 
 
@@ -101,54 +131,48 @@ async def ask(port: int, text: str, tokens: int, *, held: bool) -> int:
     return int(json.loads(usage.removeprefix(b"data: "))["usage"]["completion_tokens"])
 
 
-def by_server(port: int, texts: list[str], tokens: int, *, mixed: bool) -> float:
+def by_server(port: int, texts: list[str], tokens: int, *, mixed: bool) -> int:
     async def every() -> list[int]:
         asked = (ask(port, text, tokens, held=mixed and at % 2 == 1) for at, text in enumerate(texts))
         return await asyncio.gather(*asked)
 
-    began = time.perf_counter()
-    written = sum(asyncio.run(every()))
-    return written / (time.perf_counter() - began)
+    return sum(asyncio.run(every()))
 
 
-def by_generator(model: sg.Model, prompts: list[list[int]], tokens: int, *, mixed: bool) -> float:
+def by_generator(model: sg.Model, prompts: list[list[int]], tokens: int, *, mixed: bool) -> int:
     wanted = {"type": "json_schema", "json_schema": {"name": "list", "schema": SCHEMA}}
     turn = model.codec.prepare([{"role": "user", "content": WORDS}], response_format=wanted)
     grammars = [turn.grammar if mixed and at % 2 else None for at in range(len(prompts))]
     options = sg.GenerationOptions(sampling=sg.Sampling(temperature=0), max_tokens=tokens, ignore_eos=True)
-    began = time.perf_counter()
     running = model.generator.start_all(prompts, grammars=grammars, options=options)
-    written = sum(sum(1 for _ in one) for one in running)
-    return written / (time.perf_counter() - began)
+    return sum(sum(1 for _ in one) for one in running)
 
 
-def by_batch(backend: Any, prompts: list[list[int]], tokens: int) -> float:
+def by_batch(backend: Any, prompts: list[list[int]], tokens: int) -> int:
     """The backend's own batch."""
     if hasattr(backend.network, "generate"):
         return by_generate(backend, prompts, tokens)
     batch = backend.open_batch()
-    began = time.perf_counter()
     logits = batch.prefill(dict(enumerate(prompts)))
     for _ in range(tokens - 1):
         logits = batch.extend({row: [int(np.argmax(one))] for row, one in enumerate(logits)})
-    return tokens * len(prompts) / (time.perf_counter() - began)
+    return tokens * len(prompts)
 
 
-def by_generate(backend: Any, prompts: list[list[int]], tokens: int) -> float:
+def by_generate(backend: Any, prompts: list[list[int]], tokens: int) -> int:
     import torch
 
     longest = max(map(len, prompts))
     ids = torch.tensor([[0] * (longest - len(one)) + one for one in prompts])
     seen = torch.tensor([[0] * (longest - len(one)) + [1] * len(one) for one in prompts])
-    began = time.perf_counter()
     backend.network.generate(
         input_ids=ids, attention_mask=seen, max_new_tokens=tokens, min_new_tokens=tokens, do_sample=False
     )
-    return tokens * len(prompts) / (time.perf_counter() - began)
+    return tokens * len(prompts)
 
 
-def ways(model: sg.Model, port: int, streams: int, tokens: int) -> dict[str, Callable[[], float]]:
-    """What is measured of so many streams: each gives tokens per second."""
+def ways(model: sg.Model, port: int, streams: int, tokens: int) -> dict[str, Callable[[], int]]:
+    """What is measured of so many streams: each gives the tokens that were written."""
     info = model.backend.tokenizer_info
     texts = [WORDS * (1 + at % 3) for at in range(streams)]
     prompts = [model.codec.prepare([{"role": "user", "content": text}]).prompt_ids(info) for text in texts]
@@ -161,34 +185,48 @@ def ways(model: sg.Model, port: int, streams: int, tokens: int) -> dict[str, Cal
     }
 
 
-def measure(name: str, tokens: int, rounds: int, table: Table) -> None:
+def measure(name: str, tokens: int, rounds: int) -> list[list[Any]]:
+    """The rows of a model: by CPU, then by the clock."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     server = context.Process(target=serve, args=(name, theirs), daemon=True)
     server.start()
     model = sg.Model(*MODELS[name]())
     port = ours.recv()
+
+    def cpu_of_server() -> float:
+        ours.send(None)
+        return float(ours.recv())
+
+    rows = []
     for streams in STREAMS:
         measured = ways(model, port, streams, tokens)
         for way in measured.values():
             way()
-        found = [{name: way() for name, way in measured.items()} for _ in range(rounds)]
-        rates = [statistics.median(one[way] for one in found) for way in measured]
-        ratios = [statistics.median(one[way] / one["batch"] for one in found) for way in measured]
-        cells = [f"{rate:,.0f} ({ratio:.2f})" for rate, ratio in zip(rates[1:], ratios[1:], strict=True)]
-        table.row(name, streams, f"{rates[0]:,.0f}", *cells)
+        found = [
+            [spent(way, cpu_of_server if "server" in name else time.process_time) for name, way in measured.items()]
+            for _ in range(rounds)
+        ]
+        for by in ("cpu_s", "clock_s"):
+            rates = [[one.tokens / getattr(one, by) for one in of] for of in found]
+            medians = [statistics.median(of) for of in zip(*rates, strict=True)]
+            ratios = [statistics.median(of) for of in zip(*([one / of[0] for one in of] for of in rates), strict=True)]
+            cells = [f"{rate:,.0f} ({ratio:.2f})" for rate, ratio in zip(medians[1:], ratios[1:], strict=True)]
+            rows.append([name, by.removesuffix("_s"), streams, f"{medians[0]:,.0f}", *cells])
     server.terminate()
     server.join()
     model.close()
+    return rows
 
 
 def main() -> None:
     quick = arguments(__doc__).quick
     table = Table(
-        ["model", "streams", "own batch", "generator", "generator, mixed", "server", "server, mixed"], texts=1
+        ["model", "by", "streams", "own batch", "generator", "generator, mixed", "server", "server, mixed"], texts=2
     )
-    measure("shipped", 128, 3 if quick else 9, table)
-    measure("transformers", 16 if quick else 32, 1 if quick else 3, table)
+    for name, tokens, rounds in (("shipped", 128, 3 if quick else 7), ("transformers", 32, 1 if quick else 2)):
+        for row in measure(name, tokens, rounds):
+            table.row(*row)
 
 
 if __name__ == "__main__":

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 
+import msgspec
+
+from syntagma.events import ContentDelta, Event, ReasoningDelta, ToolCallDelta
 from syntagma.generation import Generation, Generator, Written
 from syntagma.serving.threads import ThreadStream, put_all
 
 __all__ = ["Rounds"]
+
+_LEAST_S = 0.005
+_PER_ANSWER_S = 0.001
+"""what comes within so many seconds goes out together: an event takes a tenth of a millisecond, so that events take at
+most a tenth of the time, however short the rounds of a model are"""
 
 
 class _Followed:
@@ -20,18 +29,50 @@ class _Followed:
         self.error: BaseException | None = None
         self._generation = generation
         self._pieces = pieces
+        self._taken: list[Written] = []
 
-    def take(self, taken: list[tuple[ThreadStream[Written], Written]]) -> None:
-        """Add what is there to a list, without asking the model."""
+    def take(self) -> None:
+        """Take what is there, without asking the model."""
         try:
             while not self.over and (self._generation.is_ready or self.stream.cancelled.is_set()):
                 piece = None if self.stream.cancelled.is_set() else next(self._pieces, None)
                 if piece is None:
                     self.over = True
                 else:
-                    taken.append((self.stream, piece))
+                    self._taken.append(piece)
         except Exception as error:
             self.error, self.over = error, True
+
+    def handed_out(self) -> list[tuple[ThreadStream[Written], Written]]:
+        """What was taken since the last time, with its reader."""
+        taken, self._taken = self._taken, []
+        return [(self.stream, piece) for piece in _joined(taken)]
+
+
+def _joined(pieces: Sequence[Written]) -> Sequence[Written]:
+    """Pieces as one, in which text that goes on is one event; where log-probabilities belong to each, as they are."""
+    if len(pieces) < 2 or any(piece.logprobs for piece in pieces):
+        return pieces
+    events: list[Event] = []
+    for event in (event for piece in pieces for event in piece.events):
+        if events and (longer := _continued(events[-1], event)) is not None:
+            events[-1] = longer
+        else:
+            events.append(event)
+    metrics = next((piece.metrics for piece in reversed(pieces) if piece.metrics is not None), None)
+    return (Written(events=events, metrics=metrics, stopped_by=pieces[-1].stopped_by),)
+
+
+def _continued(first: Event, second: Event) -> Event | None:
+    """One event for two, if the second goes on where the first ends."""
+    span = first.span[0], second.span[1]
+    if isinstance(first, ContentDelta) and isinstance(second, ContentDelta):
+        return ContentDelta(first.text + second.text, span)
+    if isinstance(first, ReasoningDelta) and isinstance(second, ReasoningDelta):
+        return ReasoningDelta(first.text + second.text, span)
+    if isinstance(first, ToolCallDelta) and isinstance(second, ToolCallDelta) and first.index == second.index:
+        return msgspec.structs.replace(first, arguments=first.arguments + second.arguments, span=span)
+    return None
 
 
 class Rounds:
@@ -39,7 +80,7 @@ class Rounds:
 
     Each answer has a thread, which keeps its place among the generations. One of them works for all; the others sleep
     until their answer is over, or until they take its place. So a token costs no change of threads, and the event loop
-    is woken once a round.
+    is woken once a round, or less often where rounds are short.
 
     Args:
         generator: computes the answers together.
@@ -50,6 +91,8 @@ class Rounds:
         self._answers: list[_Followed] = []
         self._changed = threading.Condition()
         self._is_led = False
+        self._handed_out = 0.0
+        """when, by `time.monotonic`"""
 
     def follow(self, generation: Generation, pieces: Iterator[Written], stream: ThreadStream[Written]) -> None:
         """Hand the pieces of an answer to its reader as they come, until the last, or until the reader leaves.
@@ -95,9 +138,12 @@ class Rounds:
 
     def _round(self) -> None:
         self._generator.step()
-        taken: list[tuple[ThreadStream[Written], Written]] = []
         with self._changed:
             answers = list(self._answers)
         for one in answers:
-            one.take(taken)
-        put_all(taken)
+            one.take()
+        now = time.monotonic()
+        pause = max(_LEAST_S, _PER_ANSWER_S * len(answers))
+        if now - self._handed_out >= pause or any(one.over for one in answers):
+            self._handed_out = now
+            put_all([given for one in answers for given in one.handed_out()])
