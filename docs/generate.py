@@ -15,6 +15,7 @@ from typing import Any
 
 from clients_page import clients_page
 from engines_page import engines_page
+from server_fields_page import server_fields_page
 from typer.main import get_command
 
 import syntagma as sg
@@ -312,6 +313,7 @@ PAGES = {
     "reference/openchatml-rules.md": openchatml_rules,
     "reference/parser-states.md": parser_states,
     "reference/schema-suite.md": schema_suite,
+    "reference/server-fields.md": lambda: NOTE + server_fields_page(),
 }
 
 
