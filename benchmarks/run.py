@@ -39,6 +39,7 @@ SCRIPTS = (
     "template_overhead",
     "analysis",
     "server_events",
+    "server_load",
     "embedded_speed",
     "wheel",
 )

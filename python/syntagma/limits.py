@@ -100,6 +100,10 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """from the beginning of a connection or of a request until its head is there, seconds."""
     server_body_bytes: int = 8 * _MIB
     """request body, bytes."""
+    server_body_containers: int = 100_000
+    """objects and arrays of a request body."""
+    server_body_values: int = 1_000_000
+    """members and items in all of them."""
     server_body_seconds: float = 60.0
     """from the head of a request until its body is there, seconds."""
     server_bodies_bytes: int = 256 * _MIB

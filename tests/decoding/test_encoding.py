@@ -67,6 +67,25 @@ def test_trusted_text_is_encoded_as_the_library_does(pieces: list[str], name: st
     assert INFOS[name].encode(text) == TOKENIZERS[name].encode(text, add_special_tokens=False).ids
 
 
+@settings(max_examples=300, deadline=None)
+@given(
+    pieces=st.lists(st.tuples(st.sampled_from(PIECES) | st.text(max_size=3), st.integers(1, 40)), max_size=6),
+    name=st.sampled_from([*INFOS, "bytes"]),
+)
+def test_no_text_has_fewer_tokens_than_its_size_tells(pieces: list[tuple[str, int]], name: str) -> None:
+    info = INFOS.get(name) or byte_vocabulary(["<|im_end|>"])
+    text = "".join(piece * count for piece, count in pieces)
+    assert info.least_tokens(text) <= min(len(info.encode(text)), len(info.encode(text, trusted=())))
+
+
+def test_the_size_of_a_text_tells_how_many_tokens_it_has_at_least() -> None:
+    longest = max(len(INFOS["byte level"].token_bytes(token)) for token in range(INFOS["byte level"].vocab_size))
+    assert INFOS["byte level"].least_tokens("x" * 1000) == -(-1000 // longest)
+    assert byte_vocabulary(["<end>"]).least_tokens("x" * 1000 + " " * 100) == 200
+    # One token may stand for any text that is unknown.
+    assert INFOS["unigram"].least_tokens("🙂" * 1000) == 0
+
+
 @settings(max_examples=150, deadline=None)
 @given(
     pieces=st.lists(st.tuples(st.sampled_from(PIECES), st.booleans()), max_size=12), name=st.sampled_from(list(INFOS))

@@ -6,15 +6,21 @@ import asyncio
 import json
 import threading
 from typing import Any
+from unittest import mock
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from syntagma.codec import ChatCodec
 from syntagma.decoding import TokenizerInfo
+from syntagma.errors import RequestError
 from syntagma.formats import ChatFormat
 from syntagma.limits import Limits
 from syntagma.serving import ServedModel, Settings, create_app, event_stream
+from syntagma.serving import body as body_module
+from syntagma.serving.body import check_values
 from syntagma.serving.chat import ChatDialect
 from syntagma.templates import ChatTemplate
 from syntagma.testing import ScriptedBackend
@@ -210,3 +216,41 @@ def test_a_schema_that_nests_deeply_is_refused(keyword: str) -> None:
     sent = json.dumps(body(response_format={"type": "json_schema", "json_schema": {"name": "x", "schema": 0}}))
     answer = client().post(PATH, content=sent.replace('"schema": 0', f'"schema": {schema}'))
     assert answer.status_code == 400, answer.text[:300]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text('[]{},:"\\\\ aé\n', max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text('[{,"\\\\', max_size=3), inner, max_size=4),
+    max_leaves=30,
+)
+
+
+def counted(value: Any) -> tuple[int, int]:
+    """Objects and arrays, and commas between what stands in them."""
+    if not isinstance(value, dict | list):
+        return 0, 0
+    inside = [counted(one) for one in (value.values() if isinstance(value, dict) else value)]
+    return 1 + sum(one for one, _ in inside), max(len(value) - 1, 0) + sum(one for _, one in inside)
+
+
+@given(JSON, st.booleans(), st.integers(1, 9))
+def test_values_are_counted_before_they_are_made(value: Any, ascii_only: bool, piece: int) -> None:
+    data = json.dumps(value, ensure_ascii=ascii_only).encode()
+    containers, values = counted(value)
+    with mock.patch.object(body_module, "_PIECE", piece):
+        exact = msgspec.structs.replace(Limits(), server_body_containers=containers, server_body_values=values)
+        check_values(data, exact)
+        for less in ({"server_body_containers": containers - 1}, {"server_body_values": values - 1}):
+            if min(less.values()) >= 0:
+                with pytest.raises(RequestError, match="are allowed"):
+                    check_values(data, msgspec.structs.replace(exact, **less))
+
+
+@pytest.mark.parametrize("path", [PATH, "/v1/messages", "/tokenize"])
+def test_a_body_of_very_many_values_is_refused(path: str) -> None:
+    served = client()
+    for value in ("[]", "{}", '{"role":"user","content":""}', "0"):
+        answer = served.post(path, content='{"messages":[' + ",".join([value] * 1_000_002) + "]}")
+        assert answer.status_code in (400, 413)
+    text = "[a], {b}, " * 200_000
+    assert served.post(path, json={"messages": [{"role": "user", "content": text}]}).status_code in (200, 400)

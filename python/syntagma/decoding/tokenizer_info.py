@@ -20,6 +20,8 @@ __all__ = ["TokenizerInfo"]
 _STATE_VERSION = 2
 """of what is pickled"""
 _BYTES = 256
+_ASCII_BLANKS = "\t\n\v\f\r\x1c\x1d\x1e\x1f "
+_BLANKS = _ASCII_BLANKS + "\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 _NORMALISED = 4
 """a text has at most so many times the bytes of its normalised form: a letter of mathematics has four, `e` has one"""
 
@@ -221,8 +223,8 @@ class TokenizerInfo:
     def least_tokens(self, text: str) -> int:
         """A bound that costs no encoding: `encode` gives at least so many tokens for the text, and most often far more.
 
-        It is the text's bytes divided by those of the longest token; 0 where a vocabulary has one token for any unknown
-        text. What a tokenizer's normalisation may save is allowed for.
+        It is the text's bytes without blanks, divided by those of the longest token; 0 where a vocabulary has one token
+        for any unknown text. Blanks may belong to the token beside them; what a normalisation may save is allowed for.
         """
         if self._longest is None:
             table = self._tokens.table
@@ -232,8 +234,10 @@ class TokenizerInfo:
         if not self._longest:
             return 0
         if text.isascii():
-            return -(-len(text) // self._longest)
-        return -(-len(text.encode("utf-8", "surrogatepass")) // (_NORMALISED * self._longest))
+            return -(-(len(text) - sum(map(text.count, _ASCII_BLANKS))) // self._longest)
+        size = len(text.encode("utf-8", "surrogatepass"))
+        size -= sum(text.count(blank) * len(blank.encode()) for blank in _BLANKS)
+        return -(-size // (_NORMALISED * self._longest))
 
     @entry
     def with_encoder(self, encode_text: Callable[[str], Sequence[int]]) -> TokenizerInfo:

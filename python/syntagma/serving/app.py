@@ -22,7 +22,7 @@ from starlette.routing import Route
 from syntagma import __version__
 from syntagma.errors import RequestError
 from syntagma.serving.admission import Admission
-from syntagma.serving.body import decode_body, typed_body
+from syntagma.serving.body import check_values, decode_body, typed_body
 from syntagma.serving.chat import ChatDialect
 from syntagma.serving.completions import CompletionsDialect
 from syntagma.serving.dialect import Asked, Dialect, Writer
@@ -201,8 +201,12 @@ class _Server:
                 with contextlib.ExitStack() as held:
                     body = await self._admission.body(request, held)
                     held.enter_context(self._admission.place())
-                    shown = self._runner.read(len(body), lambda: json_response(show(body)))
-                    return await unless_gone(request.receive, shown)
+
+                    def work() -> Response:
+                        check_values(body, self._settings.limits)
+                        return json_response(show(body))
+
+                    return await unless_gone(request.receive, self._runner.read(len(body), work))
             except ClientDisconnect:
                 return Response(status_code=499)
             except Exception as error:
@@ -306,6 +310,7 @@ class _Server:
         )
 
     def _read(self, dialect: Dialect, body: bytes) -> tuple[ServedModel, Asked]:
+        check_values(body, self._settings.limits)
         asked = dialect.read(body, self._settings)
         served = self._named(asked.request.model)
         return served, asked._replace(request=self._enforced(asked.request, served))

@@ -17,7 +17,7 @@ from syntagma.serving.disconnects import unless_gone
 from syntagma.serving.sse import COMMENT
 
 if TYPE_CHECKING:
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import Message, Receive, Scope, Send
 
 __all__ = ["EventStream"]
 
@@ -64,8 +64,12 @@ class EventStream:
             "x-accel-buffering": "no",
             **headers,
         }
-        self._last = 0.0
-        """when something was sent, on the event loop's clock"""
+        self._now = asyncio.get_running_loop().time
+        self._last = self._now()
+        """when something was sent, or is being sent"""
+        self._sending = False
+        self._unread = False
+        """whether the client has read nothing for too long"""
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         """Send it; see ASGI. What is cut off by the end of the server says so."""
@@ -76,46 +80,57 @@ class EventStream:
                     await unless_gone(receive, self._send(send))
             except asyncio.CancelledError:
                 with contextlib.suppress(Exception):
-                    await asyncio.wait_for(self._end(send, self._failed(_shutdown())), _LAST_WORDS_S)
+                    last_words = _body(self._failed(_shutdown()), more=False)
+                    await asyncio.wait_for(self._put(send, last_words), _LAST_WORDS_S)
                 raise
             finally:
                 await closed(self._answer, self._first)
 
     async def _send(self, send: Send) -> None:
-        raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in self._headers.items()]
-        async with asyncio.timeout(self._patience):
-            await send({"type": "http.response.start", "status": 200, "headers": raw})
-        if not self._first.done():
-            await self._put(send, COMMENT)
-        comments = asyncio.ensure_future(self._comment(send))
+        task = asyncio.current_task()
+        assert task is not None
+        watching = asyncio.ensure_future(self._watch(send, task))
         try:
-            item = await self._next(self._first)
-            sent = 0
-            while item is not None:
-                await self._put(send, item)
-                sent += 1
-                if sent % _AT_ONCE == 0:
-                    await asyncio.sleep(0)
-                item = await self._next(anext(self._answer, None))
+            await self._send_all(send)
+        except asyncio.CancelledError:
+            if self._unread:
+                raise TimeoutError from None
+            raise
         finally:
-            comments.cancel()
-        await self._end(send)
+            watching.cancel()
 
-    async def _put(self, send: Send, data: bytes) -> None:
-        self._last = asyncio.get_running_loop().time()
-        async with asyncio.timeout(self._patience):
-            await send({"type": "http.response.body", "body": data, "more_body": True})
+    async def _send_all(self, send: Send) -> None:
+        raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in self._headers.items()]
+        await self._put(send, {"type": "http.response.start", "status": 200, "headers": raw})
+        if not self._first.done():
+            await self._put(send, _body(COMMENT))
+        item = await self._next(self._first)
+        sent = 0
+        while item is not None:
+            await self._put(send, _body(item))
+            sent += 1
+            if sent % _AT_ONCE == 0:
+                await asyncio.sleep(0)
+            item = await self._next(anext(self._answer, None))
+        await self._put(send, _body(b"", more=False))
 
-    async def _end(self, send: Send, data: bytes = b"") -> None:
-        async with asyncio.timeout(self._patience):
-            await send({"type": "http.response.body", "body": data, "more_body": False})
+    async def _put(self, send: Send, message: Message) -> None:
+        self._last = self._now()
+        self._sending = True
+        await send(message)
+        self._sending = False
 
-    async def _comment(self, send: Send) -> None:
-        now = asyncio.get_running_loop().time
+    async def _watch(self, send: Send, task: asyncio.Task[None]) -> None:
+        """Send a comment where nothing is sent, and end what nobody reads. Looking rarely costs events nothing."""
         while True:
-            await asyncio.sleep(self._last + _QUIET_S - now())
-            if now() >= self._last + _QUIET_S:
-                await self._put(send, COMMENT)
+            due = self._last + (self._patience if self._sending else _QUIET_S)
+            await asyncio.sleep(min(max(due - self._now(), 0.0), self._patience, _QUIET_S))
+            if self._sending and self._now() >= self._last + self._patience:
+                self._unread = True
+                task.cancel()
+                return
+            if not self._sending and self._now() >= self._last + _QUIET_S:
+                await self._put(send, _body(COMMENT))
 
     async def _next(self, item: Awaitable[bytes | None]) -> bytes | None:
         try:
@@ -134,6 +149,10 @@ async def closed(answer: AsyncGenerator[bytes, None], first: asyncio.Task[bytes]
     first.cancel()
     await asyncio.gather(first, return_exceptions=True)
     await answer.aclose()
+
+
+def _body(data: bytes, *, more: bool = True) -> Message:
+    return {"type": "http.response.body", "body": data, "more_body": more}
 
 
 def _shutdown() -> RequestError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import os
 import signal
 import socket
@@ -28,6 +29,8 @@ __all__ = ["serve"]
 
 _FILES_FOR_OTHERS = 128
 """open files that are left to everything but connections"""
+_SWITCH_S = 0.001
+"""after so long a thread lets the event loop go on"""
 _LAST_WORDS_S = 2.0
 """what streams that are cut off have to say so"""
 
@@ -57,6 +60,10 @@ def serve(app: ASGIApp, listener: socket.socket, *, limits: Limits, shutdown_s: 
         **options,
     )
     server = _Server(config)
+    # What is there already stays: looking through it for garbage would only hold up the event loop.
+    gc.collect()
+    gc.freeze()
+    sys.setswitchinterval(_SWITCH_S)
     server.run(sockets=[listener])
     if server.cut_off:
         # Threads may still be at work, for which an interpreter would wait.

@@ -21,6 +21,9 @@ from syntagma.errors import VocabularyError
 
 __all__ = ["TokenizerJsonEncoder"]
 
+_LONG = 16 * 1024
+"""characters of a text that takes some milliseconds"""
+
 
 class TokenizerJsonEncoder:
     """Encodes with the `tokenizers` library, which is imported with the first text.
@@ -97,7 +100,7 @@ class _Guarded:
             pieces += (text[done : one.start], self._words[text[one.start : one.end]])
             done = one.end
         pieces.append(text[done:])
-        encoding = self._tokenizer.encode("".join(pieces), add_special_tokens=False)
+        encoding = self._encoding("".join(pieces))
         ids: list[int] = encoding.ids
         if self._meant:
             ids = [self._meant.get(token_id, token_id) for token_id in ids]
@@ -105,6 +108,12 @@ class _Guarded:
         if sum(token_id in control for token_id in ids) == len(placed):
             return ids, {one.start for one in placed}
         return ids, _starts_read(placed, pieces, encoding.offsets, [token_id in control for token_id in ids])
+
+    def _encoding(self, text: str) -> Any:
+        if len(text) < _LONG:
+            return self._tokenizer.encode(text, add_special_tokens=False)
+        # A batch is encoded with the interpreter released, a single text is not.
+        return self._tokenizer.encode_batch([text], add_special_tokens=False)[0]
 
 
 def _starts_read(

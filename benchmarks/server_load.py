@@ -1,0 +1,372 @@
+"""What a server does under load and under attack: how long others wait, whether anything is lost, and its memory.
+
+A server in a process of its own serves an engine that writes by the clock. While it is attacked, other streams go on,
+of which each piece says when it was due. `waiting` is how much later it arrived: whatever held it up counts, the
+machine and the reader as well. `lost` are pieces that did not arrive, and streams that did not end as they must.
+`memory` is the most that the process held in the meantime, as a multiple of what it held after some of each kind of
+request.
+
+The last table is the CPU time of one event of the server, of all its processes' threads, with parsing, logs and limits;
+beside a stream that only puts the same pieces into chunks by msgspec, under the same HTTP server.
+
+Everything is bounded in count and time, on the loopback. Run: `python benchmarks/server_load.py [--quick]`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import re
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from support.load_server import SECONDS
+from support.tables import Table, number
+
+OTHERS = 40
+"""streams that go on while the server is attacked"""
+PAUSE = 0.2
+PATIENCE = 120.0
+"""seconds after which something is stuck"""
+STAMP = re.compile(rb'"content":"(\d+) (\d+\.\d+) ')
+SLOW = "(a?){1000}a{1000}"
+"""a pattern that takes long"""
+
+
+def order(pieces: int, *, pause: float = 0.0, size: int = 24, **fields: Any) -> bytes:
+    """A request for so many pieces."""
+    content = json.dumps({"pieces": pieces, "pause": pause, "size": size})
+    return request({"model": "clockwork", "stream": True, "messages": [{"role": "user", "content": content}], **fields})
+
+
+def request(body: dict[str, Any], path: str = "/v1/chat/completions") -> bytes:
+    return head(path, len(data := json.dumps(body).encode())) + data
+
+
+def messages_of(items: bytes) -> bytes:
+    data = b'{"model":"here","messages":[' + items + b"]}"
+    return head("/v1/chat/completions", len(data)) + data
+
+
+def repeated(value: bytes, size: int) -> bytes:
+    return b",".join([value] * (size // (len(value) + 1)))
+
+
+def head(path: str, length: int) -> bytes:
+    return f"POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n".encode()
+
+
+class Seen:
+    """What came of the requests of a phase."""
+
+    def __init__(self) -> None:
+        self.waiting: list[float] = []
+        """of each piece, milliseconds"""
+        self.statuses: Counter[str] = Counter()
+        self.lost = 0
+
+
+class Server:
+    """The process, and what it holds."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "support.load_server"], stdout=subprocess.PIPE, cwd=os.path.dirname(__file__) or "."
+        )
+        assert self.process.stdout is not None
+        self.port = int(self.process.stdout.readline())
+
+    def memory(self) -> int:
+        """Resident, bytes."""
+        with open(f"/proc/{self.process.pid}/statm") as file:
+            return int(file.read().split()[1]) * resource.getpagesize()
+
+    async def cpu(self) -> float:
+        """Seconds of CPU time so far, as the process itself counts."""
+        reader, writer = await self.connect()
+        writer.write(b"GET /cpu HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
+        answer = await reader.read()
+        writer.close()
+        return float(re.search(rb"[0-9]+\.[0-9]+", answer.partition(b"\r\n\r\n")[2])[0])  # type: ignore[index]
+
+    async def connect(self, **options: Any) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return await asyncio.open_connection("127.0.0.1", self.port, **options)
+
+    async def status(self, data: bytes, seen: Seen) -> str:
+        """The status of a whole answer."""
+        reader, writer = await self.connect()
+        with contextlib.suppress(ConnectionError):
+            # In pieces: whoever measures must not wait for itself.
+            for start in range(0, len(data), 1 << 17):
+                writer.write(data[start : start + (1 << 17)])
+                await writer.drain()
+        return await self._status(reader, writer, seen)
+
+    async def _status(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, seen: Seen) -> str:
+        try:
+            line = (await reader.read(1 << 20)).split(b"\r\n")[0]
+        except ConnectionError:
+            line = b""
+        writer.close()
+        status = line.split(b" ")[1].decode() if line else "closed"
+        seen.statuses[status] += 1
+        return status
+
+    async def stream(
+        self, pieces: int, seen: Seen, *, pause: float, path: str | None = None, after: float = 0.0
+    ) -> None:
+        """Read a stream, and check that all of it comes."""
+        await asyncio.sleep(after)
+        data = order(pieces, pause=pause)
+        reader, writer = await self.connect(limit=1 << 20)
+        writer.write(data if path is None else data.replace(b"/v1/chat/completions", path.encode(), 1))
+        expected = 0
+        last = b""
+        while line := await reader.readline():
+            now = time.monotonic()
+            if found := STAMP.search(line):
+                seen.lost += int(found[1]) != expected
+                expected += 1
+                seen.waiting.append((now - float(found[2])) * 1e3)
+            if line.startswith(b"data: "):
+                last = line
+        writer.close()
+        whole = expected == pieces and last == b"data: [DONE]\n"
+        seen.lost += 0 if whole else max(pieces - expected, 1)
+        seen.statuses["200" if whole else "cut"] += 1
+
+
+Attack = Callable[[Server, Seen], Awaitable[None]]
+
+
+def many(count: int, one: Callable[[Server, Seen, int], Awaitable[Any]]) -> Attack:
+    """An attack by so many at once."""
+
+    async def attack(server: Server, seen: Seen) -> None:
+        await asyncio.gather(*(one(server, seen, index) for index in range(count)))
+
+    return attack
+
+
+async def disconnect(server: Server, seen: Seen, index: int) -> None:
+    """Leave a stream after some pieces."""
+    await asyncio.sleep(index / 100)
+    reader, writer = await server.connect()
+    writer.write(order(1000, pause=0.01))
+    with contextlib.suppress(ConnectionError):
+        for _ in range(index % 7):
+            await reader.readline()
+    writer.transport.abort()
+    seen.statuses["left"] += 1
+
+
+async def never_read(server: Server, seen: Seen, _: int) -> None:
+    """Ask for a lot, and read nothing of it until the server gives up."""
+    one = socket.socket()
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    one.setblocking(False)
+    loop = asyncio.get_running_loop()
+    await loop.sock_connect(one, ("127.0.0.1", server.port))
+    await loop.sock_sendall(one, order(400, pause=0.01, size=64 << 10))
+    await asyncio.sleep(SECONDS + 6)
+    got = b""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while piece := await loop.sock_recv(one, 1 << 20):
+                got = got or piece
+    except ConnectionError:
+        pass
+    one.close()
+    status = got.split(b" ")[1].decode() if got else "closed"
+    seen.statuses["cut off" if status == "200" else status] += 1
+
+
+async def half_a_body(server: Server, seen: Seen, _: int) -> None:
+    """Send half of a body, and wait."""
+    reader, writer = await server.connect()
+    writer.write(head("/v1/chat/completions", 1 << 20) + b"x" * (1 << 19))
+    await server._status(reader, writer, seen)
+
+
+async def large_body(server: Server, seen: Seen, index: int) -> None:
+    """Send 50 MB, announced or in chunks."""
+    reader, writer = await server.connect()
+    piece = b"x" * (1 << 20)
+    with contextlib.suppress(ConnectionError):
+        if index % 2:
+            writer.write(head("/v1/chat/completions", 50 << 20))
+        else:
+            writer.write(b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n")
+        for _ in range(50):
+            writer.write(piece if index % 2 else b"%x\r\n%s\r\n" % (len(piece), piece))
+            await writer.drain()
+    await server._status(reader, writer, seen)
+
+
+LONG_MESSAGES = [
+    messages_of(b'{"role":"user","content":"' + text * (7_900_000 // len(text)) + b'"}')
+    for text in (b"It may rain in the hills. ", b"<end>", "é".encode(), rb"\\")
+]
+SMALL_VALUES = [
+    messages_of(repeated(value, size))
+    for value, size in (
+        (b"[]", 8_000_000),
+        (b'{"role":"user","content":""}', 2_800_000),
+        (b"{}", 290_000),
+        (b'{"role":"user","content":""}', 8_000_000),
+        (b"0", 1_900_000),
+        (b'"\\u00e9"', 8_000_000),
+    )
+]
+
+
+async def long_message(server: Server, seen: Seen, index: int) -> None:
+    """A message of 8 MB, for a model with a small context."""
+    await server.status(LONG_MESSAGES[index % len(LONG_MESSAGES)], seen)
+
+
+async def many_values(server: Server, seen: Seen, index: int) -> None:
+    """A body that is as many small values as there may be, or millions of them."""
+    await server.status(SMALL_VALUES[index % len(SMALL_VALUES)], seen)
+
+
+async def slow_schema(server: Server, seen: Seen, index: int) -> None:
+    """A constraint that takes long to compile, each another one."""
+    kinds: tuple[dict[str, Any], ...] = (
+        {"type": "regex", "regex": SLOW * 20 + str(index)},
+        {"type": "json_schema", "json_schema": {"name": "x", "schema": nested(60, index)}},
+        {"type": "choice", "choice": [f"{index} {word}" for word in range(40_000)]},
+    )
+    body = {"model": "here", "messages": [{"role": "user", "content": "hi"}], "max_tokens": 4}
+    await server.status(request(body | {"response_format": kinds[index % 3]}), seen)
+
+
+def nested(depth: int, index: int) -> dict[str, Any]:
+    """A schema whose parts multiply."""
+    inner: dict[str, Any] = {"type": "string", "pattern": f"^[a-z]{{1,{index + 3}}}$"}
+    for level in range(depth):
+        keys = {f"k{level}_{number}": {"enum": [f"{level}", number]} for number in range(20)}
+        inner = {"anyOf": [inner, {"type": "object", "properties": keys | {"next": inner}}]} if level < 6 else inner
+    return inner
+
+
+async def measured(server: Server, attack: Attack | None, others: int, seconds: float) -> tuple[Seen, Seen, int]:
+    """What became of the others and of the attack, and the most memory that the server held."""
+    seen, attacked, most = Seen(), Seen(), 0
+
+    async def watch() -> None:
+        nonlocal most
+        while True:
+            most = max(most, server.memory())
+            await asyncio.sleep(0.1)
+
+    watching = asyncio.ensure_future(watch())
+    streams = [asyncio.ensure_future(server.stream(round(seconds / PAUSE), seen, pause=PAUSE)) for _ in range(others)]
+    async with asyncio.timeout(seconds + 2 * PATIENCE):
+        await asyncio.sleep(1)
+        if attack is not None:
+            await attack(server, attacked)
+        await asyncio.gather(*streams)
+    watching.cancel()
+    return seen, attacked, most
+
+
+async def warm_up(server: Server) -> int:
+    """Memory after one of each kind; more than one where they are made anew each time."""
+    seen = Seen()
+    for _, count, one in ATTACKS:
+        if one is not never_read:
+            await many(min(count, 12), one)(server, seen)
+    await many(20, never_read)(server, seen)
+    await asyncio.gather(*(server.stream(20, seen, pause=0.05) for _ in range(200)))
+    return server.memory()
+
+
+ATTACKS: tuple[tuple[str, int, Callable[[Server, Seen, int], Awaitable[Any]]], ...] = (
+    ("that leave", 300, disconnect),
+    ("that never read", 256, never_read),
+    ("half bodies", 200, half_a_body),
+    ("bodies of 50 MB", 8, large_body),
+    ("messages of 8 MB", 8, long_message),
+    ("bodies of many values", 6, many_values),
+    ("slow constraints", 18, slow_schema),
+)
+
+
+async def terminated(server: Server, others: int) -> Seen:
+    """SIGTERM amid streams."""
+    seen = Seen()
+    streams = [asyncio.ensure_future(server.stream(15, seen, pause=PAUSE)) for _ in range(others)]
+    await asyncio.sleep(1)
+    server.process.send_signal(signal.SIGTERM)
+    await asyncio.wait_for(asyncio.gather(*streams), PATIENCE)
+    return seen
+
+
+async def event_cost(server: Server, pieces: int, rounds: int) -> tuple[float, float]:
+    """Microseconds of CPU of one event: the server's, and a bare one's. The least of some rounds, taken in turn."""
+    paths = ("/v1/chat/completions", "/bare")
+    found: dict[str, list[float]] = {path: [] for path in paths}
+    for _ in range(rounds):
+        for path in paths:
+            before = await server.cpu()
+            await server.stream(pieces, Seen(), pause=0.0, path=path)
+            found[path].append((await server.cpu() - before) / pieces * 1e6)
+    ours, bare = (min(found[path]) for path in paths)
+    return ours, bare
+
+
+def row(table: Table, name: str, seen: Seen, attacked: Seen, memory: str) -> None:
+    waits = sorted(seen.waiting) or [0.0]
+    statuses = ", ".join(f"{count} {status}" for status, count in sorted(attacked.statuses.items()))
+    worst, p99 = waits[-1], waits[min(int(len(waits) * 0.99), len(waits) - 1)]
+    table.row(name, statuses, number(waits[len(waits) // 2]), number(p99), number(worst), str(seen.lost), memory)
+
+
+async def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    quick = parser.parse_args().quick
+    share = 10 if quick else 1
+    server = Server()
+    try:
+        before = await warm_up(server)
+        columns = ["", "answers", "waiting p50, ms", "p99", "worst", "lost", "memory"]
+        table = Table(columns, texts=2, title=f"Others, {OTHERS} streams, while there are")
+        seen, nobody, most = await measured(server, None, 200, 60 / share)
+        row(table, "200 streams instead, nothing else", seen, nobody, f"{most / before:.2f}")
+        for name, count, one in ATTACKS:
+            attack = many(max(count // share, 2), one)
+            seen, attacked, most = await measured(server, attack, OTHERS, 15 / min(share, 3))
+            row(table, f"{max(count // share, 2)} {name}", seen, attacked, f"{most / before:.2f}")
+        ours, bare = await event_cost(server, 20_000 // share, 3)
+        seen = await terminated(server, 50)
+        status = server.process.wait(60)
+        row(table, "SIGTERM", seen, Seen(), f"{server_ended(status)}")
+        print(f"\nAfter the warm-up it held {before / 2**20:,.0f} MiB.")
+        table = Table(["one event", "CPU, µs"])
+        table.row("of the server", number(ours))
+        table.row("bare", number(bare))
+        table.row("ratio", number(ours / bare))
+        print(f"\nLoad average at the end: {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs.")
+    finally:
+        if server.process.poll() is None:
+            server.process.kill()
+
+
+def server_ended(status: int) -> str:
+    return f"status {status}"
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
