@@ -189,7 +189,7 @@ async def observed(
         return
     record.model = model
     begun: dict[int, int] = {}
-    last = 0.0
+    last: float | None = None
     for observer in observers:
         observer.waits(record)
     try:
@@ -197,9 +197,13 @@ async def observed(
             async for happening in happenings:
                 now = time.perf_counter()
                 if isinstance(happening, Wrote):
-                    for observer in observers:
-                        observer.wrote(record, now - last)
+                    # A choice's first piece comes with its beginning: nothing lies between them.
+                    if last is not None:
+                        for observer in observers:
+                            observer.wrote(record, now - last)
+                    last = now
                 elif isinstance(happening, Began):
+                    last = None
                     begun[happening.index] = time.time_ns()
                     if record.first is None:
                         record.first = now - record.began
@@ -211,7 +215,6 @@ async def observed(
                     record.choices.append(choice)
                     for observer in observers:
                         observer.ended(record, choice)
-                last = now
                 yield happening
     finally:
         for observer in observers:
