@@ -29,7 +29,7 @@ from tests.formats.cases import FOLDER, SHAPES, TOOLS, Case, CaseFile, shape_of
 NOT_DERIVED: dict[str, dict[str, Any]] = tomllib.loads(
     (Path(__file__).parent / "not_derived.toml").read_text(encoding="utf-8")
 )
-"""format → `cases` that what is derived does not read as the format does, and `why`"""
+"""format → `cases` that what is derived does not read as the format does, in which `styles` if not in all, and `why`"""
 PAGE = Path(__file__).parents[2] / "docs/reference/derivation.md"
 USER = [{"role": "user", "content": "Hello."}]
 

@@ -12,11 +12,13 @@ from tests.analysis.generated import STYLES
 @pytest.mark.parametrize("name", [source.name for source in sources()])
 def test_the_cases_of_a_format_come_back(name: str, style: str) -> None:
     problems = {problem.partition(": ")[0] for problem in outcome(name, style).problems}
-    assert problems == set(NOT_DERIVED.get(name, {}).get("cases", ()))
+    known = NOT_DERIVED.get(name, {})
+    assert problems == (set(known["cases"]) if known and style in known.get("styles", STYLES) else set())
 
 
 def test_a_style_of_template_code_makes_no_difference() -> None:
-    for source in sources():
+    differing = {name for name, known in NOT_DERIVED.items() if "styles" in known}
+    for source in (one for one in sources() if one.name not in differing):
         assert len({outcome(source.name, style).read for style in STYLES}) == 1, source.name
 
 

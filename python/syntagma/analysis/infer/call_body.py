@@ -8,7 +8,13 @@ from typing import Any, Literal
 import msgspec
 
 from syntagma.analysis.infer.spellings import common_spelling
-from syntagma.analysis.locate.atoms import atoms, common_prefix, common_suffix, through_first_visible_atom
+from syntagma.analysis.locate.atoms import (
+    atoms,
+    common_prefix,
+    common_suffix,
+    through_first_visible_atom,
+    visible_atoms,
+)
 from syntagma.analysis.locate.located_turn import LocatedCall, LocatedTurn, is_arguments
 
 __all__ = ["ArgumentPatterns", "find_argument_patterns", "find_envelope", "shared_marker", "with_value_notation"]
@@ -100,12 +106,14 @@ def find_argument_patterns(
 def _without_closer(before: str, between: str, after: str, without_arguments: str | None) -> tuple[str, str]:
     """What closes a value and what opens an argument, where only whitespace, or nothing, follows every value.
 
-    The next key ends a value, if text stands before keys; else a separator. Line breaks are a separator if a call
-    without arguments has that of its closer, too.
+    The next key ends a value, if a marker stands before keys; signs such as dashes stand in values, too. Line breaks
+    are a separator if a call without arguments has that of its closer, too.
     """
     opener = common_suffix([before, between])
     closes = common_prefix([between, after])
-    if opener.strip() or between.strip():
+    led_by = next(iter(visible_atoms(opener)), "")
+    is_marker = len(led_by) > 2 and not led_by[0].isalnum()
+    if is_marker or (not opener.strip() and between.strip()) or not closes:
         return "", opener
     opener = common_suffix([before, between[len(closes) :]])
     opens = before[: len(before) - len(opener)]

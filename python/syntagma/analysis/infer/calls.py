@@ -41,6 +41,8 @@ class CallPatterns(msgspec.Struct, frozen=True, kw_only=True):
     """the call without its outer opener: models forget it"""
     drop: str = ""
     """a marker after the last call of a turn whose calls have no section"""
+    counts_on: bool = False
+    """running numbers go on through the conversation"""
     separators_differ: bool = False
     """what stands between calls differs from call to call"""
     unproved_split: bool = False

@@ -23,11 +23,12 @@ from syntagma.analysis.infer.headers import (
     header_fields,
     split_by_headers,
 )
+from syntagma.analysis.infer.spellings import differ_by_one
 from syntagma.analysis.infer.value_types import with_value_types
 from syntagma.analysis.locate.atoms import atoms, text_after, visible_atoms
 from syntagma.analysis.locate.observations import Observations
 from syntagma.analysis.probe.inputs import ProbeResult
-from syntagma.analysis.render.conversation import Sentinels
+from syntagma.analysis.render.conversation import SampleTurn, Sentinels
 from syntagma.analysis.render.turn_renderer import TurnRenderer
 from syntagma.errors import FormatError
 from syntagma.format_schema import FormatSpec, Notation, read_tables
@@ -154,7 +155,17 @@ def _compare_calls(
             calls = msgspec.structs.replace(calls, arguments=typed)
     except UnsupportedCalls as error:
         return None, str(error)
+    texts = () if calls is None else (calls.call, calls.envelope or "", calls.id or "")
+    if calls is not None and any(counter in text for text in texts for counter in ("{index}", "{ordinal}")):
+        calls = msgspec.structs.replace(calls, counts_on=_counts_on(renderer, probed))
     return calls, None
+
+
+def _counts_on(renderer: TurnRenderer, probed: ProbeResult) -> bool:
+    """Whether the number of a call is one more where a call stands in the history."""
+    earlier, call = (SampleTurn(calls=(renderer.new_call(1, probed.id_form),)) for _ in range(2))
+    alone, after = renderer.turn(call, probed.inputs), renderer.turn_after(earlier, call, probed.inputs)
+    return alone is not None and after is not None and differ_by_one(alone.text, after.text)
 
 
 # -- the state of reasoning after a prompt
@@ -359,6 +370,8 @@ def _tools_table(calls: CallPatterns) -> dict[str, Any]:
         table["envelope"] = calls.envelope
     if calls.id is not None:
         table["id"] = calls.id
+    if calls.counts_on:
+        table["numbers"] = "conversation"
     arguments = calls.arguments
     if arguments is not None:
         table |= _arguments_table(arguments)

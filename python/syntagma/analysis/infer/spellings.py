@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["common_spelling", "with_leading_counters", "with_trailing_counters"]
+__all__ = ["common_spelling", "differ_by_one", "with_leading_counters", "with_trailing_counters"]
 
 
 def common_spelling(texts: Sequence[str]) -> str | None:
@@ -42,6 +42,14 @@ def with_trailing_counters(texts: Sequence[str]) -> list[str]:
         if not counter and len(set(column)) > 1:
             break
     return ["".join(row) for row in rows]
+
+
+def differ_by_one(text: str, other: str) -> bool:
+    """Whether two texts differ, and only in numbers that are one more in the other."""
+    rows = _split_digits(text), _split_digits(other)
+    changed = [(one, two) for one, two in zip(*rows, strict=False) if one != two]
+    all_count = all(one.isdecimal() and two.isdecimal() and int(one) + 1 == int(two) for one, two in changed)
+    return len(rows[0]) == len(rows[1]) and bool(changed) and all_count
 
 
 def _counter(column: Sequence[str]) -> str:

@@ -89,6 +89,13 @@ class TurnRenderer:
             return without if without is not None and _is_one_insertion(without.text, found.text) else found
         return found
 
+    def turn_after(self, before: SampleTurn, turn: SampleTurn, inputs: Inputs) -> RenderedTurn | None:
+        """A turn as the last message, with another one in the history; None if that fails."""
+        messages = [self._user(1), assistant_message(before, inputs), self._user(0), assistant_message(turn, inputs)]
+        tools = declared_tools((*before.calls, *turn.calls)) or self._tools(inputs, None)
+        text = self.bounded.render(messages, inputs, tools=tools)
+        return None if text is None else self._cut(turn, "last", text)
+
     def _cut(self, turn: SampleTurn, context: Context, text: str) -> RenderedTurn | None:
         """The turn out of a whole render; None if the words of the users are not found."""
         end = text.rfind(self._users[1]) if context == "middle" else len(text)
