@@ -15,10 +15,10 @@ from syntagma.analysis.cache import RECENT, AnalysisFolder
 from syntagma.analysis.certify.certificate import Certificate
 from syntagma.analysis.certify.certifier import Certifier, Mentions
 from syntagma.analysis.certify.outputs import TemplateOutputs
-from syntagma.analysis.infer.format import infer_format
+from syntagma.analysis.infer.format import Inference, infer_format
 from syntagma.analysis.infer.frame import Frame
 from syntagma.analysis.layout import GenerationPrompt, layout_of
-from syntagma.analysis.locate.observations import observe
+from syntagma.analysis.locate.observations import Observations, observe
 from syntagma.analysis.probe.inputs import ProbeResult, probe_inputs
 from syntagma.analysis.prompt_side import assumed_formats
 from syntagma.analysis.render.bounded_renderer import BoundedRenderer
@@ -32,7 +32,7 @@ from syntagma.format_schema import FormatSpec, used_markers
 from syntagma.formats import ChatFormat, get, names
 from syntagma.templates import ChatTemplate
 
-__all__ = ["analyze"]
+__all__ = ["Examined", "analyze", "certify_format", "examine"]
 
 _log = logging.getLogger("syntagma.analysis")
 
@@ -93,15 +93,46 @@ def analyze(
     return found
 
 
-def _analyze(
-    template: ChatTemplate,
-    *,
-    certify: bool,
-    candidates: Candidates,
-    seed: int,
-    control_tokens: Collection[str] | None,
-) -> Analysis:
-    """The stages of an analysis, in order."""
+class Examined(msgspec.Struct, frozen=True):
+    """A template before any format is certified: what the first four stages found."""
+
+    template: ChatTemplate
+    renderer: TurnRenderer
+    probed: ProbeResult
+    seen: Observations
+    inferred: Inference
+    eos: str
+    """the made-up word that stands for the end-of-sequence token"""
+
+    def certifier(self, assumed: tuple[str, ...] = ()) -> Certifier:
+        """Certifies any format for the template; `assumed`: the named formats whose prompts it renders."""
+        outputs = TemplateOutputs(
+            self.renderer,
+            self.probed.certified_inputs,
+            self.inferred.frame,
+            self.seen.prompts,
+            eos_token=self.template.eos_token,
+        )
+        return Certifier(outputs, self.probed.id_form, _mentions(self.probed, self.template, assumed))
+
+
+@entry
+def certify_format(template: ChatTemplate, fmt: ChatFormat) -> Certificate:
+    """What is proved about a format of your choice and a template.
+
+    Args:
+        template: the template.
+        fmt: the format, wherever it comes from.
+
+    Raises:
+        TemplateError: `E-TEMPLATE-ANALYSIS`, no assistant's turn renders, or the renders went beyond their limits.
+        ArgumentTypeError: `E-ARGUMENT-TYPE`, no template, or no format.
+    """
+    return examine(template).certifier().certify(fmt, ())
+
+
+def examine(template: ChatTemplate, seed: int = 0) -> Examined:
+    """The first four stages of an analysis, in order."""
     # Conversations of made-up words, rendered within bounds. A made-up word stands for the end-of-sequence token, too.
     sentinels = Sentinels(seed)
     eos = sentinels.word("z")
@@ -118,21 +149,31 @@ def _analyze(
         )
     # A format from comparing them.
     inferred = infer_format(seen, renderer, probed, template, eos)
-    derived = ChatFormat(inferred.spec)
     for evidence in inferred.evidence:
         _log.debug("found %s: %r, from %s", evidence.what, evidence.text, evidence.seen)
     for finding in inferred.findings:
         _log.info("%s: %s", finding.code, finding.message)
+    return Examined(template, renderer, probed, seen, inferred, eos)
+
+
+def _analyze(
+    template: ChatTemplate,
+    *,
+    certify: bool,
+    candidates: Candidates,
+    seed: int,
+    control_tokens: Collection[str] | None,
+) -> Analysis:
+    """All stages: the last one gives the proof, and tries named formats where the derived one has none."""
+    found = examine(template, seed)
+    inferred, probed = found.inferred, found.probed
+    derived = ChatFormat(inferred.spec)
     assumed: tuple[str, ...] = ()
     if probed.capabilities.tools and not probed.max_calls:
-        assumed = assumed_formats(renderer, probed, control_tokens)
-    # Proof, and named formats where the derived one has none.
+        assumed = assumed_formats(found.renderer, probed, control_tokens)
     choice = _Choice(name="derived", format=derived, certificate=None)
     if certify:
-        outputs = TemplateOutputs(
-            renderer, probed.certified_inputs, inferred.frame, seen.prompts, eos_token=template.eos_token
-        )
-        certifier = Certifier(outputs, probed.id_form, _mentions(probed, template, assumed))
+        certifier = found.certifier(assumed)
         if candidates != "named":
             choice = _Choice("derived", derived, certifier.certify(derived, inferred.findings))
         if candidates != "derived":
@@ -141,7 +182,9 @@ def _analyze(
             "format %s, certificate %s", choice.name, choice.certificate.summary if choice.certificate else "none"
         )
     prompts = tuple(
-        _generation_prompts(choice.format, renderer, probed, inferred.frame.with_eos(template.eos_token), eos)
+        _generation_prompts(
+            choice.format, found.renderer, probed, inferred.frame.with_eos(template.eos_token), found.eos
+        )
     )
     return Analysis(
         format=choice.format,
@@ -151,9 +194,9 @@ def _analyze(
         evidence=inferred.evidence,
         certificate=choice.certificate,
         prompts=prompts,
-        layout=layout_of(choice.format, prompts, {located.shape for located in seen.turns}),
+        layout=layout_of(choice.format, prompts, {located.shape for located in found.seen.turns}),
         assumed=assumed,
-        renders=bounded.count,
+        renders=found.renderer.bounded.count,
     )
 
 

@@ -415,8 +415,10 @@ class _FormatChecks:
         reasoning, content = "One.\nTwo: a < b.", "Tea at noon."
         answer = wrapper[0].opener + content + wrapper[0].closer if wrapper else content
         expected = SampleTurn(reasoning=reasoning, content=content)
+        # Where nothing opens reasoning, no prompt shows that it is open: the format has to say so.
+        unopened = not spec.reasoning.block[0].opener.strip() and spec.messages is None
         for prompt in dict.fromkeys(self._outputs.prompts):
-            if self._outputs.after_closed_reasoning(self._fmt, prompt, "x") != closer + "x":
+            if not unopened and self._outputs.after_closed_reasoning(self._fmt, prompt, "x") != closer + "x":
                 continue
             run = PromptedOutput("prompt", prompt, reasoning + closer + answer)
             differences = [
