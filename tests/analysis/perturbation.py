@@ -53,6 +53,7 @@ class Outcome(NamedTuple):
 
     template: str
     kind: str
+    source: str
     right: bool
     clean: bool
 
@@ -85,8 +86,13 @@ def _rebracket(source: str, draw: random.Random) -> str:
 
 def _double(source: str, draw: random.Random) -> str:
     if draw.random() < 0.5:
-        return _MARKER.sub(lambda match: match[0][0] + match[0] + match[0][-1], source)
+        return _MARKER.sub(_doubled, source)
     return _with_markers(source, lambda slash, word: f"[[{slash}{word}]]")
+
+
+def _doubled(match: re.Match[str]) -> str:
+    named = any(word in _ROLES for word in match.groups())
+    return match[0] if named else match[0][0] + match[0] + match[0][-1]
 
 
 def _prefix(source: str, draw: random.Random) -> str:
@@ -108,10 +114,14 @@ class _Prefixed(dict[str, str]):
 def _space(source: str, draw: random.Random) -> str:
     kind = draw.choice(("after", "before", "dropped", "doubled"))
     if kind == "after":
-        return _MARKER.sub(lambda match: match[0] + " ", source)
+        return _MARKER.sub(lambda match: match[0] + _blank(match), source)
     if kind == "before":
-        return _MARKER.sub(lambda match: (" " if match[0][1] != "/" else "") + match[0], source)
+        return _MARKER.sub(lambda match: (_blank(match) if match[0][1] != "/" else "") + match[0], source)
     return source.replace("\\n", "" if kind == "dropped" else "\\n\\n")
+
+
+def _blank(match: re.Match[str]) -> str:
+    return "" if any(word in _ROLES for word in match.groups()) else " "
 
 
 def _reorder(source: str, _: random.Random) -> str:
@@ -185,7 +195,7 @@ def _comes_back(source: ChatTemplate, analysis: Analysis, message: dict[str, Any
 
 
 def outcomes(seed: int, count: int) -> Iterator[Outcome]:
-    """Perturbed templates, `count` of them; those that a perturbation does not change are drawn anew."""
+    """Perturbed templates, `count` of them; those that a perturbation does not change, or breaks, are drawn anew."""
     draw = random.Random(seed)
     names = [name for name in NAMES if not {"beyond", "narrow"} & record(name).keys()]
     made = 0
@@ -199,11 +209,15 @@ def outcomes(seed: int, count: int) -> Iterator[Outcome]:
         perturbed = ChatTemplate(source, eos_token="</s>")
         try:
             analysis = analyze(perturbed, candidates="derived", cache={})
-            right = all(_comes_back(perturbed, analysis, message) is not False for message in messages)
+            results = [_comes_back(perturbed, analysis, message) for message in messages]
+            if None in results:
+                made -= 1  # the perturbed template is broken: its turns do not begin as its prompts end
+                continue
+            right = all(results)
         except SyntagmaError:
-            yield Outcome(name, kind, right=False, clean=False)
+            yield Outcome(name, kind, source, right=False, clean=False)
             continue
-        yield Outcome(name, kind, right, analysis.certificate is not None and analysis.certificate.clean)
+        yield Outcome(name, kind, source, right, analysis.certificate is not None and analysis.certificate.clean)
 
 
 def _main() -> None:

@@ -27,6 +27,8 @@ __all__ = [
 _MAX_BRACKETED = 80
 _SIGNS = "!#$%&*+-/:;=?@^`|~"
 """signs that markers are made of; brackets, quotes, commas and full stops belong to what they stand beside"""
+_INNER_SIGNS = ("|", "~", "#", "%", "@", "!", "*", "\N{FULLWIDTH VERTICAL LINE}")
+"""signs that may stand on both sides of a word in square brackets"""
 _JSON_WORDS = ("true", "false", "null", "True", "False", "None")
 _BRACKETS = {"◁": "▷", "⟦": "⟧", "«": "»", "‹": "›"}
 
@@ -111,20 +113,24 @@ def _attribute_follows(text: str, at: int) -> bool:
 
 
 def _squared(text: str, at: int) -> int:
-    """The end of `[WORD]`, `[/word]`, `[[word]]` or `[WORD WORD]` at `at`; a value of JSON is none."""
+    """The end of `[WORD]`, `[/word]`, `[[word]]`, `[|word|]` or `[WORD WORD]` at `at`; a value of JSON is none."""
     depth = 1
     while text.startswith("[", at + depth):
         depth += 1
-    start = at + depth + text.startswith("/", at + depth)
+    start = at + depth
+    sign = text[start : start + 1] if text[start : start + 1] in _INNER_SIGNS else ""
+    start += len(sign)
+    start += text.startswith("/", start)
     end = start
     while end < len(text) and (
-        text[end].isalnum() or text[end] in "_-:" or (text[end] == " " and text[start].isupper())
+        text[end].isalnum() or text[end] in "_-:." or (text[end] == " " and text[start].isupper())
     ):
         end += 1
     inside = text[start:end]
-    is_name = len(inside) > 1 or inside.isupper()
+    is_name = len(inside) > 1 or inside.isupper() or (inside.isalpha() and (depth > 1 or bool(sign)))
     is_marker = is_name and not inside[0].isdigit() and inside not in _JSON_WORDS
-    return end + depth if is_marker and text.startswith("]" * depth, end) else at + 1
+    closer = sign + "]" * depth
+    return end + len(closer) if is_marker and text.startswith(closer, end) else at + 1
 
 
 def _partner(char: str) -> str:
