@@ -13,7 +13,7 @@ from tests.clients import asks
 from tests.environments import HOME
 
 __all__ = ["ask"]
-_SECONDS = 60
+_SECONDS = 180
 
 
 def ask(script: str, endpoint: str, case: str) -> Any:

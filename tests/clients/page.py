@@ -15,7 +15,7 @@ from tests.environments import HOME
 __all__ = ["check_program"]
 _PAGE = Path(__file__).resolve().parents[2] / "docs" / "clients.toml"
 _SHOWN = "http://127.0.0.1:8000"
-_SECONDS = 60
+_SECONDS = 180
 
 
 def check_program(name: str) -> None:
