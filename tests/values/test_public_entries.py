@@ -12,6 +12,7 @@ import inspect
 import math
 import types
 from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -261,7 +262,11 @@ ENTRIES = _entries()
 
 
 @pytest.mark.parametrize("name", ENTRIES)
-def test_wrong_values_are_refused_with_errors_of_the_library(name: str) -> None:
+def test_wrong_values_are_refused_with_errors_of_the_library(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Some of the values are names of folders that can be written to.
+    monkeypatch.chdir(tmp_path)
     found = []
     for parameter in _parameters(ENTRIES[name]()):
         for what, make in WRONG.items():
