@@ -175,10 +175,12 @@ def _answer(request: ResponsesRequest, model: str) -> Response:
     return Response(
         id="",
         created_at=0,
+        frequency_penalty=request.frequency_penalty or 0.0,
         instructions=request.instructions,
         max_output_tokens=request.max_output_tokens,
         model=model,
         parallel_tool_calls=request.parallel_tool_calls is not False,
+        presence_penalty=request.presence_penalty or 0.0,
         previous_response_id=request.previous_response_id,
         prompt_cache_key=request.prompt_cache_key,
         reasoning=request.reasoning or Reasoning(),
@@ -187,9 +189,14 @@ def _answer(request: ResponsesRequest, model: str) -> Response:
         temperature=1.0 if request.temperature is None else request.temperature,
         text={"format": shape},
         tool_choice="auto" if request.tool_choice is None else request.tool_choice,
-        tools=request.tools or [],
+        tools=[_shown_tool(tool) for tool in request.tools or ()],
         top_logprobs=request.top_logprobs or 0,
         top_p=1.0 if request.top_p is None else request.top_p,
         user=request.user,
         metadata=request.metadata or {},
     )
+
+
+def _shown_tool(tool: dict[str, Any]) -> dict[str, Any]:
+    """A tool with all members of its type, null where they were not given."""
+    return {"description": None, "parameters": None, "strict": None, **tool} if tool.get("type") == "function" else tool

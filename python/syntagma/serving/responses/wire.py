@@ -166,7 +166,7 @@ class IncompleteDetails(msgspec.Struct, kw_only=True):
 
 
 class Response(msgspec.Struct, kw_only=True):
-    """The answer, with what was asked."""
+    """The answer, with what was asked. OpenAI's types do not list `store` and the penalties; Open Responses does."""
 
     id: str
     object: Literal["response"] = "response"
@@ -175,6 +175,7 @@ class Response(msgspec.Struct, kw_only=True):
     status: Status = "in_progress"
     background: bool = False
     error: Any = None
+    frequency_penalty: float = 0.0
     incomplete_details: IncompleteDetails | None = None
     instructions: str | None
     max_output_tokens: int | None
@@ -182,6 +183,7 @@ class Response(msgspec.Struct, kw_only=True):
     model: str
     output: list[OutputItem] = []
     parallel_tool_calls: bool
+    presence_penalty: float = 0.0
     previous_response_id: str | None
     prompt_cache_key: str | None = None
     reasoning: Reasoning

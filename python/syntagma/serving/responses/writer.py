@@ -114,7 +114,9 @@ class ResponsesWriter:
                     yield self._in_item("response.content_part.added", content_index=0, part=part)
                 self._parts.append(text)
                 self._logprobs += logprobs
-                yield self._in_item("response.output_text.delta", content_index=0, delta=text, logprobs=logprobs)
+                yield self._in_item(
+                    "response.output_text.delta", content_index=0, delta=text, logprobs=_of_event(logprobs)
+                )
             case ReasoningDelta(text=text):
                 self._reasoning_pieces += 1
                 if not isinstance(self._item, ReasoningItem):
@@ -157,7 +159,7 @@ class ResponsesWriter:
         if isinstance(item, CallItem | CustomCallItem):
             if isinstance(item, CallItem):
                 item.arguments = text
-                yield self._in_item("response.function_call_arguments.done", name=item.name, arguments=text)
+                yield self._in_item("response.function_call_arguments.done", arguments=text)
             else:
                 item.input = input_of(text)
                 yield self._in_item("response.custom_tool_call_input.done", input=item.input)
@@ -172,7 +174,7 @@ class ResponsesWriter:
         else:
             part = ContentPart(text=text, logprobs=logprobs)
             item.content = [part]
-            yield self._in_item("response.output_text.done", content_index=0, text=text, logprobs=logprobs)
+            yield self._in_item("response.output_text.done", content_index=0, text=text, logprobs=_of_event(logprobs))
             yield self._in_item("response.content_part.done", content_index=0, part=part)
             self._turn.append({"content": text})
         yield self._in_item("response.output_item.done", of_item=False, item=item)
@@ -212,3 +214,15 @@ class ResponsesWriter:
 
 def _id(prefix: str) -> str:
     return f"{prefix}_{secrets.token_hex(24)}"
+
+
+def _of_event(entries: Sequence[TokenLogprobEntry]) -> list[dict[str, Any]]:
+    """Log-probabilities as events of text have them: without the bytes of tokens, which the item's own have."""
+    return [
+        {
+            "token": entry.token,
+            "logprob": entry.logprob,
+            "top_logprobs": [{"token": one.token, "logprob": one.logprob} for one in entry.top_logprobs],
+        }
+        for entry in entries
+    ]
