@@ -19,7 +19,7 @@ def test_chat(endpoint: str) -> None:
 
 def test_stream(endpoint: str) -> None:
     pieces = ask(SCRIPT, endpoint, "stream")
-    assert len(pieces) > 2
+    assert len(pieces) > 1
     assert "".join(pieces) == ask(SCRIPT, endpoint, "chat")
 
 

@@ -54,7 +54,7 @@ def test_stream(client: Any) -> None:
     with client.messages.stream(**asked(asks.GREETING)) as stream:
         pieces = list(stream.text_stream)
         message = stream.get_final_message()
-    assert len(pieces) > 2
+    assert len(pieces) > 1
     assert "".join(pieces) == message.content[0].text == client.messages.create(**asked(asks.GREETING)).content[0].text
 
 

@@ -59,7 +59,7 @@ def test_chat(endpoint: str) -> None:
 def test_stream(endpoint: str) -> None:
     chunks = list(model(endpoint).stream(asks.GREETING))
     texts = [chunk.text for chunk in chunks if chunk.text]
-    assert len(texts) > 2
+    assert len(texts) > 1
     assert "".join(texts) == model(endpoint).invoke(asks.GREETING).text
 
 

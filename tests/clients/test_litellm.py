@@ -69,7 +69,7 @@ def test_stream(endpoint: str) -> None:
         pieces = [event.delta for event in chunks if event.type == "response.output_text.delta"]
     else:
         pieces = [piece for chunk in chunks if chunk.choices and (piece := chunk.choices[0].delta.content)]
-    assert len(pieces) > 2
+    assert len(pieces) > 1
     assert "".join(pieces) == text_of(endpoint, ask(endpoint, asks.GREETING))
 
 

@@ -62,7 +62,7 @@ def test_chat(endpoint: str) -> None:
 def test_stream(endpoint: str) -> None:
     asked = [ChatMessage(role="user", content=asks.GREETING)]
     pieces = [part.delta for part in model(endpoint).stream_chat(asked) if part.delta]
-    assert len(pieces) > 2
+    assert len(pieces) > 1
     assert "".join(pieces) == model(endpoint).chat(asked).message.content
 
 

@@ -65,7 +65,7 @@ def test_chat(endpoint: str) -> None:
 def test_stream(endpoint: str) -> None:
     stream, found = run(endpoint, asks.GREETING, streams=True)
     pieces = [event.delta for event in found if event.type == "response.output_text.delta"]
-    assert len(pieces) > 2
+    assert len(pieces) > 1
     assert "".join(pieces) == stream.final_output == run(endpoint, asks.GREETING).final_output
 
 

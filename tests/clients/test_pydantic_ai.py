@@ -64,7 +64,7 @@ def test_stream(endpoint: str) -> None:
             return [piece async for piece in stream.stream_text(delta=True, debounce_by=None)]
 
     pieces = asyncio.run(run())
-    assert len(pieces) > 2
+    assert len(pieces) > 1
     assert "".join(pieces) == agent(endpoint).run_sync(asks.GREETING).output
 
 

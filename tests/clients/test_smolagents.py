@@ -56,7 +56,7 @@ def test_chat(model: Any) -> None:
 
 def test_stream(model: Any) -> None:
     pieces = [part.content for part in model.generate_stream(user(asks.GREETING)) if part.content]
-    assert len(pieces) > 2
+    assert len(pieces) > 1
     assert "".join(pieces) == model.generate(user(asks.GREETING)).content
 
 
