@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
-from pydantic import BaseModel
 from starlette.testclient import TestClient
 
 from syntagma.codec import ChatCodec
@@ -14,22 +13,11 @@ from syntagma.formats import ChatFormat
 from syntagma.serving import ServedModel, Settings, create_app
 from syntagma.templates import ChatTemplate
 from syntagma.testing import ScriptedBackend
+from tests.serving.strict import unlisted
 from tests.serving.support import CALL, CLOCK, FORMAT, NO_REASONING, WEATHER, ask, body, client, joined, model, stream
 
 # What other servers have made common and OpenAI's types do not list.
 EXTRAS = {"reasoning_content", "reasoning", "extra"}
-
-
-def unlisted(value: Any) -> set[str]:
-    """Names of fields, at any depth, that the typed client does not know."""
-    if isinstance(value, BaseModel):
-        found = set(value.model_extra or {})
-        for name in type(value).model_fields:
-            found |= unlisted(getattr(value, name))
-        return found
-    if isinstance(value, list):
-        return {name for item in value for name in unlisted(item)}
-    return set()
 
 
 def test_the_answer_is_what_strict_types_want() -> None:

@@ -67,7 +67,7 @@ class ChatWriter:
         self._ids: list[int] = []
         """tokens, likewise"""
         self._of_prompt: dict[str, Any] = {}
-        """what is told of the prompt"""
+        """ids and log-probabilities of the prompt's tokens, where they were asked for"""
         self._choices: list[Choice] = []
         self._metrics: list[Metrics] = []
 

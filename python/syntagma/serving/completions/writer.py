@@ -100,7 +100,7 @@ class CompletionsWriter:
         return event({"error": error_body(error)[1]})
 
     def _begun(self, began: Began, text: str) -> Choice:
-        """A choice with what is told of the prompt."""
+        """A choice with the ids and log-probabilities of the prompt's tokens, where they were asked for."""
         ids, logprobs = began.prompt_ids, began.prompt_logprobs
         return Choice(
             index=began.index,
