@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import functools
+import json
+from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from syntagma import formats
 from syntagma.analysis import Analysis, analyze
+from syntagma.cli.app import app
+from syntagma.codec import ChatCodec
 from syntagma.decoding import TokenizerInfo
 from syntagma.errors import FormatError
 from syntagma.formats import ChatFormat
+from syntagma.templates import ChatTemplate
 from syntagma.testing import byte_vocabulary
 
 PROMPTS = [name for name in formats.names() if formats.get(name).spec.prompt is not None]
@@ -87,6 +93,48 @@ def test_a_vocabulary_without_the_markers_rules_a_format_out(name: str) -> None:
     with_markers = byte_vocabulary(("<end>", *formats.get(name).triggers))
     assert _analysis(_template(name), with_markers).assumed == (name,)
     assert _analysis(_template(name), byte_vocabulary(("<end>",))).assumed == ()
+    assert analyze(_template(name), vocabulary=formats.get(name).triggers).assumed == (name,)
+    assert analyze(_template(name), vocabulary=["<end>"]).assumed == ()
+
+
+class _Tokenizer:
+    """What is read of a tokenizer of transformers."""
+
+    def __init__(self, template: str, added: tuple[str, ...]) -> None:
+        self.chat_template = template
+        self._added = added
+
+    def get_added_vocab(self) -> dict[str, int]:
+        return {text: at for at, text in enumerate(self._added)}
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_codecs_tell_the_analysis_of_the_vocabulary(known: bool, caplog: pytest.LogCaptureFixture) -> None:
+    name = PROMPTS[0]
+    source = _template(name) + f"{{# {known} #}}"
+    tokens = ("<end>", *formats.get(name).triggers) if known else ("<end>",)
+    caplog.set_level("INFO", "syntagma.analysis")
+    ChatCodec.from_tokenizer(_Tokenizer(source, tokens))
+    ChatCodec.from_template(ChatTemplate(source + " "), vocabulary=byte_vocabulary(tokens))
+    told = [record.getMessage() for record in caplog.records if "no call" in record.getMessage()]
+    assert [f"`{name}`" in one for one in told] == [known, known]
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_the_command_line_takes_a_tokenizer(known: bool, tmp_path: Path) -> None:
+    name = PROMPTS[0]
+    words = [*{chr(code) for code in range(33, 127)}]
+    tokens = ["</s>", *(formats.get(name).triggers if known else ())]
+    added = [{"id": len(words) + at, "content": text, "special": True} for at, text in enumerate(tokens)]
+    model = {"type": "BPE", "vocab": {word: at for at, word in enumerate(words)}, "merges": []}
+    decoder = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    described = {"version": "1.0", "added_tokens": added, "pre_tokenizer": decoder, "decoder": decoder, "model": model}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(described), encoding="utf-8")
+    (tmp_path / "tokenizer_config.json").write_text('{"eos_token": "</s>"}', encoding="utf-8")
+    (tmp_path / "chat.jinja").write_text(_template(name), encoding="utf-8")
+    arguments = ["analyze", str(tmp_path / "chat.jinja"), "--json", "--tokenizer", str(tmp_path)]
+    result = CliRunner().invoke(app, arguments)
+    assert json.loads(result.stdout)["assumed"] == ([name] if known else []), result.output
 
 
 def test_a_template_that_writes_calls_assumes_nothing() -> None:

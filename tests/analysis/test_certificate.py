@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -10,9 +12,10 @@ import pytest
 
 from syntagma.analysis import Analysis, Certificate, analyze
 from syntagma.analysis.cache import AnalysisFolder, RecentAnalyses
+from syntagma.errors import ArgumentError
 from syntagma.format_schema import Pattern
 
-from .cases import NAMES, derived, template
+from .cases import NAMES, TEMPLATES, derived, template
 
 UNPROVED = {"wrapped-answer": {"reasoning-end"}}
 """findings that are right: two closers stand side by side in every render"""
@@ -128,3 +131,28 @@ def test_analyses_are_kept_in_a_folder(tmp_path: Path) -> None:
     assert analyze(template("wrapped-answer"), cache=folder).to_dict() == first.to_dict()
     assert analyze(template("wrapped-answer"), certify=False, cache=folder).certificate is None
     assert sorted(file.suffix for file in folder.iterdir()) == [".json", ".json"]
+
+
+_ANALYSED = """
+import sys
+import syntagma as sg
+sg.formats.register(sys.argv[1], name="own")
+template = sg.ChatTemplate(open(sys.argv[2], encoding="utf-8").read(), eos_token="</s>")
+print(sg.analyze(template, candidates="named", cache=sys.argv[3]).renders, len(sg.formats.names()))
+"""
+
+
+def test_analyses_made_with_other_contents_of_formats_are_not_served(tmp_path: Path) -> None:
+    source = TEMPLATES / "plain.jinja"
+    folder = tmp_path / "kept"
+    for count, opener in ((1, "<a>"), (1, "<a>"), (2, "<b>")):
+        text = f'[reasoning]\nblock = "{opener}{{reasoning}}</a>"\n'
+        arguments = [sys.executable, "-c", _ANALYSED, text, str(source), str(folder)]
+        subprocess.run(arguments, check=True, capture_output=True)
+        assert len(AnalysisFolder(folder)) == count
+
+
+def test_a_folder_of_analyses_has_a_name() -> None:
+    with pytest.raises(ArgumentError) as caught:
+        analyze(template("plain"), certify=False, cache="")
+    assert caught.value.code == "E-ARGUMENT-VALUE"

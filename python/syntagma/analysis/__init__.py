@@ -6,7 +6,7 @@ A stage imports those before it.
 
 from __future__ import annotations
 
-from syntagma.analysis.analysis import analyze, certify_format
+from syntagma.analysis.analysis import Vocabulary, analyze, certify_format
 from syntagma.analysis.certify.certificate import Certificate, Item, Remark, Verdict
 from syntagma.analysis.comparisons import Comparison, comparisons
 from syntagma.analysis.infer.format import Evidence, Finding
@@ -29,6 +29,7 @@ __all__ = [
     "Remark",
     "TurnLayout",
     "Verdict",
+    "Vocabulary",
     "analyze",
     "certify_format",
     "comparisons",

@@ -30,13 +30,16 @@ from syntagma.entry import entry
 from syntagma.errors import ArgumentError, ArgumentTypeError, FormatError
 from syntagma.format_schema import FormatSpec, used_markers
 from syntagma.formats import ChatFormat, get, names
+from syntagma.formats.registry import registry
 from syntagma.templates import ChatTemplate
 
-__all__ = ["Examined", "analyze", "certify_format", "examine"]
+__all__ = ["Examined", "Vocabulary", "analyze", "certify_format", "examine"]
 
 _log = logging.getLogger("syntagma.analysis")
 
 Candidates: TypeAlias = Literal["all", "derived", "named"]
+Vocabulary: TypeAlias = TokenizerInfo | Collection[str]
+"""a vocabulary, or the texts of its special and added tokens"""
 
 _MIN_GIVE_UP_AFTER = 3
 """failing messages that a named format may have at least before its certificate is given up"""
@@ -50,7 +53,7 @@ def analyze(
     candidates: Candidates = "all",
     cache: MutableMapping[str, Analysis] | str | os.PathLike[str] | None = None,
     seed: int = 0,
-    vocabulary: TokenizerInfo | None = None,
+    vocabulary: Vocabulary | None = None,
 ) -> Analysis:
     """Derive a template's format from renders, and prove it.
 
@@ -59,14 +62,17 @@ def analyze(
         certify: render messages of every shape and read them back; without it, only the derived format is offered.
         candidates: `all`: named formats are tried where the derived one does not certify; `derived`: only that one;
             `named`: only registered ones.
-        cache: keeps analyses by a hash of everything that decides the result: a mapping, or a folder, which is made
-            where there is none; None: the last ones of this process are kept in memory.
+        cache: keeps analyses by a hash of everything that decides the result, the contents of registered formats
+            among it: a mapping, or a folder, which is made where there is none; None: the last ones of this process are
+            kept in memory.
         seed: seed of the made-up words; the result does not depend on it.
-        vocabulary: the model's vocabulary: a format is assumed only if its calls begin with tokens of it.
+        vocabulary: the model's vocabulary, or the texts of its special and added tokens: a format is assumed only if
+            its calls begin with such tokens.
 
     Raises:
         TemplateError: `E-TEMPLATE-ANALYSIS`, no assistant's turn renders, or the renders went beyond their limits.
-        ArgumentError: `E-ARGUMENT-CANDIDATES`, unknown `candidates`, or named ones without certification.
+        ArgumentError: `E-ARGUMENT-CANDIDATES`, unknown `candidates`, or named ones without certification;
+            `E-ARGUMENT-VALUE`, a folder without a name.
         ArgumentTypeError: `E-ARGUMENT-TEMPLATE`, neither template nor text; `E-ARGUMENT-TYPE`, no vocabulary.
     """
     if isinstance(template, str):
@@ -78,13 +84,13 @@ def analyze(
             "E-ARGUMENT-CANDIDATES",
             'candidates is "all", "derived" or "named"; "named" needs a certificate',
         )
-    cache = RECENT if cache is None else cache
-    kept = AnalysisFolder(cache) if isinstance(cache, str | os.PathLike) else cache
+    kept = RECENT if cache is None else AnalysisFolder(cache) if isinstance(cache, str | os.PathLike) else cache
     # The package imports this module, so its version is asked for when it is there.
     version = sys.modules["syntagma"].__version__
     tokens = [template.bos_token, template.eos_token, template.special_tokens, msgspec.structs.asdict(template.limits)]
-    control_tokens = None if vocabulary is None else sorted(vocabulary.control_tokens)
-    parts = [version, template.source, tokens, certify, candidates, seed, names(), control_tokens]
+    texts = vocabulary.control_tokens if isinstance(vocabulary, TokenizerInfo) else vocabulary
+    control_tokens = None if texts is None else sorted(texts)
+    parts = [version, template.source, tokens, certify, candidates, seed, registry.digest(), control_tokens]
     key = hashlib.sha256(msgspec.json.encode(parts)).hexdigest()
     found = kept.get(key)
     if found is None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from syntagma.analysis.result import Analysis
-from syntagma.errors import SyntagmaError
+from syntagma.errors import ArgumentError, SyntagmaError
 
 __all__ = ["RECENT", "AnalysisFolder", "RecentAnalyses"]
 
@@ -56,9 +56,15 @@ class AnalysisFolder(MutableMapping[str, Analysis]):
 
     Args:
         folder: the folder; it is made with the first analysis.
+
+    Raises:
+        ArgumentError: `E-ARGUMENT-VALUE`, the name is empty: it would be the folder that happens to be current.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
+        if not os.fspath(folder):
+            message = "the folder of kept analyses has no name"
+            raise ArgumentError("E-ARGUMENT-VALUE", message, pointer="/cache", hint='"." is the current folder')
         self._folder = Path(folder)
 
     def _path(self, key: str) -> Path:

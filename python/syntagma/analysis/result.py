@@ -13,12 +13,12 @@ from syntagma.analysis.layout import GenerationPrompt, TurnLayout
 from syntagma.analysis.probe.capabilities import Capabilities
 from syntagma.entry import entry
 from syntagma.errors import ArgumentError, ArgumentTypeError, SyntagmaError
-from syntagma.formats import ChatFormat
+from syntagma.formats import ChatFormat, FormatTexts
 
 __all__ = ["Analysis"]
 
 
-class Analysis(msgspec.Struct, frozen=True, kw_only=True):
+class Analysis(FormatTexts, msgspec.Struct, frozen=True, kw_only=True):
     """What is known about a template.
 
     Attributes:
@@ -45,21 +45,6 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     layout: TurnLayout
     assumed: tuple[str, ...] = ()
     renders: int
-
-    @property
-    def preserved_tokens(self) -> tuple[str, ...]:
-        """Markers: tokens that a detokenizer must not drop."""
-        return self.format.preserved_tokens
-
-    @property
-    def triggers(self) -> tuple[str, ...]:
-        """What begins the calls of a turn, for engines that switch a grammar on lazily."""
-        return self.format.triggers
-
-    @property
-    def stop_strings(self) -> tuple[str, ...]:
-        """What ends the turn, for engines whose vocabulary has no token for it."""
-        return self.format.stop_strings
 
     def to_dict(self) -> dict[str, Any]:
         """The analysis as plain JSON data."""

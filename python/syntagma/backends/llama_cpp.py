@@ -55,7 +55,7 @@ def load(
     options.n_ctx = context_length or min(llama_cpp.llama_model_n_ctx_train(model), _LONGEST)
     options.n_threads = options.n_threads_batch = threads or max(1, (os.cpu_count() or 2) // 2)
     backend = LlamaCppModel(_Native(llama_cpp, model, options), Path(path))
-    return backend, ChatCodec.from_template(ChatTemplate.from_gguf(path))
+    return backend, ChatCodec.from_template(ChatTemplate.from_gguf(path), vocabulary=backend.tokenizer_info)
 
 
 class _Native:

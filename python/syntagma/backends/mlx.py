@@ -47,7 +47,7 @@ def load(path: str, *, context_length: int | None = None) -> tuple[MlxModel, Cha
         Path(path) / "tokenizer.json", eos_token_ids=sorted(tokenizer.eos_token_ids), vocab_size=width
     )
     model = MlxModel(network, info, name=Path(path).resolve().name, context_length=length)
-    return model, ChatCodec.from_pretrained(path)
+    return model, ChatCodec.from_pretrained(path, vocabulary=info)
 
 
 class MlxModel:

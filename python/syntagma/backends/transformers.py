@@ -56,7 +56,7 @@ def load(
     if "past_key_values" not in inspect.signature(network.forward).parameters:
         raise ModelError("E-MODEL-ARCHITECTURE", "the network keeps no cache of keys and values", source=path)
     model = TransformersModel(network, tokenizer, name=Path(path).resolve().name, context_length=length)
-    return model, ChatCodec.from_pretrained(path)
+    return model, ChatCodec.from_pretrained(path, vocabulary=model.tokenizer_info)
 
 
 def _accelerator(torch: Any) -> str:

@@ -10,7 +10,7 @@ import typer
 from syntagma.analysis import Analysis, comparisons
 from syntagma.analysis import analyze as analyze_template
 from syntagma.cli.analysis_report import write_certificate, write_comparison, write_facts, write_turn
-from syntagma.cli.inputs import load_template, read_json
+from syntagma.cli.inputs import load_template, load_tokenizer, read_json
 from syntagma.cli.output import JsonOption, reported, write, write_json
 
 __all__ = ["analyze"]
@@ -35,6 +35,10 @@ def analyze(
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Print every message that was tried, as rendered.")
     ] = False,
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(help="tokenizer.json, folder, GGUF, or 'embedded': formats are assumed only by its tokens."),
+    ] = None,
     cache: Annotated[str | None, typer.Option(help="Folder in which analyses are kept.")] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -44,7 +48,9 @@ def analyze(
     """
     loaded = load_template(template)
     declared = None if tools is None else read_json(tools)
-    analysis = analyze_template(loaded, cache=cache)
+    analysis = analyze_template(
+        loaded, cache=cache, vocabulary=None if tokenizer is None else load_tokenizer(tokenizer)
+    )
     asked: dict[str, Any] = {}
     if toml:
         asked["toml"] = analysis.format.to_toml().rstrip("\n")

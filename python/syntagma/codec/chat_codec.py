@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 import msgspec
 
-from syntagma.analysis import Analysis, Capabilities, analyze
+from syntagma.analysis import Analysis, Capabilities, Vocabulary, analyze
 from syntagma.codec.normalise import MessageLike, calls_in, message_for_template, with_call_ids
 from syntagma.codec.turn import Turn
 from syntagma.entry import entry
@@ -41,24 +41,35 @@ class ChatCodec:
 
     @classmethod
     @entry
-    def from_template(cls, template: ChatTemplate, analysis: Analysis | None = None) -> ChatCodec:
+    def from_template(
+        cls, template: ChatTemplate, analysis: Analysis | None = None, *, vocabulary: Vocabulary | None = None
+    ) -> ChatCodec:
         """The codec of a template; without an analysis, it is analysed now.
+
+        Args:
+            template: the template.
+            analysis: what is known about it.
+            vocabulary: the model's, as `analyze` takes it.
 
         Raises:
             TemplateError: `E-TEMPLATE-ANALYSIS`, it cannot be analysed.
         """
-        found = analysis if analysis is not None else analyze(template)
+        found = analysis if analysis is not None else analyze(template, vocabulary=vocabulary)
         return cls(found.format, template, found.capabilities)
 
     @classmethod
     @entry
-    def from_pretrained(cls, directory: str | os.PathLike[str]) -> ChatCodec:
+    def from_pretrained(cls, directory: str | os.PathLike[str], *, vocabulary: Vocabulary | None = None) -> ChatCodec:
         """The codec of the default template in a model folder.
+
+        Args:
+            directory: the folder.
+            vocabulary: the model's, as `analyze` takes it.
 
         Raises:
             TemplateError: `E-TEMPLATE-LOAD`, there is none; `E-TEMPLATE-ANALYSIS`, it cannot be analysed.
         """
-        return cls.from_template(ChatTemplate.from_pretrained(directory))
+        return cls.from_template(ChatTemplate.from_pretrained(directory), vocabulary=vocabulary)
 
     @classmethod
     @entry
@@ -73,7 +84,9 @@ class ChatCodec:
             ArgumentTypeError: `E-ARGUMENT-TYPE`, it is no such object.
             TemplateError: `E-TEMPLATE-LOAD`, there is no such template; `E-TEMPLATE-ANALYSIS`, it cannot be analysed.
         """
-        return cls.from_template(ChatTemplate.from_tokenizer(tokenizer, name))
+        template = ChatTemplate.from_tokenizer(tokenizer, name)
+        added = tokenizer.get_added_vocab() if hasattr(tokenizer, "get_added_vocab") else None
+        return cls.from_template(template, vocabulary=added if added is None else list(added))
 
     @classmethod
     def from_format(cls, fmt: ChatFormat, template: ChatTemplate | None = None) -> ChatCodec:

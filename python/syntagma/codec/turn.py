@@ -11,7 +11,7 @@ from syntagma.decoding import GrammarMatcher, TokenizerInfo
 from syntagma.entry import entry
 from syntagma.errors import FormatError, RequestError
 from syntagma.format_schema import StartState
-from syntagma.formats import ChatFormat
+from syntagma.formats import ChatFormat, FormatTexts
 from syntagma.grammars import Grammar, StructuralTag
 from syntagma.grammars.checking import accept_text
 from syntagma.messages import Tool
@@ -25,7 +25,7 @@ _SHOWN = 20
 """characters on both sides of the place where a prefix departs that an error shows"""
 
 
-class Turn:
+class Turn(FormatTexts):
     """One turn of a model: what it is given, what it may write, and how that is read. Threads may share it.
 
     Attributes:
@@ -204,21 +204,6 @@ class Turn:
         """
         known = self.markers if markers is None else markers
         return self.prompt.without_lookalikes([one for one in known if len(one) > 1], mode=mode)
-
-    @property
-    def triggers(self) -> tuple[str, ...]:
-        """What begins the calls as the format writes them; `call_grammar` begins there."""
-        return self.format.triggers
-
-    @property
-    def stop_strings(self) -> tuple[str, ...]:
-        """What ends the turn, for engines whose vocabulary has no token for it."""
-        return self.format.stop_strings
-
-    @property
-    def preserved_tokens(self) -> tuple[str, ...]:
-        """Markers: tokens that a detokenizer must not drop."""
-        return self.format.preserved_tokens
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Turn, (self.prompt, self.format, self.request, self._reading)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import importlib.metadata
 import importlib.resources
 import os
 import pathlib
 from collections.abc import Iterator
 from importlib.resources.abc import Traversable
+
+import msgspec
 
 from syntagma.errors import ArgumentError, FormatError
 from syntagma.forks import ForkSafeLock
@@ -36,12 +39,22 @@ class FormatRegistry:
         self._plugins_loaded = False
         self._registered: dict[str, FormatFile] = {}
         self._specs: dict[str, FormatSpec] = {}
+        self._digest: str | None = None
 
     def names(self) -> tuple[str, ...]:
         """All names, sorted, without aliases."""
         with self._guard.lock:
             self._load_plugins()
             return tuple(sorted(self._own()))
+
+    def digest(self) -> str:
+        """A hash of the names and contents of all formats: what was decided with others must be decided anew."""
+        with self._guard.lock:
+            self._load_plugins()
+            if self._digest is None:
+                contents = {name: file.tables for name, file in self._own().items()}
+                self._digest = hashlib.sha256(msgspec.json.encode(contents, order="sorted")).hexdigest()
+            return self._digest
 
     def canonical(self, name: str) -> str:
         """The name of the format with this name or alias.
@@ -123,6 +136,7 @@ class FormatRegistry:
         self._owners = {}
         self._plugins_loaded = False
         self._specs = {}
+        self._digest = None
 
     def _own(self) -> dict[str, FormatFile]:
         """The files by name; reads the library's own on first use."""
@@ -147,6 +161,7 @@ class FormatRegistry:
                     "E-FORMAT-DUPLICATE", f"the name {taken!r} of {file.source} is taken by the format {owner!r}"
                 )
         files[name] = file
+        self._digest = None
         self._owners |= dict.fromkeys((name, *file.aliases), name)
 
     def _load_plugins(self) -> None:

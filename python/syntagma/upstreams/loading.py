@@ -52,7 +52,7 @@ def load(
     template = _template(facts, upstream, model, chat_template)
     if format is not None:
         return upstream, ChatCodec.from_format(formats.get(format) if isinstance(format, str) else format, template)
-    return upstream, ChatCodec.from_template(template)
+    return upstream, ChatCodec.from_template(template, vocabulary=info)
 
 
 def _vocabulary(model: str | os.PathLike[str] | None) -> TokenizerInfo | None:

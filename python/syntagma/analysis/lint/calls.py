@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from syntagma.analysis.lint.report import Slip
 from syntagma.analysis.lint.subject import Subject, message_of, user
 from syntagma.analysis.render.conversation import SampleTurn
+from syntagma.errors import SyntagmaError
 
 __all__ = ["arguments_as_object", "arguments_as_text", "double_encoded", "parallel_calls", "tool_results"]
 
+_VALUE = "samovar"
+"""the value of the argument of `Subject.call`"""
 _ARGUMENTS_AS_JSON = re.compile(r"\b([A-Za-z_][\w.]*\.arguments)\s*\|\s*tojson(?!\()")
 
 
@@ -22,48 +25,40 @@ def parallel_calls(subject: Subject) -> Iterator[Slip]:
         return
     calls = (subject.call(), subject.call(1))
     messages = [user(), message_of(subject, SampleTurn(calls=calls))]
+
+    def lost(shown: str) -> str:
+        all_there = all(call.name in shown for call in calls)
+        return "" if all_there else "of two calls in one message, only one is written"
+
     text = subject.render(messages, tools=True)
-    request = subject.request(messages, tools=True)
-    if not isinstance(text, str):
-        yield Slip(message="a message with two calls is refused", request=request, shown=text.message)
-    elif not all(call.name in text.rpartition(messages[0]["content"])[2] for call in calls):
-        yield Slip(message="of two calls in one message, only one is written", request=request, shown=_end(text))
+    yield from _refused_or_lost(subject, messages, text, "a message with two calls is", lost)
 
 
 def arguments_as_text(subject: Subject) -> Iterator[Slip]:
     """Arguments as JSON text, as OpenAI's interface has them, are refused or lost."""
+    what = "arguments given as JSON text are"
     text, messages = _with_arguments(subject, as_text=True)
-    request = subject.request(messages, tools=True)
-    if text is None:
-        return
-    if not isinstance(text, str):
-        yield Slip(message="arguments given as JSON text are refused", request=request, shown=text.message)
-    elif "samovar" not in text.rpartition(messages[0]["content"])[2]:
-        yield Slip(message="arguments given as JSON text are lost", request=request, shown=_end(text))
+    yield from _refused_or_lost(subject, messages, text, what, lambda shown: "" if _VALUE in shown else f"{what} lost")
 
 
 def arguments_as_object(subject: Subject) -> Iterator[Slip]:
-    """Arguments as an object are refused, or printed in Python's notation."""
+    """Arguments as an object are refused, lost, or printed in Python's notation."""
+    what = "arguments given as an object are"
     text, messages = _with_arguments(subject, as_text=False)
-    request = subject.request(messages, tools=True)
-    if text is None:
-        return
-    if not isinstance(text, str):
-        yield Slip(message="arguments given as an object are refused", request=request, shown=text.message)
-        return
-    shown = text.rpartition(messages[0]["content"])[2]
-    if "{'vessel': 'samovar'}" in shown:
-        message = "arguments given as an object are printed in Python's notation"
-        yield Slip(message=message, request=request, shown=_end(text))
-    elif "samovar" not in shown:
-        yield Slip(message="arguments given as an object are lost", request=request, shown=_end(text))
+
+    def lost(shown: str) -> str:
+        if f"{{'vessel': '{_VALUE}'}}" in shown:
+            return f"{what} printed in Python's notation"
+        return "" if _VALUE in shown else f"{what} lost"
+
+    yield from _refused_or_lost(subject, messages, text, what, lost)
 
 
 def double_encoded(subject: Subject) -> Iterator[Slip]:
     """Arguments as JSON text are encoded once more."""
     given, messages = _with_arguments(subject, as_text=True)
     usual, _ = _with_arguments(subject, as_text=False)
-    if not isinstance(given, str) or not isinstance(usual, str) or "samovar" not in usual:
+    if not isinstance(given, str) or not isinstance(usual, str) or _VALUE not in usual:
         return
     if _escapes(given) > _escapes(usual):
         yield Slip(
@@ -84,18 +79,44 @@ def tool_results(subject: Subject) -> Iterator[Slip]:
     messages = [user(), message_of(subject, SampleTurn(calls=calls))]
     for call, result in zip(calls, results, strict=True):
         messages.append({"role": "tool", "tool_call_id": call.id, "name": call.name, "content": result})
+
+    def lost(shown: str) -> str:
+        missing = sum(result not in shown for result in results)
+        many = "the results of tools do" if missing == count else "of two results of tools, one does"
+        return f"{many} not stand in the prompt" if missing else ""
+
     text = subject.render(messages, tools=True, prompt=True)
+    yield from _refused_or_lost(subject, messages, text, "results of tools are", lost)
+
+
+def _refused_or_lost(
+    subject: Subject,
+    messages: list[dict[str, Any]],
+    text: str | SyntagmaError | None,
+    what: str,
+    lost: Callable[[str], str],
+) -> Iterator[Slip]:
+    """That a conversation is refused; otherwise what its render loses.
+
+    Args:
+        subject: the template.
+        messages: the conversation, which begins with the user's message.
+        text: its render, or why there is none; None: it was not rendered, and nothing is said.
+        what: what would be refused, with its verb.
+        lost: what is lost of a text that follows the user's message; empty if nothing is.
+    """
+    if text is None:
+        return
     request = subject.request(messages, tools=True)
     if not isinstance(text, str):
-        yield Slip(message="results of tools are refused", request=request, shown=text.message)
+        yield Slip(message=f"{what} refused", request=request, shown=text.message)
         return
-    lost = [result for result in results if result not in text]
-    if lost:
-        many = "the results of tools do" if len(lost) == count else "of two results of tools, one does"
-        yield Slip(message=f"{many} not stand in the prompt", request=request, shown=_end(text))
+    loss = lost(text.rpartition(messages[0]["content"])[2])
+    if loss:
+        yield Slip(message=loss, request=request, shown=_end(text))
 
 
-def _with_arguments(subject: Subject, *, as_text: bool) -> tuple[Any, list[dict[str, Any]]]:
+def _with_arguments(subject: Subject, *, as_text: bool) -> tuple[str | SyntagmaError | None, list[dict[str, Any]]]:
     """A conversation with one call whose arguments have this form, and its render; None where calls are not written."""
     if not subject.shows_calls:
         return None, []
