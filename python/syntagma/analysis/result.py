@@ -14,6 +14,7 @@ from syntagma.analysis.probe.capabilities import Capabilities
 from syntagma.entry import entry
 from syntagma.errors import ArgumentError, ArgumentTypeError, SyntagmaError
 from syntagma.formats import ChatFormat, FormatTexts
+from syntagma.typed import as_type
 
 __all__ = ["Analysis"]
 
@@ -89,17 +90,17 @@ def _fields_of(data: Mapping[str, Any]) -> dict[str, Any]:
     certificate = None
     if stored is not None:
         fields = ("items", "findings", "grammar_checked")
-        certificate = msgspec.convert({field: stored[field] for field in fields}, Certificate)
+        certificate = as_type({field: stored[field] for field in fields}, Certificate)
     name = None if chosen == "derived" else chosen
     return {
         "format": ChatFormat(ChatFormat.from_toml(data["format"]).spec, name=name),
         "derived": ChatFormat.from_toml(data["derived"]),
         "chosen": chosen,
-        "capabilities": msgspec.convert(data["capabilities"], Capabilities),
-        "evidence": msgspec.convert(data["evidence"], tuple[Evidence, ...]),
+        "capabilities": as_type(data["capabilities"], Capabilities),
+        "evidence": as_type(data["evidence"], tuple[Evidence, ...]),
         "certificate": certificate,
-        "prompts": msgspec.convert(data["prompts"], tuple[GenerationPrompt, ...]),
-        "layout": msgspec.convert(data["layout"], TurnLayout),
-        "assumed": msgspec.convert(data["assumed"], tuple[str, ...]),
+        "prompts": as_type(data["prompts"], tuple[GenerationPrompt, ...]),
+        "layout": as_type(data["layout"], TurnLayout),
+        "assumed": as_type(data["assumed"], tuple[str, ...]),
         "renders": int(data["renders"]),
     }

@@ -19,6 +19,7 @@ from syntagma.embedded.cache import Cache
 from syntagma.embedded.files import read_file
 from syntagma.embedded.weights import Tensor, TensorFile
 from syntagma.errors import ModelError
+from syntagma.typed import as_type
 
 __all__ = ["ModelConfig", "Network"]
 
@@ -61,7 +62,7 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
             kind = named.get("model_type") if isinstance(named, dict) else None
             if isinstance(kind, str) and kind != _ARCHITECTURE:
                 raise _unknown(path, f"the architecture {kind!r} is not known")
-            config = msgspec.convert(named, cls)
+            config = as_type(named, cls)
         except (msgspec.DecodeError, msgspec.ValidationError) as error:
             raise ModelError("E-MODEL-CONFIG", str(error), source=str(path)) from error
         config._check(path)

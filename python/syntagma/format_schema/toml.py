@@ -22,6 +22,7 @@ from syntagma.format_schema.pattern import Spelled
 from syntagma.format_schema.spec import FormatSpec
 from syntagma.format_schema.validation import decode_spelled, format_error, key_names, type_error
 from syntagma.json_pointer import pointer_of
+from syntagma.typed import as_type
 
 __all__ = ["FormatFile", "Tables", "read_tables", "read_toml", "write_toml"]
 
@@ -156,7 +157,7 @@ def _resolved(tables: Tables, base: Callable[[str], Tables] | None) -> dict[str,
 
 def _converted(resolved: dict[str, Any]) -> FormatSpec:
     try:
-        return msgspec.convert(resolved, FormatSpec, dec_hook=decode_spelled)
+        return as_type(resolved, FormatSpec, dec_hook=decode_spelled)
     except msgspec.ValidationError as error:
         raise _reading_error(error) from error
 

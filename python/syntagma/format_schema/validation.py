@@ -16,6 +16,7 @@ from syntagma.format_schema.header import default_fields, split_header
 from syntagma.format_schema.parts import ContentSpec, MessagesSpec, Part, PromptSpec, ReasoningSpec, ToolsSpec
 from syntagma.format_schema.pattern import Pattern, Spelled
 from syntagma.json_pointer import steps_of
+from syntagma.typed import as_type
 
 __all__ = [
     "ALLOWED_PLACEHOLDERS",
@@ -174,7 +175,7 @@ def check_types(part: msgspec.Struct, pointer: str) -> None:
         FormatError: `E-FORMAT-TYPE`, `-VALUE` or `-PATTERN`, with pointer.
     """
     try:
-        converted = msgspec.convert(part, _unchecked(type(part)), from_attributes=True, dec_hook=decode_spelled)
+        converted = as_type(part, _unchecked(type(part)), from_attributes=True, dec_hook=decode_spelled)
     except msgspec.ValidationError as error:
         key = str(error).rpartition("$.")[2].rstrip("`").partition("[")[0].partition(".")[0]
         raise type_error(error, type(part), f"{pointer}/{key}") from error

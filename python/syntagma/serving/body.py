@@ -15,6 +15,7 @@ from syntagma.errors import RequestError
 from syntagma.json_pointer import pointer_of
 from syntagma.limits import Limits
 from syntagma.serving.errors import param_of
+from syntagma.typed import as_type
 
 __all__ = [
     "bad_field",
@@ -95,7 +96,7 @@ def typed_body(data: dict[str, Any], kind: type[T]) -> T:
         RequestError: `E-REQUEST-FIELD`, with the pointer of the field.
     """
     try:
-        return msgspec.convert(data, kind)
+        return as_type(data, kind)
     except msgspec.ValidationError as error:
         message, _, path = str(error).partition(_AT)
         # The reader's path (`.messages[0].role`) as a JSON pointer.

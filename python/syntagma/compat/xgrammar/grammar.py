@@ -19,6 +19,7 @@ from syntagma.compat.xgrammar.tokenizer_info import TokenizerInfo
 from syntagma.errors import SyntagmaError
 from syntagma.grammars.gbnf import from_xgrammar
 from syntagma.limits import Limits
+from syntagma.typed import as_type
 
 __all__ = [
     "Grammar",
@@ -214,7 +215,7 @@ class Grammar:
                 integer("state", version),
                 base64.b64decode(rules, validate=True),
                 schema,
-                msgspec.convert(bounds, _Bounds),
+                as_type(bounds, _Bounds),
             )
             inner.__setstate__(state)
         except (SyntagmaError, ValueError, TypeError) as error:
