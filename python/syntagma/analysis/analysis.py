@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 from collections.abc import Collection, Iterator, MutableMapping
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -17,6 +17,7 @@ from syntagma.analysis.certify.certifier import Certifier, Mentions
 from syntagma.analysis.certify.outputs import TemplateOutputs
 from syntagma.analysis.infer.format import Inference, infer_format
 from syntagma.analysis.infer.frame import Frame
+from syntagma.analysis.infer.widening import widened
 from syntagma.analysis.layout import GenerationPrompt, layout_of
 from syntagma.analysis.locate.observations import Observations, observe
 from syntagma.analysis.probe.inputs import ProbeResult, probe_inputs
@@ -116,10 +117,26 @@ class Examined(msgspec.Struct, frozen=True):
             self.renderer,
             self.probed.certified_inputs,
             self.inferred.frame,
-            self.seen.prompts,
+            self.seen.prompts.values(),
             eos_token=self.template.eos_token,
         )
-        return Certifier(outputs, self.probed.id_form, _mentions(self.probed, self.template, assumed))
+        switched = [one for setting in self.probed.notations if (one := self._outputs_under(*setting)) is not None]
+        return Certifier(outputs, self.probed.id_form, _mentions(self.probed, self.template, assumed), switched)
+
+    def _outputs_under(self, name: str, value: Any) -> TemplateOutputs | None:
+        """What the template writes with a variable set; None if it then renders no prompt."""
+        inputs = self.probed.certified_inputs.with_variable(name, value)
+        rendered = (self.renderer.prompt(inputs, settings) for settings in ({}, inputs.settings))
+        prompts = [text for text in rendered if text is not None]
+        outputs = TemplateOutputs(
+            self.renderer,
+            inputs,
+            self.inferred.frame,
+            prompts,
+            eos_token=self.template.eos_token,
+            settings={name: value},
+        )
+        return outputs if prompts else None
 
 
 @entry
@@ -145,7 +162,7 @@ def examine(template: ChatTemplate, seed: int = 0) -> Examined:
     bounded = BoundedRenderer(template.variant(bos_token="", eos_token=eos), template.limits)
     renderer = TurnRenderer(bounded, sentinels)
     # Which inputs the template wants.
-    probed = probe_inputs(renderer, template.source, template.undeclared_variables())
+    probed = probe_inputs(renderer, template.source, template.switch_values())
     _log.debug("probing: %s", probed.inputs)
     # Every shape of a turn, with the places of what was put in.
     seen = observe(renderer, probed)
@@ -182,6 +199,9 @@ def _analyze(
         certifier = found.certifier(assumed)
         if candidates != "named":
             choice = _Choice("derived", derived, certifier.certify(derived, inferred.findings))
+            for setting in probed.notations:
+                choice = _with_setting(choice, certifier, found, setting)
+            derived = choice.format
         if candidates != "derived":
             choice = _with_named_formats(choice, certifier, inferred.spec)
         _log.info(
@@ -238,6 +258,24 @@ def _mentions(probed: ProbeResult, template: ChatTemplate, assumed: tuple[str, .
         assumed=assumed,
         reasoning=bool(probed.thinking_variables or found.thinking_switches or found.reasoning),
     )
+
+
+def _with_setting(best: _Choice, certifier: Certifier, found: Examined, setting: tuple[str, Any]) -> _Choice:
+    """The derived format with what another setting of a variable writes as further forms, if nothing is lost by it."""
+    known = best.certificate
+    if known is None or all(item.verdict != "other setting" for item in known.items):
+        return best
+    inputs = found.probed.inputs.with_variable(*setting)
+    probed = msgspec.structs.replace(found.probed, inputs=inputs, switches=(), notations=())
+    seen = observe(found.renderer, probed)
+    other = infer_format(seen, found.renderer, probed, found.template, found.eos)
+    spec = widened(best.format.spec, other.spec)
+    if spec is None or not seen.turns:
+        return best
+    fmt = ChatFormat(spec)
+    certificate = certifier.certify(fmt, found.inferred.findings)
+    _log.debug("with the notation of %s = %r: %s", *setting, certificate.summary)
+    return _Choice(best.name, fmt, certificate) if _beats(certificate, known, in_tie=False) else best
 
 
 def _with_named_formats(best: _Choice, certifier: Certifier, derived: FormatSpec) -> _Choice:

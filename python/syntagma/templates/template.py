@@ -196,6 +196,14 @@ class ChatTemplate:
         """
         return self._compiled.undeclared - self._reserved
 
+    def switch_values(self) -> dict[str, tuple[Any, ...]]:
+        """The undeclared variables that a caller may set to change what is written.
+
+        Each has the texts, numbers and booleans that the template compares it with, in the order of the template.
+        """
+        known = self._compiled.switch_values
+        return {name: values for name, values in known.items() if name not in self._reserved}
+
     def string_literals(self) -> tuple[str, ...]:
         """Every string constant of the template's expressions, once, in the order of first appearance."""
         return self._compiled.string_literals

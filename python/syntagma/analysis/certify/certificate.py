@@ -11,7 +11,7 @@ from syntagma.analysis.infer.format import Finding
 __all__ = ["Certificate", "Item", "Remark", "Verdict"]
 
 Verdict: TypeAlias = Literal[
-    "works", "altered", "dropped", "refused", "ambiguous", "other context", "not rendered", "fails"
+    "works", "altered", "dropped", "refused", "ambiguous", "other context", "other setting", "not rendered", "fails"
 ]
 """What became of a message.
 
@@ -21,12 +21,13 @@ Verdict: TypeAlias = Literal[
 * `refused`: it comes back, but the format's grammar does not let a model write it.
 * `ambiguous`: another message is rendered to the same text, and that one comes back.
 * `other context`: it comes back from the middle of a conversation, but not as the last message.
+* `other setting`: a template variable makes the template write it otherwise, and then it does not come back.
 * `not rendered`: the template refuses it, or shows nothing of it.
 * `fails`: it does not come back.
 """
 _COVERING = ("works", "altered", "dropped", "refused", "other context")
 _FAILING = ("fails", "refused")
-_LOSING = ("altered", "dropped", "ambiguous", "other context", "not rendered")
+_LOSING = ("altered", "dropped", "ambiguous", "other context", "other setting", "not rendered")
 _MAX_NAMED = 3
 """how many messages a sentence names"""
 

@@ -14,7 +14,8 @@ A certificate must not deceive itself. Four rules keep it from that:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -50,6 +51,16 @@ __all__ = ["Certifier", "Mentions"]
 
 _CHUNKING_SEED = 20
 _SPELLED = {"True": "true", "False": "false", "None": "null"}
+_SWITCHED = {
+    "content": "content is",
+    "thoughts content": "reasoning is",
+    "calls 1": "calls are",
+    "calls 2": "calls are",
+    "content calls 1": "calls beside content are",
+    "thoughts calls 1": "calls beside reasoning are",
+}
+"""messages that are tried with every setting, and what of them may be written otherwise"""
+_LOST = ("fails", "refused", "ambiguous", "other setting", "not rendered")
 _MAX_QUOTED = 80
 """characters of a prompt's end that a finding quotes"""
 
@@ -84,12 +95,16 @@ class Certifier:
         outputs: what the template writes.
         id_form: how call ids are made, as `Capabilities.call_id_form` says.
         mentions: what the template speaks of.
+        switched: what it writes with a template variable that makes it write turns otherwise, for each such setting.
     """
 
-    def __init__(self, outputs: TemplateOutputs, id_form: str, mentions: Mentions) -> None:
+    def __init__(
+        self, outputs: TemplateOutputs, id_form: str, mentions: Mentions, switched: Sequence[TemplateOutputs] = ()
+    ) -> None:
         self._outputs = outputs
         self._id_form = id_form
         self._mentions = mentions
+        self._switched = switched
 
     def certify(self, fmt: ChatFormat, findings: tuple[Finding, ...]) -> Certificate:
         """Try every message.
@@ -133,6 +148,8 @@ class Certifier:
         items += checks.reasoning_format_none()
         items += checks.prompted_reasoning()
         items += checks.interrupted_reasoning(self._id_form)
+        for outputs in self._switched:
+            items += _FormatChecks(outputs, fmt).switched(self._outputs, self._id_form, {item.why for item in items})
         if bar is not None and bar.is_missed_by(items):
             return None
         unsupported = checks.grammar.unsupported
@@ -199,7 +216,7 @@ class _Bar(msgspec.Struct, frozen=True):
     def is_missed_by(self, items: list[Item]) -> bool:
         """Whether one of the messages is lost, or as many fail; the last item is the only new one."""
         last = items[-1]
-        if last.name in self.read_back and last.verdict in ("fails", "refused", "ambiguous", "not rendered"):
+        if last.name in self.read_back and last.verdict in _LOST:
             return True
         return sum(one.verdict in ("fails", "refused") for one in items) >= self.failures
 
@@ -261,6 +278,46 @@ class _FormatChecks:
         if other is not None:
             return item("ambiguous", other, f"{problem.why} {problem.detail}".rstrip(), problem.example)
         return item("refused" if problem.refused else "fails", problem.why, problem.detail, problem.example)
+
+    def switched(self, default: TemplateOutputs, id_form: str, known: Collection[str]) -> Iterator[Item]:
+        """What becomes of the plainest messages that a setting makes the template write otherwise than by default.
+
+        How a turn is written shows in the history, too: what differs in the last turn alone is what follows it.
+
+        Args:
+            default: what the template writes without the setting.
+            id_form: how call ids are made.
+            known: why messages have their verdicts without it.
+        """
+        shown = ", ".join(f"{name}={json.dumps(value)}" for name, value in self._outputs.settings.items())
+        for case in roundtrip_cases(id_form):
+            if case.name not in _SWITCHED or (case.turn.reasoning and self._reasoning_is_off):
+                continue
+            tools = self._tools_of(case)
+            here, there = (
+                outputs.turn(case.turn, "middle", tools) or outputs.turn(case.turn, "last", tools)
+                for outputs in (self._outputs, default)
+            )
+            if here is None or there is None or here.text == there.text:
+                continue
+            item = self.case(case)
+            name = f"{case.name}, {shown}"
+            if item.verdict in ("fails", "refused", "ambiguous") or not self._outputs.of(self._fmt, here, case.turn):
+                why = f"with `{shown}` {_SWITCHED[case.name]} written otherwise, and this format does not read that"
+                detail = f"{item.why} {item.detail}".strip()
+                yield Item(name=name, verdict="other setting", why=why, detail=detail, example=item.example)
+            elif item.verdict in ("altered", "dropped", "not rendered"):
+                why = item.why if item.why in known else f"with `{shown}`, {item.why}"
+                yield msgspec.structs.replace(item, name=name, why=why)
+            elif item.verdict != "other context":
+                yield msgspec.structs.replace(item, name=name)
+
+    @property
+    def _reasoning_is_off(self) -> bool:
+        """Whether every generation prompt says that no reasoning may come."""
+        outputs = self._outputs
+        states = {self._fmt.start_state(one, template_kwargs=outputs.settings).reasoning for one in outputs.prompts}
+        return states == {"done"}
 
     def reads(self, turn: SampleTurn) -> bool | None:
         """Whether a turn of calls comes back in one piece; None if it has no calls, or they are not shown."""

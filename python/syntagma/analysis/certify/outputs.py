@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -9,7 +10,6 @@ import msgspec
 from syntagma.analysis.certify.read_back import PromptedOutput, reasoning_at_header
 from syntagma.analysis.infer.frame import Frame
 from syntagma.analysis.locate.atoms import text_after
-from syntagma.analysis.locate.observations import Prompts
 from syntagma.analysis.render.conversation import Inputs, SampleTurn
 from syntagma.analysis.render.turn_renderer import Context, RenderedTurn, TurnRenderer
 from syntagma.formats import ChatFormat
@@ -25,17 +25,26 @@ class TemplateOutputs:
     Attributes:
         frame: what surrounds every turn.
         prompts: what follows the user's message in each prompt.
+        settings: the template variables that all of them were rendered with, beside those that the template wants.
     """
 
     def __init__(
-        self, renderer: TurnRenderer, inputs: Inputs, frame: Frame, prompts: Prompts, *, eos_token: str
+        self,
+        renderer: TurnRenderer,
+        inputs: Inputs,
+        frame: Frame,
+        prompts: Iterable[str],
+        *,
+        eos_token: str,
+        settings: Mapping[str, Any] | None = None,
     ) -> None:
         self._renderer = renderer
         self._inputs = inputs
         self._sentinel = frame.eos
         self._eos_token = eos_token
         self.frame = frame.with_eos(eos_token)
-        self.prompts = tuple(self._real(prompt) for prompt in prompts.values())
+        self.prompts = tuple(self._real(prompt) for prompt in prompts)
+        self.settings = settings or {}
 
     def turn(self, turn: SampleTurn, context: Context, tools: list[dict[str, Any]] | None) -> RenderedTurn | None:
         """Render a turn; None if that fails."""
@@ -72,16 +81,16 @@ class TemplateOutputs:
         if text.startswith(lead):
             history = bool(self.prompts) and lead not in self.prompts
             state = reasoning_at_header(fmt, shown)
-            found.append(PromptedOutput("header", lead, text[len(lead) :], state, history))
+            found.append(PromptedOutput("header", lead, text[len(lead) :], state, history, self.settings))
         for prompt in dict.fromkeys(self.prompts):
             if prompt == lead:
                 continue
             if text.startswith(prompt):
-                found.append(PromptedOutput("prompt", prompt, text[len(prompt) :]))
+                found.append(PromptedOutput("prompt", prompt, text[len(prompt) :], settings=self.settings))
             elif text.startswith(lead) and shown.reasoning is None and fmt.spec.reasoning is not None:
                 closed = self.after_closed_reasoning(fmt, prompt, text[len(lead) :])
                 if closed is not None:
-                    found.append(PromptedOutput("prompt with closed reasoning", prompt, closed))
+                    found.append(PromptedOutput("prompt with closed reasoning", prompt, closed, settings=self.settings))
         return found
 
     def without_end(self, fmt: ChatFormat, output: str, shown: SampleTurn) -> list[str]:

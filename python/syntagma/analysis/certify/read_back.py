@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -49,6 +49,7 @@ class PromptedOutput(msgspec.Struct, frozen=True):
         reasoning: the state of reasoning between them, where the prompt does not show it.
         history: whether only a turn of the history begins here: no generation prompt ends there. Such a turn must be
             read; what a model may write is decided by the prompts that it does get.
+        settings: template variables under which both were rendered.
     """
 
     name: str
@@ -56,6 +57,7 @@ class PromptedOutput(msgspec.Struct, frozen=True):
     output: str
     reasoning: Literal["auto", "open", "closed"] = "auto"
     history: bool = False
+    settings: Mapping[str, Any] = {}
 
 
 # -- reading
@@ -85,7 +87,9 @@ def read_back(
 ) -> Message | str:
     """The message that the parser makes of the chunks, or what went wrong in words."""
     try:
-        parser = fmt.parser(tools, prompt=run.prompt, reasoning=run.reasoning, id_seed="1", **options)
+        parser = fmt.parser(
+            tools, prompt=run.prompt, reasoning=run.reasoning, template_kwargs=run.settings, id_seed="1", **options
+        )
         for chunk in chunks:
             parser.feed(chunk)
         parser.finish()
@@ -242,7 +246,9 @@ class GrammarCheck:
         key = (run.prompt, run.reasoning, "" if tools is None else tools[0]["function"]["name"])
         try:
             if key not in self._compiled:
-                grammar = self._fmt.grammar(tools, prompt=run.prompt, reasoning=run.reasoning)
+                grammar = self._fmt.grammar(
+                    tools, prompt=run.prompt, reasoning=run.reasoning, template_kwargs=run.settings
+                )
                 self._compiled[key] = self._compiler.compile(grammar)
             matcher = GrammarMatcher(self._compiled[key])
             if not matcher.accept_bytes(output.encode()):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -17,6 +17,10 @@ __all__ = ["ProbeResult", "probe_inputs"]
 
 _MAX_BOUND_VARIABLES = 8
 _MAX_SWITCHES = 12
+_MAX_VALUES = 8
+"""constants of one variable that are tried"""
+_OTHER_TEXT = "other"
+"""a text that is tried where a variable is compared with texts"""
 _EMPTY_CONTENTS: tuple[EmptyContent, ...] = ("text", "null", "absent")
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking", "thought", "thoughts")
 _REASONING_PARTS = ("thinking", "reasoning", "thoughts")
@@ -34,6 +38,8 @@ class ProbeResult(msgspec.Struct, frozen=True, kw_only=True):
     """0, 1, or 3: how many calls one message may hold, as far as it was tried"""
     switches: tuple[tuple[str, Any], ...]
     """settings of one variable each that change the generation prompt"""
+    notations: tuple[tuple[str, Any], ...] = ()
+    """settings of one variable each that change how a turn is written"""
     thinking_variables: tuple[str, ...]
     """undeclared variables that switch thinking, by their customary names"""
     untold_reasoning: str | None = None
@@ -52,27 +58,28 @@ class ProbeResult(msgspec.Struct, frozen=True, kw_only=True):
         return self.capabilities.call_id_form
 
 
-def probe_inputs(renderer: TurnRenderer, source: str, undeclared: frozenset[str]) -> ProbeResult:
+def probe_inputs(renderer: TurnRenderer, source: str, variables: Mapping[str, tuple[Any, ...]]) -> ProbeResult:
     """Try the inputs of a template, one after the other.
 
     Args:
         renderer: renders the probes.
         source: the template's text; only names that stand in it are tried.
-        undeclared: variables that the template reads and nobody declares.
+        variables: the variables that a caller may set, each with the constants that it is compared with.
 
     Raises:
         TemplateError: `E-TEMPLATE-ANALYSIS`, no assistant's turn renders, or the renders went beyond their limits.
     """
     inputs = _base_inputs(renderer)
     inputs, max_calls, id_form = _call_inputs(renderer, inputs)
-    switches = tuple(_prompt_switches(renderer, inputs, source, undeclared))
+    switches = tuple(_prompt_switches(renderer, inputs, source, variables))
     inputs = _reasoning_inputs(renderer, inputs, source, switches, id_form if max_calls else None)
     return ProbeResult(
         inputs=inputs,
         capabilities=_capabilities(renderer, inputs, max_calls, id_form, switches),
         max_calls=max_calls,
         switches=switches,
-        thinking_variables=tuple(name for name in _THINKING_VARIABLES if name in undeclared),
+        notations=tuple(_turn_switches(renderer, inputs, variables, id_form if max_calls else None)),
+        thinking_variables=tuple(name for name in _THINKING_VARIABLES if name in variables),
         untold_reasoning=None if inputs.reasoning is not None else _untold_reasoning(renderer, inputs, source),
     )
 
@@ -191,19 +198,64 @@ def _shows_calls(rendered: RenderedTurn | None) -> bool:
 
 
 def _prompt_switches(
-    renderer: TurnRenderer, inputs: Inputs, source: str, undeclared: frozenset[str]
+    renderer: TurnRenderer, inputs: Inputs, source: str, variables: Mapping[str, tuple[Any, ...]]
 ) -> Iterator[tuple[str, Any]]:
     """Settings of one variable that change what follows the user's message in a prompt."""
     tried = [name for name in _THINKING_VARIABLES if name in source]
-    tried += sorted(undeclared - set(tried) - inputs.variables.keys())[:_MAX_SWITCHES]
+    tried += sorted(variables.keys() - set(tried) - inputs.variables.keys())[:_MAX_SWITCHES]
     default = (renderer.prompt(inputs), renderer.prompt(inputs, tools=True))
     for name in tried:
         prompts = {
             value: (renderer.prompt(inputs, {name: value}), renderer.prompt(inputs, {name: value}, tools=True))
-            for value in (True, False)
+            for value in _values_to_try(variables.get(name, ()))
+        }
+        # A text may be anything, such as a name: it is a switch of what the prompt ends with only if that goes on, or
+        # stops, with it.
+        prompts = {
+            value: pair
+            for value, pair in prompts.items()
+            if isinstance(value, bool) or all(map(_is_longer_or_shorter, pair, default))
         }
         if any(any(map(_differs, pair, default)) for pair in prompts.values()):
             yield from ((name, value) for value, pair in prompts.items() if pair[0] is not None)
+
+
+def _is_longer_or_shorter(text: str | None, default: str | None) -> bool:
+    return text is not None and default is not None and (text.startswith(default) or default.startswith(text))
+
+
+def _values_to_try(compared: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The values of a variable to try: what it is compared with, and something else."""
+    texts_only = bool(compared) and all(isinstance(value, str) for value in compared)
+    return (*compared[:_MAX_VALUES], _OTHER_TEXT) if texts_only else (True, False, *compared[:_MAX_VALUES])
+
+
+def _turn_switches(
+    renderer: TurnRenderer, inputs: Inputs, variables: Mapping[str, tuple[Any, ...]], id_form: str | None
+) -> Iterator[tuple[str, Any]]:
+    """Settings of one variable that change how a turn is written; of those that write the same, the first."""
+    words = renderer.sentinels
+    turns = [SampleTurn(content=words.word("c"))]
+    if inputs.reasoning is not None:
+        turns.append(SampleTurn(reasoning=words.word("r"), content=words.word("c")))
+    if id_form is not None:
+        turns.append(SampleTurn(calls=(renderer.new_call(2, id_form),)))
+
+    def written(inputs: Inputs) -> tuple[str | None, ...]:
+        found = (renderer.turn(turn, inputs) for turn in turns)
+        return tuple(None if one is None else one.text for one in found)
+
+    seen = [written(inputs)]
+    for name in sorted(variables, key=lambda name: (not variables[name], name))[:_MAX_SWITCHES]:
+        for value in _values_to_try(variables[name]):
+            changed = inputs.with_variable(name, value)
+            texts = written(changed)
+            # What the setting makes the template refuse is no other way to write it, and a text that the template does
+            # not know may well make it write nothing.
+            known = value != _OTHER_TEXT or id_form is None or _shows_calls(renderer.turn(turns[-1], changed))
+            if known and texts not in seen and any(map(_differs, texts, seen[0])):
+                seen.append(texts)
+                yield name, value
 
 
 def _differs(text: str | None, default: str | None) -> bool:

@@ -120,6 +120,11 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True):
     settings: dict[str, Any] = {}
     """template variables under which reasoning is shown"""
 
+    def with_variable(self, name: str, value: Any) -> Inputs:
+        """The same inputs with a template variable that is always set."""
+        settings = {key: one for key, one in self.settings.items() if key != name}
+        return msgspec.structs.replace(self, variables={**self.variables, name: value}, settings=settings)
+
 
 def assistant_message(turn: SampleTurn, inputs: Inputs) -> dict[str, Any]:
     """The turn as the dictionary that the template wants."""

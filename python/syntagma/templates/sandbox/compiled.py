@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from types import CodeType
-from typing import Final
+from typing import Any, Final
 
 import jinja2
 from jinja2 import TemplateSyntaxError, meta, nodes
@@ -14,6 +14,7 @@ from jinja2.compiler import generate
 from syntagma.errors import TemplateError
 from syntagma.templates.sandbox.environment import BoundedEnvironment, environment
 from syntagma.templates.sandbox.failures import FILENAME, stack_error, syntax_error
+from syntagma.templates.sandbox.switch_values import switch_values
 
 __all__ = ["Compiled", "compiled"]
 
@@ -68,6 +69,11 @@ class Compiled:
         """Every string constant of an expression, once, in the order of first appearance."""
         found = (node.value for node, _ in _walk(self._tree) if isinstance(node, nodes.Const))
         return tuple(dict.fromkeys(value for value in found if isinstance(value, str)))
+
+    @functools.cached_property
+    def switch_values(self) -> dict[str, tuple[Any, ...]]:
+        """The undeclared variables that a caller may set, each with the constants that it is compared with."""
+        return switch_values(self._tree, sorted(self.undeclared))
 
     def _load(self, env: BoundedEnvironment) -> jinja2.Template:
         return env.template_class.from_code(env, self._code, env.make_globals(None))
