@@ -7,28 +7,11 @@ use syntagma_grammar::ir::{Lnf, Report};
 use crate::earley::Recognizer;
 use crate::error::Error;
 use crate::fingerprint;
-use crate::generation::{Basis, Current, Generation};
+use crate::generation::{Basis, CompiledStats, Current, Generation};
 use crate::layers::{Layer, Layers};
 use crate::limits::{Fuel, Limits};
 use crate::mask::Shared;
 use crate::vocabulary::Vocabulary;
-
-/// How much a [`CompiledGrammar`] holds at the moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct CompiledStats {
-    /// Interned parser states.
-    pub states: usize,
-    /// Interned Earley sets.
-    pub sets: usize,
-    /// Residuals of terminals.
-    pub residuals: usize,
-    /// Masks in the memo.
-    pub masks: usize,
-    /// Approximate bytes of all of it.
-    pub bytes: usize,
-    /// How often everything was given up, since it had grown too large.
-    pub generation: u32,
-}
 
 /// A grammar compiled for a vocabulary. Shared between matchers and threads behind an [`Arc`].
 #[derive(Debug)]

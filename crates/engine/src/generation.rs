@@ -9,15 +9,31 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::budget::Tables;
-use crate::compiled::CompiledStats;
 use crate::context::{EngineContext, Registered, Relief};
+use crate::distance::Costs;
 use crate::earley::{Frames, Recognizer, StateId};
 use crate::error::{Error, ErrorKind};
 use crate::layers::{Layer, Layers};
 use crate::limits::{Fuel, Limits};
 use crate::mask::{Composer, Mask, Memo, Shared, Step, plain_row};
-use crate::matcher::Costs;
 use crate::vocabulary::Vocabulary;
+
+/// How much a [`CompiledGrammar`](crate::CompiledGrammar) holds at the moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CompiledStats {
+    /// Interned parser states.
+    pub states: usize,
+    /// Interned Earley sets.
+    pub sets: usize,
+    /// Residuals of terminals.
+    pub residuals: usize,
+    /// Masks in the memo.
+    pub masks: usize,
+    /// Approximate bytes of all of it.
+    pub bytes: usize,
+    /// How often everything was given up, since it had grown too large.
+    pub generation: u32,
+}
 
 /// What all generations of a compiled grammar have in common.
 #[derive(Debug)]

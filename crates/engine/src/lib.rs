@@ -26,6 +26,7 @@ mod captures;
 mod compiled;
 mod compiler;
 mod context;
+mod distance;
 mod draft;
 mod earley;
 mod error;
@@ -36,17 +37,19 @@ mod layers;
 mod limits;
 mod mask;
 mod matcher;
+mod position;
 mod vocabulary;
 
 use syntagma_grammar::maps;
 
 pub use budget::{Bound, Unit};
 pub use captures::Captures;
-pub use compiled::{CompiledGrammar, CompiledStats};
+pub use compiled::CompiledGrammar;
 pub use compiler::{CompilerStats, GrammarCompiler};
 pub use context::{AtWork, EngineContext};
 pub use draft::{draft_masks, fill_draft};
 pub use error::{Error, ErrorKind, caught};
+pub use generation::CompiledStats;
 pub use jump::jump_forward_tokens;
 pub use layers::{Layer, Layers};
 pub use limits::Limits;

@@ -5,6 +5,7 @@
 #![allow(clippy::needless_pass_by_value)] // PyO3 hands arguments out as values
 
 mod arguments;
+mod batch;
 mod bitmask;
 mod compiler;
 mod errors;
@@ -19,7 +20,7 @@ mod vocabulary;
 #[pyo3::pymodule(gil_used = false)]
 mod _engine {
     #[pymodule_export]
-    use crate::bitmask::{accept_token_batch, fill_next_token_bitmask_batch};
+    use crate::batch::{accept_token_batch, fill_next_token_bitmask_batch};
     #[pymodule_export]
     use crate::compiler::{CompiledGrammar, GrammarCompiler};
     #[pymodule_export]

@@ -3,33 +3,11 @@
 //! Nothing tells two parts of one kind apart that stand side by side: they are counted as one, so the way out leads through
 //! both. Behind a part, in a rule that is outside, symbols of that kind are walked through until something else may come.
 
-use super::parts::{Class, Parts};
+use super::parts::{Class, Exit, NEVER, Parts};
 use crate::earley::{Dots, View};
 use crate::error::Error;
 use crate::limits::Fuel;
-use crate::maps::{IdIndexMap, IdMap};
-
-/// No end can be reached.
-pub(crate) const NEVER: u32 = u32::MAX;
-
-/// The least bytes of a part that a symbol, or what is left of a rule, goes on with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Exit {
-    /// Until something that is not of the part may come next.
-    pub(crate) out: u32,
-    /// Until the end, if all of it may be of the part.
-    pub(crate) over: u32,
-}
-
-impl Exit {
-    const NONE: Self = Self {
-        out: NEVER,
-        over: NEVER,
-    };
-}
-
-/// By nonterminal that stands outside.
-pub(super) type Exits = IdMap<u32, Exit>;
+use crate::maps::IdIndexMap;
 
 /// Nonterminals whose exits are being found out, with what is known so far.
 type Found = IdIndexMap<u32, Exit>;

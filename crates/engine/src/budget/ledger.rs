@@ -12,12 +12,13 @@ use super::parts::{OUTSIDE, PieceId};
 use super::table::{Table, Work};
 use super::token::Outcome;
 use super::{Bound, Unit};
+use crate::distance::Costs;
 use crate::earley::StateId;
 use crate::error::Error;
 use crate::generation::{Found, Generation};
 use crate::limits::Fuel;
 use crate::mask::{Step, allow};
-use crate::matcher::{Costs, Place};
+use crate::position::Position;
 use crate::vocabulary::bitmask_words;
 
 /// At most so many pieces are kept, those with the lowest counts.
@@ -35,7 +36,7 @@ struct Branch {
 #[derive(Debug)]
 struct Node {
     before: Option<Arc<Node>>,
-    place: Place,
+    place: Position,
     /// Where the grammar alone would be.
     free: Option<StateId>,
     branches: Box<[Branch]>,
@@ -113,7 +114,7 @@ impl Ledger {
         let table = found.tables.of(&labels, &found.recognizer);
         let nothing = Arc::new(Node {
             before: None,
-            place: Place::At(generation.start()),
+            place: Position::At(generation.start()),
             free: Some(generation.start()),
             branches: Box::default(),
             excess: 0,
@@ -162,7 +163,7 @@ impl Ledger {
     }
 
     /// Where the text is.
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> Position {
         self.now.place
     }
 
@@ -182,7 +183,7 @@ impl Ledger {
 
     /// Where a token leads.
     pub(crate) fn step(&self, generation: &Generation, id: u32) -> Result<Spending, Error> {
-        if self.now.place == Place::Ended {
+        if self.now.place == Position::Ended {
             return Ok(Spending::Refused);
         }
         let is_eos = generation.vocabulary().is_eos(id);
@@ -235,7 +236,7 @@ impl Ledger {
                 let state = found.recognizer.state(state);
                 state.accept && state.fresh.is_none() && state.threads.is_empty()
             };
-            if matches!(now.place, Place::At(state) if only_ends(state)) {
+            if matches!(now.place, Position::At(state) if only_ends(state)) {
                 return Ok(Spending::To(self.ended()));
             }
         }
@@ -251,7 +252,7 @@ impl Ledger {
         generation: &Generation,
         text: &[u8],
     ) -> Result<Spending, Error> {
-        if self.now.place == Place::Ended {
+        if self.now.place == Position::Ended {
             return Ok(Spending::Refused);
         }
         if text.is_empty() {
@@ -297,7 +298,7 @@ impl Ledger {
 
     /// Writes which tokens may come next into a row of the vocabulary's width.
     pub(crate) fn fill(&self, generation: &Generation, row: &mut [i32]) -> Result<(), Error> {
-        let Place::At(place) = self.now.place else {
+        let Position::At(place) = self.now.place else {
             row.fill(-1);
             return Ok(());
         };
@@ -358,7 +359,7 @@ impl Ledger {
     fn ended(&self) -> Self {
         let now = Arc::new(Node {
             before: Some(Arc::clone(&self.now)),
-            place: Place::Ended,
+            place: Position::Ended,
             free: None,
             branches: Box::default(),
             excess: 0,
@@ -600,7 +601,7 @@ impl Ledger {
         };
         Ok(Arc::new(Node {
             before: before.cloned(),
-            place: Place::At(state),
+            place: Position::At(state),
             free,
             branches: branches.into(),
             excess,

@@ -18,9 +18,8 @@ mod token;
 
 use std::sync::Arc;
 
-pub(crate) use exit::{Exit, NEVER};
 pub(crate) use ledger::{Ledger, Spending};
-pub(crate) use parts::{Class, OUTSIDE, Parts};
+pub(crate) use parts::{Class, Exit, NEVER, OUTSIDE, Parts};
 pub(crate) use table::Tables;
 
 /// What a bound counts.

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Unit;
-use super::exit::Exits;
 use crate::earley::{Ended, Frames, ROOT, Recognizer, RetId, SetId, StateId, Sym, Thread};
 use crate::error::Error;
 use crate::limits::Fuel;
@@ -35,6 +34,28 @@ pub(crate) type Pieces = Arc<[PieceId]>;
 
 /// What waits for one symbol in a set, by the part that it is in: sets of only that. The set itself, if all is in one part.
 type Waits = Arc<[(Class, SetId)]>;
+
+/// No end can be reached.
+pub(crate) const NEVER: u32 = u32::MAX;
+
+/// The least bytes of a part that a symbol, or what is left of a rule, goes on with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Exit {
+    /// Until something that is not of the part may come next.
+    pub(crate) out: u32,
+    /// Until the end, if all of it may be of the part.
+    pub(crate) over: u32,
+}
+
+impl Exit {
+    pub(super) const NONE: Self = Self {
+        out: NEVER,
+        over: NEVER,
+    };
+}
+
+/// By nonterminal that stands outside.
+type Exits = IdMap<u32, Exit>;
 
 /// Where all alternatives of a grammar are.
 #[derive(Debug)]

@@ -6,11 +6,11 @@ use super::Unit;
 use super::parts::{Class, OUTSIDE, Parts, PieceId};
 use super::token::{Outcome, longer, read_symbols, read_text};
 use crate::automaton::FiredId;
+use crate::distance::{Goal, Known, Way};
 use crate::earley::{Frames, Recognizer, StateId};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::maps::{IdIndexSet, IdMap};
-use crate::matcher::{Goal, Known, Way};
 use crate::vocabulary::{ASCII, Below, Vocabulary};
 
 /// Tokens that were followed are forgotten beyond so many, effects on the vocabulary beyond so many bytes.

@@ -3,12 +3,24 @@
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::CompilerStats;
 use super::key::Key;
 use crate::compiled::CompiledGrammar;
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::maps::SeededMap;
+
+/// How a [`GrammarCompiler`](crate::GrammarCompiler)'s cache fares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CompilerStats {
+    /// Compilations answered from the cache, or by waiting for another thread's.
+    pub hits: u64,
+    /// Compilations done.
+    pub misses: u64,
+    /// Compiled grammars held.
+    pub entries: usize,
+    /// Their approximate bytes.
+    pub bytes: usize,
+}
 
 /// What a key leads to.
 #[derive(Debug)]

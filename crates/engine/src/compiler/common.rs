@@ -1,8 +1,12 @@
 //! What nearly every grammar asks of a vocabulary, found out before anybody waits for it.
 
+use std::sync::Arc;
+
+use syntagma_grammar::Grammar;
 use syntagma_grammar::syntax::json_schema;
 
-use super::GrammarCompiler;
+use crate::compiled::CompiledGrammar;
+use crate::error::Error;
 use crate::matcher::GrammarMatcher;
 use crate::vocabulary::bitmask_words;
 
@@ -15,9 +19,11 @@ const PIECES: [&str; 24] = [
     ".", "5", "e3", ", ", "\"l\": [", "tr", "ue", ", 2]", "}",
 ];
 
-/// Reads a JSON text by a schema that allows any.
-pub(super) fn learn(compiler: &GrammarCompiler) {
-    let size = compiler.vocabulary().size();
+/// Reads a JSON text by a schema that allows any, with a vocabulary of so many tokens.
+pub(super) fn learn(
+    size: usize,
+    compile: impl FnOnce(&Grammar) -> Result<Arc<CompiledGrammar>, Error>,
+) {
     if size < LARGE {
         return;
     }
@@ -25,7 +31,7 @@ pub(super) fn learn(compiler: &GrammarCompiler) {
     let Ok(grammar) = json_schema::parse(r#"{"type": "object"}"#, &options, &limits) else {
         return;
     };
-    let Ok(built) = compiler.build(&grammar) else {
+    let Ok(built) = compile(&grammar) else {
         return;
     };
     let mut matcher = GrammarMatcher::new(built);

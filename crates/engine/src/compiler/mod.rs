@@ -9,6 +9,8 @@ use std::sync::Arc;
 use syntagma_grammar::Grammar;
 use syntagma_grammar::ir::Lnf;
 
+pub use self::cache::CompilerStats;
+
 use self::cache::Cache;
 use self::key::Key;
 use crate::compiled::CompiledGrammar;
@@ -17,19 +19,6 @@ use crate::layers::Layers;
 use crate::limits::Limits;
 use crate::mask::Shared;
 use crate::vocabulary::Vocabulary;
-
-/// How a [`GrammarCompiler`]'s cache fares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct CompilerStats {
-    /// Compilations answered from the cache, or by waiting for another thread's.
-    pub hits: u64,
-    /// Compilations done.
-    pub misses: u64,
-    /// Compiled grammars held.
-    pub entries: usize,
-    /// Their approximate bytes.
-    pub bytes: usize,
-}
 
 /// Compiles grammars for one vocabulary and remembers them. Every method may be called from many threads at once.
 #[derive(Debug)]
@@ -48,7 +37,9 @@ impl GrammarCompiler {
     /// some milliseconds.
     #[must_use]
     pub fn new(vocabulary: Arc<Vocabulary>, limits: Limits) -> Self {
-        let (shared, new) = vocabulary.terminals(limits.terminal_cache_bytes);
+        let bytes = limits.terminal_cache_bytes;
+        let (shared, new) = vocabulary.beside(|| Shared::new(bytes));
+        shared.allow(bytes);
         let compiler = Self {
             shared,
             vocabulary,
@@ -58,7 +49,9 @@ impl GrammarCompiler {
             cache: Some(Cache::default()),
         };
         if new {
-            common::learn(&compiler);
+            common::learn(compiler.vocabulary.size(), |grammar| {
+                compiler.build(grammar)
+            });
         }
         compiler
     }

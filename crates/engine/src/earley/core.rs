@@ -1,6 +1,7 @@
 //! What all sets with the same dots share.
 
-use super::grammar::{Dots, Sym, View};
+use super::grammar::Dots;
+use super::symbol::{Sym, View};
 use crate::automaton::{UnionId, Unions};
 use crate::error::Error;
 use crate::limits::Fuel;

@@ -1,5 +1,6 @@
 //! The recogniser: Earley's algorithm over sets that are values, not positions.
 //!
+//! * `symbol` is a symbol of the grammar, in one word;
 //! * `grammar` is the grammar as flat arrays of dotted rules, with terminals resolved against the vocabulary;
 //! * `reduce` drops what can never take part in a text;
 //! * `core` is what all sets with the same dots share: predictions, who waits for what, and tail calls;
@@ -17,8 +18,10 @@ mod recognizer;
 mod reduce;
 mod sets;
 mod state;
+mod symbol;
 
-pub(crate) use grammar::{Dots, Sym, View};
+pub(crate) use grammar::Dots;
 pub(crate) use recognizer::Recognizer;
 pub(crate) use sets::{Ended, ROOT, RetId, SetId, Sets};
 pub(crate) use state::{Frames, State, StateId, Thread};
+pub(crate) use symbol::{Sym, View};

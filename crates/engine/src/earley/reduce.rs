@@ -4,7 +4,7 @@
 //! it derives a finite string, or an endless one through rules whose symbols are all alive. Left recursion that never
 //! comes to a byte (`y ::= y "c"`) is dead.
 
-use super::grammar::{Sym, View};
+use super::symbol::{Sym, View};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::maps::{Seeded, SeededSet};

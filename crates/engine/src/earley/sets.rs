@@ -4,7 +4,8 @@ use std::hash::{Hash, Hasher};
 
 use super::arena::{Chunks, NONE, Near, Table, near};
 use super::core::{Core, Return};
-use super::grammar::{Dots, Sym, View};
+use super::grammar::Dots;
+use super::symbol::{Sym, View};
 use crate::automaton::{FiredId, UnionId, Unions};
 use crate::error::Error;
 use crate::limits::Fuel;

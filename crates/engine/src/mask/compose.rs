@@ -10,12 +10,13 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use syntagma_grammar::ir::ByteSet;
 
-use super::inside::{Inside, Tokens, at};
+use super::anchor::Anchor;
+use super::exits::{Leave, at};
+use super::inside::{Inside, Tokens};
 use super::memo::Mask;
-use super::place::Place;
-use super::pool::{List, Pool};
+use super::pool::Pool;
+use super::row::List;
 use super::shared::Shared;
-use super::splits::Leave;
 use super::terminals::{Reading, Terminals};
 use super::walk::{Lane, Listed, Visitor, symbols, walk, whole};
 use crate::automaton::{FiredId, RegexId, Residuals, UnionId};
@@ -96,10 +97,10 @@ impl Composer {
         };
         let mut left = parts_of(&threads, recognizer, fuel)?;
         if left.len() > FEW {
-            left = making.take(&left, Place::Root, Which::Wide, recognizer, fuel)?;
+            left = making.take(&left, Anchor::Root, Which::Wide, recognizer, fuel)?;
         }
         if left.len() <= FEW {
-            left = making.take(&left, Place::Root, Which::All, recognizer, fuel)?;
+            left = making.take(&left, Anchor::Root, Which::All, recognizer, fuel)?;
         }
         making.narrow(left, recognizer, frames, &mut self.lane, fuel)?;
         while let Some(job) = making.jobs.pop() {
@@ -242,7 +243,7 @@ impl Visitor for Making<'_> {
         let count = parts.len();
         let left = self.take(
             &parts,
-            Place::Behind(node as u32),
+            Anchor::Behind(node as u32),
             Which::Wide,
             recognizer,
             fuel,
@@ -270,7 +271,7 @@ impl Making<'_> {
     fn take(
         &mut self,
         parts: &[Part],
-        place: Place,
+        place: Anchor,
         which: Which,
         recognizer: &mut Recognizer,
         fuel: &mut Fuel,
@@ -297,7 +298,7 @@ impl Making<'_> {
     fn terminal(
         &mut self,
         same: &[Part],
-        place: Place,
+        place: Anchor,
         wide: bool,
         recognizer: &mut Recognizer,
         fuel: &mut Fuel,
@@ -392,7 +393,7 @@ impl Making<'_> {
             let runs = self.terminals.shared().runs(trie, &set);
             self.out.ids.extend(runs.tokens(most));
             together.sort_unstable();
-            let place = Place::Lead(set, most);
+            let place = Anchor::Lead(set, most);
             let together = self.take(&together, place, Which::Returning, recognizer, fuel)?;
             let loops = if set.is_empty() && self.terminals.has(Layer::Within) {
                 let residuals = recognizer.unions.residuals();
@@ -444,7 +445,7 @@ impl Making<'_> {
         let runs = self.terminals.shared().runs(trie, &set);
         self.out.ids.extend(runs.tokens(u32::MAX));
         let parts = parts_of(&behind, recognizer, fuel)?;
-        let left = self.take(&parts, Place::Runs(set), Which::Wide, recognizer, fuel)?;
+        let left = self.take(&parts, Anchor::Runs(set), Which::Wide, recognizer, fuel)?;
         let left = threads_of(left, recognizer);
         let first = first_of(&left, recognizer);
         for part in runs.behind(&first) {

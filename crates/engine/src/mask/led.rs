@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use syntagma_grammar::ir::ByteSet;
 
-use super::inside::{Exits, Inside, Tokens};
+use super::exits::Exits;
+use super::inside::{Inside, Tokens};
 use crate::vocabulary::Vocabulary;
 
 /// The tokens of such a residual from those of the other, which refer to nothing else: behind every run of the blanks, and

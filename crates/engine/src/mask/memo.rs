@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::depths::Depths;
-use super::pool::List;
+use super::row::List;
 use super::row::{MaskRow, is_allowed};
 use crate::earley::{Recognizer, StateId};
 use crate::maps::IdMap;

@@ -3,9 +3,9 @@
 //! * `row` is the layout that people hand to a sampler;
 //! * `siblings` leads past what nobody can read;
 //! * `walk` computes a mask from nothing but the grammar: slow, and the judge of everything else;
-//! * `place` is where a terminal begins to read tokens;
-//! * `lane` runs one terminal alone, `safe` says what it reads without dying, `inside` says what it does to the whole
-//!   vocabulary, `runs` deals with blanks before it, `shared` keeps all that for all grammars of the vocabulary;
+//! * `anchor` is where in the vocabulary a terminal begins to read, `front` how;
+//! * `lane` runs one terminal alone, `safe` says what it reads without dying and `safe_search` finds that out, `inside` says
+//!   what it does to the whole vocabulary and `exits` where tokens leave it, `scan` finds that out, `runs` deals with blanks before it, `shared` keeps all that for all grammars of the vocabulary;
 //! * `excluded` derives that from what is known of another terminal, which some words are left out of;
 //! * `led` puts it together from what is known of another terminal, which blanks stand before;
 //! * `splits` is about tokens that leave a terminal where it could also have gone on;
@@ -16,18 +16,22 @@
 //!   of another mask;
 //! * `memo` keeps them.
 
+mod anchor;
 mod compose;
 mod depths;
 mod excluded;
+mod exits;
+mod front;
 mod inside;
 mod lane;
 mod led;
 mod memo;
-mod place;
 mod pool;
 mod row;
 mod runs;
 mod safe;
+mod safe_search;
+mod scan;
 mod shared;
 mod siblings;
 mod splits;

@@ -2,18 +2,12 @@
 
 use std::sync::Arc;
 
-use super::row::{allow_all, allow_row};
+use super::row::{List, SPARSE, allow_all, allow_row};
 use super::shared::Shared;
 use crate::maps::{IdMap, SeededSet, hash_of};
 
-/// Up to so many tokens are kept as a list.
-pub(super) const SPARSE: usize = 600;
-
 /// Up to so many are kept as lists beside a row that others use too.
 const BESIDE: usize = 800;
-
-/// Tokens by id, in no order.
-pub(super) type List = Arc<[u32]>;
 
 /// The rows and lists that the masks of one grammar hold.
 #[derive(Debug, Default)]

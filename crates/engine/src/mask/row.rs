@@ -1,7 +1,15 @@
 //! The layout of a bitmask row: bit `i` of word `w` is token `32 w + i`.
 
+use std::sync::Arc;
+
 use std::ops::Range;
 use std::sync::atomic::{AtomicI32, Ordering};
+
+/// Up to so many tokens are kept as a list.
+pub(super) const SPARSE: usize = 600;
+
+/// Tokens by id, in no order.
+pub(super) type List = Arc<[u32]>;
 
 /// Words of a row; bit `i` of word `w` is token `32 w + i`, 1 is allowed.
 pub trait MaskRow {

@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use syntagma_grammar::ir::ByteSet;
 
-use super::inside::{Inside, Scan};
-use super::place::Place;
+use super::anchor::Anchor;
+use super::exits::{Leave, Split};
+use super::inside::Inside;
 use super::runs::Runs;
-use super::splits::{Leave, Split};
+use super::scan::Scan;
 use crate::maps::{IdMap, SeededMap};
 use crate::vocabulary::Trie;
 
@@ -28,8 +29,8 @@ pub(crate) struct Shared {
 
 #[derive(Debug, Default)]
 struct Table {
-    insides: IdMap<(u128, Place), Arc<Inside>>,
-    splits: IdMap<(u128, Place, Leave), Split>,
+    insides: IdMap<(u128, Anchor), Arc<Inside>>,
+    splits: IdMap<(u128, Anchor, Leave), Split>,
     runs: SeededMap<ByteSet, Arc<Runs>>,
     /// Rows of masks, by hash.
     rows: IdMap<u64, Arc<[i32]>>,
@@ -83,42 +84,42 @@ impl Shared {
         result
     }
 
-    pub(super) fn get(&self, fingerprint: u128, place: Place) -> Option<Arc<Inside>> {
+    pub(super) fn get(&self, fingerprint: u128, anchor: Anchor) -> Option<Arc<Inside>> {
         let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
-        let key = (fingerprint, place);
+        let key = (fingerprint, anchor);
         if let Some(known) = table.insides.get(&key) {
             return Some(Arc::clone(known));
         }
         let known = table.before.as_ref()?.insides.get(&key).cloned()?;
         drop(table);
-        self.put(fingerprint, place, &known);
+        self.put(fingerprint, anchor, &known);
         Some(known)
     }
 
-    pub(super) fn put(&self, fingerprint: u128, place: Place, inside: &Arc<Inside>) {
+    pub(super) fn put(&self, fingerprint: u128, anchor: Anchor, inside: &Arc<Inside>) {
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
         table.charge(inside.memory_bytes(), self.bytes.load(Ordering::Relaxed));
-        let key = (fingerprint, place);
+        let key = (fingerprint, anchor);
         table.insides.insert(key, Arc::clone(inside));
     }
 
     /// What is known of tokens that leave a residual at a byte on which it goes on.
-    pub(super) fn split(&self, fingerprint: u128, place: Place, leave: Leave) -> Option<Split> {
+    pub(super) fn split(&self, fingerprint: u128, anchor: Anchor, leave: Leave) -> Option<Split> {
         let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
-        let key = (fingerprint, place, leave);
+        let key = (fingerprint, anchor, leave);
         if let Some(known) = table.splits.get(&key) {
             return Some(known.clone());
         }
         let known = table.before.as_ref()?.splits.get(&key).cloned()?;
         drop(table);
-        self.put_split(fingerprint, place, leave, &known);
+        self.put_split(fingerprint, anchor, leave, &known);
         Some(known)
     }
 
-    pub(super) fn put_split(&self, fingerprint: u128, place: Place, leave: Leave, split: &Split) {
+    pub(super) fn put_split(&self, fingerprint: u128, anchor: Anchor, leave: Leave, split: &Split) {
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
         table.charge(split.memory_bytes(), self.bytes.load(Ordering::Relaxed));
-        let key = (fingerprint, place, leave);
+        let key = (fingerprint, anchor, leave);
         table.splits.insert(key, split.clone());
     }
 

@@ -9,21 +9,16 @@ use std::sync::Arc;
 
 use syntagma_grammar::ir::ByteSet;
 
-use super::inside::{Inside, Scan};
+use super::anchor::Anchor;
+use super::exits::{Leave, Split};
+use super::front::Front;
+use super::inside::Inside;
 use super::lane::{Reads, Rest};
-use super::place::{Front, Place};
-use super::shared::Shared;
-use crate::automaton::{RegexId, Residuals};
+use super::scan::Scan;
+use crate::automaton::Residuals;
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::vocabulary::{Trie, Vocabulary};
-
-/// A byte at which tokens may leave, and what may come right behind it then.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Leave {
-    pub(super) byte: u8,
-    pub(super) then: ByteSet,
-}
 
 /// The bytes of some.
 fn bytes_of(leaves: &[Leave]) -> ByteSet {
@@ -35,17 +30,6 @@ fn bytes_of(leaves: &[Leave]) -> ByteSet {
 
 /// Places for one byte; past these, the terminal is walked.
 const PLACES: usize = 32_768;
-
-/// What tokens have behind the places at which they may leave at a byte, that byte included; None if that is too much.
-#[derive(Debug, Clone)]
-pub(super) struct Split(pub(super) Option<Arc<Trie>>);
-
-impl Split {
-    pub(super) fn memory_bytes(&self) -> usize {
-        let trie = self.0.as_ref().map_or(0, |trie| trie.memory_bytes());
-        trie + size_of::<Self>() + 64
-    }
-}
 
 /// What tokens have behind the places at which they may leave alike.
 type Left<'a> = (Leave, Vec<(u32, &'a [u8])>);
@@ -100,7 +84,7 @@ impl<'a> Rests<'a> {
 /// where that is not so.
 pub(super) fn from_exits(
     inside: &Inside,
-    (place, leaves): (Place, &[Leave]),
+    (anchor, leaves): (Anchor, &[Leave]),
     vocabulary: &Vocabulary,
     fuel: &mut Fuel,
 ) -> Result<Option<Vec<(Leave, Split)>>, Error> {
@@ -117,10 +101,10 @@ pub(super) fn from_exits(
         let leaving = &trie.order()[leaving];
         let read = vocabulary.token(leaving[0]);
         let read = &read[..usize::from(nodes[exit].depth) - 1];
-        let start = match place {
-            Place::Root => 0,
-            Place::Behind(node) => usize::from(nodes[node as usize].depth),
-            Place::Runs(set) | Place::Lead(set, _) => {
+        let start = match anchor {
+            Anchor::Root => 0,
+            Anchor::Behind(node) => usize::from(nodes[node as usize].depth),
+            Anchor::Runs(set) | Anchor::Lead(set, _) => {
                 read.iter().take_while(|&&byte| set.contains(byte)).count()
             }
         };
@@ -138,14 +122,13 @@ pub(super) fn from_exits(
 }
 
 impl Scan {
-    /// Finds the places of some bytes, in the vocabulary as far as it is at `place`.
+    /// Finds the places of some bytes, in the vocabulary as far as `front` reads it.
     pub(super) fn splits(
         &mut self,
-        (owner, residual): (u32, RegexId),
-        (place, leaves): (Place, &[Leave]),
+        owner: u32,
+        (front, leaves): (Front, &[Leave]),
         residuals: &mut Residuals,
         vocabulary: &Vocabulary,
-        shared: &Shared,
         fuel: &mut Fuel,
     ) -> Result<Vec<(Leave, Split)>, Error> {
         let trie = vocabulary.trie();
@@ -155,7 +138,6 @@ impl Scan {
         lane.clear();
         path.clear();
         path.resize(trie.longest() + 1, Rest::DEAD);
-        let front = Front::new(place, residual, residuals, trie, shared);
         let start = lane.start(front.rest, residuals);
         let bytes = bytes_of(leaves);
         let mut rests = Rests::new(leaves);

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use super::anchor::Anchor;
 use super::excluded::excluded;
+use super::exits::{Leave, Split};
+use super::front::Front;
 use super::inside::Inside;
 use super::led::led;
-use super::place::Place;
 use super::shared::Shared;
-use super::splits::{Leave, Split, from_exits};
+use super::splits::from_exits;
 use crate::automaton::{Exclusion, RegexId, Residuals, UnionId, Unions};
 use crate::error::Error;
 use crate::layers::{Layer, Layers};
@@ -51,7 +53,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Takes off what is at a place; None if that is too much.
-    fn spend(&mut self, place: Place) -> Option<()> {
+    fn spend(&mut self, place: Anchor) -> Option<()> {
         let nodes = place.size(self.vocabulary.trie());
         self.nodes = self.nodes.checked_sub(nodes)?;
         Some(())
@@ -72,12 +74,12 @@ struct Neighbour<'a> {
 pub(super) struct Terminals {
     shared: Arc<Shared>,
     layers: Layers,
-    insides: IdMap<(RegexId, Place), Arc<Inside>>,
-    splits: IdMap<(RegexId, Place, Leave), Split>,
+    insides: IdMap<(RegexId, Anchor), Arc<Inside>>,
+    splits: IdMap<(RegexId, Anchor, Leave), Split>,
     /// By residual: what it leaves out of another.
     exclusions: IdMap<RegexId, Option<Arc<Exclusion>>>,
     /// Narrow terminals that have been walked.
-    walked: IdSet<(RegexId, Place)>,
+    walked: IdSet<(RegexId, Anchor)>,
     bytes: usize,
     wide: IdMap<RegexId, bool>,
     with_wide: IdMap<UnionId, bool>,
@@ -123,7 +125,7 @@ impl Terminals {
     pub(super) fn inside(
         &mut self,
         (tag, residual): (u32, RegexId),
-        place: Place,
+        place: Anchor,
         residuals: &mut Residuals,
         reading: &mut Reading,
     ) -> Option<Arc<Inside>> {
@@ -133,13 +135,13 @@ impl Terminals {
         // Scans have their own fuel: whether a mask can be computed must not depend on what is known already.
         let fuel = &mut Fuel::scan(reading.limits);
         let aside = tag | ASIDE;
-        if let Place::Root | Place::Behind(_) = place
+        if let Anchor::Root | Anchor::Behind(_) = place
             && let Some(exclusion) = self.exclusion((tag, residual), residuals, fuel)
         {
             let known = self.inside((aside, exclusion.plain), place, residuals, reading)?;
             if known.is_whole() {
                 let start = match place {
-                    Place::Behind(node) => Some(node as usize),
+                    Anchor::Behind(node) => Some(node as usize),
                     _ => None,
                 };
                 let made = excluded(&known, &exclusion, start, residuals, reading.vocabulary);
@@ -158,7 +160,7 @@ impl Terminals {
             Arc::new(made)
         } else {
             reading.spend(place)?;
-            let made = if place == Place::Root {
+            let made = if place == Anchor::Root {
                 self.beside(
                     (residual, shape),
                     &NEAR,
@@ -186,12 +188,12 @@ impl Terminals {
     fn led(
         &mut self,
         (tag, residual): (u32, RegexId),
-        place: Place,
+        place: Anchor,
         residuals: &mut Residuals,
         reading: &mut Reading,
         fuel: &mut Fuel,
     ) -> Option<Inside> {
-        if place != Place::Root || !self.layers.has(Layer::Within) {
+        if place != Anchor::Root || !self.layers.has(Layer::Within) {
             return None;
         }
         residuals.set_owner(tag);
@@ -219,8 +221,8 @@ impl Terminals {
             return None;
         }
         let mut known = Vec::new();
-        for place in [Place::Runs(blanks), Place::Root] {
-            if may_lack || place != Place::Root {
+        for place in [Anchor::Runs(blanks), Anchor::Root] {
+            if may_lack || place != Anchor::Root {
                 known.push(self.inside((tag, rest), place, residuals, reading)?);
             }
         }
@@ -231,11 +233,11 @@ impl Terminals {
     }
 
     /// Whether a terminal has been at a place before: then it will be again, and is worth being looked at by itself.
-    pub(super) fn returns(&mut self, residual: RegexId, place: Place) -> bool {
+    pub(super) fn returns(&mut self, residual: RegexId, place: Anchor) -> bool {
         self.layers.has(Layer::Terminals) && !self.walked.insert((residual, place))
     }
 
-    fn remember(&mut self, residual: RegexId, place: Place, inside: &Arc<Inside>) {
+    fn remember(&mut self, residual: RegexId, place: Anchor, inside: &Arc<Inside>) {
         if self.layers.has(Layer::Terminals) {
             self.bytes += inside.memory_bytes();
             self.insides.insert((residual, place), Arc::clone(inside));
@@ -266,15 +268,16 @@ impl Terminals {
     fn whole(
         &self,
         part: (u32, RegexId),
-        place: Place,
+        place: Anchor,
         residuals: &mut Residuals,
         vocabulary: &Vocabulary,
         fuel: &mut Fuel,
     ) -> Result<Inside, Error> {
         let stretches = self.layers.has(Layer::Stretches);
+        let front = front(place, part.1, residuals, vocabulary, &self.shared);
         self.shared.with_scan(|scan| {
             scan.use_stretches(stretches);
-            scan.whole(part, place, residuals, vocabulary, &self.shared, fuel)
+            scan.whole(part, (place, front), residuals, vocabulary, fuel)
         })
     }
 
@@ -300,7 +303,7 @@ impl Terminals {
             return Ok(None);
         };
         let fingerprint = residuals.fingerprint(other);
-        let known = fingerprint.and_then(|known| self.shared.get(known, Place::Root));
+        let known = fingerprint.and_then(|known| self.shared.get(known, Anchor::Root));
         let known = if let Some(known) = known {
             known
         } else {
@@ -309,10 +312,10 @@ impl Terminals {
             } else {
                 self.beside((other, other), lengths, aside, residuals, vocabulary, fuel)?
             };
-            let whole = || self.whole((aside, other), Place::Root, residuals, vocabulary, fuel);
+            let whole = || self.whole((aside, other), Anchor::Root, residuals, vocabulary, fuel);
             let made = Arc::new(made.map_or_else(whole, Ok)?);
             if let Some(fingerprint) = fingerprint {
-                self.shared.put(fingerprint, Place::Root, &made);
+                self.shared.put(fingerprint, Anchor::Root, &made);
             }
             made
         };
@@ -378,7 +381,7 @@ impl Terminals {
     pub(super) fn splits(
         &mut self,
         (tag, residual): (u32, RegexId),
-        (place, leaves): (Place, &[Leave]),
+        (place, leaves): (Anchor, &[Leave]),
         inside: &Inside,
         residuals: &mut Residuals,
         reading: &mut Reading,
@@ -411,19 +414,19 @@ impl Terminals {
         if !unknown.is_empty() {
             let vocabulary = reading.vocabulary;
             let shared = &*self.shared;
-            let wanted = (place, &unknown[..]);
-            let made = if let Some(made) = from_exits(inside, wanted, vocabulary, fuel).ok()? {
-                made
-            } else {
-                reading.spend(place)?;
-                let stretches = self.layers.has(Layer::Stretches);
-                let made = shared.with_scan(|scan| {
-                    scan.use_stretches(stretches);
-                    let part = (aside, shape);
-                    scan.splits(part, wanted, residuals, vocabulary, shared, fuel)
-                });
-                made.ok()?
-            };
+            let made =
+                if let Some(made) = from_exits(inside, (place, &unknown), vocabulary, fuel).ok()? {
+                    made
+                } else {
+                    reading.spend(place)?;
+                    let stretches = self.layers.has(Layer::Stretches);
+                    let front = front(place, shape, residuals, vocabulary, shared);
+                    let made = shared.with_scan(|scan| {
+                        scan.use_stretches(stretches);
+                        scan.splits(aside, (front, &unknown), residuals, vocabulary, fuel)
+                    });
+                    made.ok()?
+                };
             for (leave, split) in made {
                 if let Some(fingerprint) = fingerprint {
                     shared.put_split(fingerprint, place, leave, &split);
@@ -506,4 +509,18 @@ fn shape(
     residuals.set_owner(aside);
     let longest = reading.vocabulary.trie().longest() as u32;
     residuals.uncounted(residual, longest, fuel).ok()
+}
+
+/// How a residual begins to read the vocabulary at an anchor.
+fn front(
+    anchor: Anchor,
+    residual: RegexId,
+    residuals: &Residuals,
+    vocabulary: &Vocabulary,
+    shared: &Shared,
+) -> Front {
+    let trie = vocabulary.trie();
+    Front::new(anchor, residual, residuals, trie, |set| {
+        shared.runs(trie, set)
+    })
 }

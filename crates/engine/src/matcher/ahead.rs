@@ -8,13 +8,14 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{GrammarMatcher, Place};
+use super::GrammarMatcher;
 use crate::compiled::CompiledGrammar;
 use crate::context::{EngineContext, Job};
 use crate::earley::StateId;
 use crate::error::caught;
 use crate::generation::Generation;
 use crate::maps::IdMap;
+use crate::position::Position;
 
 /// For so many tasks a thread is worth waking.
 const WORTH: usize = 4;
@@ -66,7 +67,7 @@ pub(super) fn find_out<'a>(
     let mut tasks: VecDeque<Task> = VecDeque::new();
     let mut of_generation: IdMap<*const Generation, usize> = IdMap::default();
     for (matcher, token) in asked {
-        let Place::At(state) = matcher.place() else {
+        let Position::At(state) = matcher.place() else {
             continue;
         };
         let vocabulary = matcher.compiled.vocabulary();

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{GrammarMatcher, Place};
+use super::GrammarMatcher;
 use crate::budget::Spending;
 use crate::earley::{Recognizer, SetId, Sym, View};
 use crate::error::Error;
 use crate::generation::Found;
+use crate::position::Position;
 
 /// Something that may come next.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,7 +61,7 @@ impl GrammarMatcher {
             if let Some(id) = token {
                 matcher.compiled.vocabulary().check_id(id)?;
             }
-            let Place::At(state) = matcher.place() else {
+            let Position::At(state) = matcher.place() else {
                 return Ok(Explanation {
                     expected: Vec::new(),
                     accepting: true,
@@ -106,7 +107,7 @@ impl GrammarMatcher {
         } else if self.step(place, id)?.is_some() {
             return Ok(Verdict::Allowed);
         }
-        let Place::At(state) = place else {
+        let Position::At(state) = place else {
             return Ok(Verdict::Ended);
         };
         let Some(text) = vocabulary.text(id) else {

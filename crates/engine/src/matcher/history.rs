@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::Place;
 use crate::earley::StateId;
+use crate::position::Position;
 
 /// Steps of a block before it is sealed; what a fork copies at most.
 const BLOCK: usize = 64;
@@ -23,7 +23,7 @@ pub(crate) enum Input<'a> {
 struct Block {
     /// The generation whose numbers the places are.
     generation: u32,
-    places: Vec<Place>,
+    places: Vec<Position>,
     inputs: Vec<u32>,
     texts: Vec<Arc<[u8]>>,
 }
@@ -106,8 +106,8 @@ impl History {
             .flat_map(|block| &block.places);
         places
             .filter_map(|place| match place {
-                Place::At(state) => Some(*state),
-                Place::Ended => None,
+                Position::At(state) => Some(*state),
+                Position::Ended => None,
             })
             .collect()
     }
@@ -118,7 +118,7 @@ impl History {
         let mut renumber = |block: &mut Block| {
             block.generation = generation;
             for place in &mut block.places {
-                if let (Place::At(state), Some(new)) = (&mut *place, states.next()) {
+                if let (Position::At(state), Some(new)) = (&mut *place, states.next()) {
                     *state = new;
                 }
             }
@@ -143,12 +143,12 @@ impl History {
     }
 
     /// Where the last step led.
-    pub(super) fn last(&self) -> Option<Place> {
+    pub(super) fn last(&self) -> Option<Position> {
         let sealed = || self.sealed.as_ref()?.block.places.last().copied();
         self.open.places.last().copied().or_else(sealed)
     }
 
-    pub(super) fn push(&mut self, input: Input<'_>, place: Place) {
+    pub(super) fn push(&mut self, input: Input<'_>, place: Position) {
         if self.open.places.len() == BLOCK {
             let steps = self.len();
             let generation = self.generation;
@@ -209,7 +209,7 @@ impl History {
                 Input::Text(bytes) => bytes.len() + 32,
             })
             .sum();
-        self.len() * (size_of::<Place>() + size_of::<u32>()) + texts
+        self.len() * (size_of::<Position>() + size_of::<u32>()) + texts
     }
 
     fn sealed_steps(&self) -> usize {
@@ -228,14 +228,14 @@ mod tests {
         } else {
             Input::Token(number)
         };
-        history.push(input, Place::At(StateId(number)));
+        history.push(input, Position::At(StateId(number)));
     }
 
     fn check(history: &History, count: u32) {
         assert_eq!(history.len(), count as usize);
         assert_eq!(
             history.last(),
-            count.checked_sub(1).map(|last| Place::At(StateId(last)))
+            count.checked_sub(1).map(|last| Position::At(StateId(last)))
         );
         let mut expected = History::default();
         for number in 0..count {
@@ -282,7 +282,7 @@ mod tests {
     fn a_long_history_goes_away_without_recursion() {
         let mut history = History::default();
         for number in 0..2_000_000 {
-            history.push(Input::Token(number), Place::Ended);
+            history.push(Input::Token(number), Position::Ended);
         }
         let fork = history.clone();
         drop(history);

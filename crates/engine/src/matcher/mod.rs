@@ -15,7 +15,6 @@ use std::sync::{Arc, OnceLock};
 use syntagma_grammar::ir::ByteSet;
 
 pub use batch::{accept_token_batch, fill_next_token_bitmask_batch, next_masks};
-pub(crate) use close::{Costs, Goal, Known, Way};
 pub use explain::{Expectation, Explanation, Verdict};
 pub use next::NextMask;
 
@@ -23,22 +22,13 @@ use self::history::History;
 pub(crate) use self::history::Input;
 use crate::budget::{Bound, Ledger, Spending};
 use crate::compiled::CompiledGrammar;
-use crate::earley::StateId;
 use crate::error::{Error, ErrorKind, caught};
 use crate::generation::{Found, Generation};
 use crate::mask::Step;
+use crate::position::Position;
 
 /// At most so many bytes are told in advance.
 const JUMP_BYTES: usize = 16 << 10;
-
-/// Where a matcher is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// In this state.
-    At(StateId),
-    /// Behind the end of the text.
-    Ended,
-}
 
 /// Follows one text through a grammar.
 ///
@@ -129,11 +119,11 @@ impl GrammarMatcher {
         }
         self.keep_up()?;
         let place = self.guard(|matcher| match matcher.place() {
-            Place::Ended => Ok(None),
-            Place::At(state) => matcher.generation.step_bytes(state, bytes),
+            Position::Ended => Ok(None),
+            Position::At(state) => matcher.generation.step_bytes(state, bytes),
         })?;
         if let Some(state) = place {
-            self.history.push(Input::Text(bytes), Place::At(state));
+            self.history.push(Input::Text(bytes), Position::At(state));
         }
         Ok(place.is_some())
     }
@@ -147,8 +137,8 @@ impl GrammarMatcher {
                 return Ok(matches!(verdict, Spending::To(_)));
             }
             match matcher.place() {
-                Place::Ended => Ok(false),
-                Place::At(state) => matcher.generation.allows(state, id),
+                Position::Ended => Ok(false),
+                Position::At(state) => matcher.generation.allows(state, id),
             }
         })
     }
@@ -210,15 +200,15 @@ impl GrammarMatcher {
     pub fn is_accepting(&self) -> Result<bool, Error> {
         self.guard(|matcher| {
             Ok(match matcher.place() {
-                Place::Ended => true,
-                Place::At(state) => matcher.generation.read().recognizer.state(state).accept,
+                Position::Ended => true,
+                Position::At(state) => matcher.generation.read().recognizer.state(state).accept,
             })
         })
     }
 
     /// Whether the text has ended: a token that ends the turn was taken.
     pub fn is_terminated(&self) -> Result<bool, Error> {
-        self.guard(|matcher| Ok(matcher.place() == Place::Ended))
+        self.guard(|matcher| Ok(matcher.place() == Position::Ended))
     }
 
     /// The bytes that must come next: as long as there is exactly one possible byte, the text may not end and no
@@ -238,7 +228,7 @@ impl GrammarMatcher {
     fn certain_bytes(&self) -> Result<Vec<u8>, Error> {
         self.guard(|matcher| {
             let mut bytes = Vec::new();
-            let Place::At(state) = matcher.place() else {
+            let Position::At(state) = matcher.place() else {
                 return Ok(bytes);
             };
             let mut fuel = matcher.generation.fuel();
@@ -297,7 +287,7 @@ impl GrammarMatcher {
     /// The bytes of text that may come next.
     pub fn next_bytes(&self) -> Result<ByteSet, Error> {
         self.guard(|matcher| {
-            let Place::At(state) = matcher.place() else {
+            let Position::At(state) = matcher.place() else {
                 return Ok(ByteSet::EMPTY);
             };
             let Found {
@@ -312,7 +302,7 @@ impl GrammarMatcher {
     /// are not among them unless the grammar names them.
     pub fn next_symbol_tokens(&self) -> Result<Vec<(u32, u32)>, Error> {
         self.guard(|matcher| {
-            let Place::At(state) = matcher.place() else {
+            let Position::At(state) = matcher.place() else {
                 return Ok(Vec::new());
             };
             let found = matcher.generation.read();
@@ -346,13 +336,13 @@ impl GrammarMatcher {
             + ledger.map_or(0, |ledger| ledger.memory_bytes(steps))
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> Position {
         if let Some(ledger) = &self.ledger {
             return ledger.place();
         }
         self.history
             .last()
-            .unwrap_or(Place::At(self.generation.start()))
+            .unwrap_or(Position::At(self.generation.start()))
     }
 
     /// Goes on in the newest generation, if there is a newer one.
@@ -421,15 +411,15 @@ impl GrammarMatcher {
         true
     }
 
-    fn step(&self, place: Place, id: u32) -> Result<Option<Place>, Error> {
+    fn step(&self, place: Position, id: u32) -> Result<Option<Position>, Error> {
         self.compiled.vocabulary().check_id(id)?;
-        let Place::At(state) = place else {
+        let Position::At(state) = place else {
             return Ok(None);
         };
         Ok(match self.generation.step(state, id)? {
             Step::Refused => None,
-            Step::End => Some(Place::Ended),
-            Step::To(state) => Some(Place::At(state)),
+            Step::End => Some(Position::Ended),
+            Step::To(state) => Some(Position::At(state)),
         })
     }
 

@@ -1,8 +1,9 @@
 //! Which tokens may come next.
 
-use super::{GrammarMatcher, Place};
+use super::GrammarMatcher;
 use crate::error::Error;
 use crate::mask::{Mask, MaskRow};
+use crate::position::Position;
 use crate::vocabulary::bitmask_words;
 
 /// What may come next, for a row that is written later: only copying is left to do.
@@ -77,21 +78,21 @@ impl GrammarMatcher {
     pub fn knows_mask(&self) -> bool {
         self.ledger.is_none()
             && match self.place() {
-                Place::Ended => true,
-                Place::At(state) => self.generation.is_known(state, None),
+                Position::Ended => true,
+                Position::At(state) => self.generation.is_known(state, None),
             }
     }
 
     fn find_next(&self) -> Result<NextMask, Error> {
         let words = bitmask_words(self.compiled.vocabulary().size());
         let tokens = match (self.place(), &self.ledger) {
-            (Place::Ended, _) => Tokens::All,
-            (Place::At(_), Some(ledger)) => {
+            (Position::Ended, _) => Tokens::All,
+            (Position::At(_), Some(ledger)) => {
                 let mut row = vec![0; words];
                 ledger.fill(&self.generation, &mut row)?;
                 Tokens::Row(row.into())
             }
-            (Place::At(state), None) => Tokens::Mask(self.generation.mask(state)?),
+            (Position::At(state), None) => Tokens::Mask(self.generation.mask(state)?),
         };
         Ok(NextMask { words, tokens })
     }

@@ -2,7 +2,7 @@
 
 use syntagma_grammar::ir::ByteSet;
 
-use super::trie::Node;
+use super::node::Node;
 
 /// Nodes with so many nodes below them are worth a note.
 pub(super) const LARGE: u32 = 4;

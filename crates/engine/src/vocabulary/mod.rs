@@ -1,6 +1,7 @@
 //! The vocabulary: which bytes each token stands for, and the trie over them.
 
 mod below;
+mod node;
 mod plain;
 mod tokens;
 mod trie;

@@ -1,5 +1,6 @@
 //! Tokens as bytes, and what each of them may be used for.
 
+use std::any::Any;
 use std::sync::{Arc, OnceLock};
 
 use syntagma_grammar::markers;
@@ -10,7 +11,6 @@ use super::trie::{MAX_TOKEN_BYTES, Trie};
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
 use crate::maps::SeededMap;
-use crate::mask::Shared;
 
 /// What a [`Vocabulary`] is made from.
 #[derive(Debug, Clone, Default)]
@@ -47,8 +47,8 @@ pub struct Vocabulary {
     /// Plain tokens and the others, once somebody asked.
     plain: OnceLock<Plain>,
     fingerprint: OnceLock<u128>,
-    /// What grammars have found out about terminals, once there is a compiler.
-    terminals: OnceLock<Arc<Shared>>,
+    /// What somebody keeps beside it, once there is somebody.
+    beside: OnceLock<Arc<dyn Any + Send + Sync>>,
 }
 
 /// A part of a marker, see [`Vocabulary::marker_pieces`].
@@ -150,7 +150,7 @@ impl Vocabulary {
             text_row: text_row.into(),
             plain: OnceLock::new(),
             fingerprint: OnceLock::new(),
-            terminals: OnceLock::new(),
+            beside: OnceLock::new(),
         })
     }
 
@@ -266,15 +266,18 @@ impl Vocabulary {
         self.plain.get_or_init(make)
     }
 
-    /// The store of terminals, for so many bytes or more, and whether it is new.
-    pub(crate) fn terminals(&self, bytes: usize) -> (Arc<Shared>, bool) {
+    /// What is kept beside the vocabulary, for as long as that lives, and whether it is new. All who ask, ask for the same
+    /// type.
+    pub(crate) fn beside<T: Any + Send + Sync>(&self, make: impl Fn() -> T) -> (Arc<T>, bool) {
         let mut new = false;
-        let terminals = self.terminals.get_or_init(|| {
+        let kept = self.beside.get_or_init(|| {
             new = true;
-            Arc::new(Shared::new(bytes))
+            Arc::new(make())
         });
-        terminals.allow(bytes);
-        (Arc::clone(terminals), new)
+        match Arc::clone(kept).downcast() {
+            Ok(kept) => (kept, new),
+            Err(_) => (Arc::new(make()), true),
+        }
     }
 
     pub(crate) fn check_id(&self, id: u32) -> Result<(), Error> {

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use super::facts::Facts;
-use super::regex::{ByteSet, Regex};
+use super::byte_set::ByteSet;
+use super::regex::{Facts, Regex};
 use crate::maps::{IdIndexSet, IdMap, SeededIndexSet, SeededSet, hash_of};
 
 /// States that an automaton may have; a larger language is not written out.

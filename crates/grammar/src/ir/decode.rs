@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::byte_set::ByteSet;
 use super::encode::{MAGIC, VERSION, checksum, tag};
 use super::grammar::{Expr, ExprId, Grammar, Report, Rule, RuleId, TokenSet};
-use super::regex::{ByteSet, Regex};
+use super::regex::Regex;
 use crate::error::{Diagnostic, Error, Place};
 
 /// Codes that warnings have.

@@ -3,10 +3,9 @@
 use std::cell::RefCell;
 
 use super::automaton;
-use super::facts::Facts;
 use super::grammar::{Expr, ExprId, Grammar, TokenSet};
 use super::nodes::{Needs, Nodes};
-use super::regex::Regex;
+use super::regex::{Facts, Regex};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::maps::{IdMap, SeededMap};

@@ -1,162 +1,21 @@
 //! Regular languages over bytes, as written: nothing expanded, nothing determinised.
+//!
+//! Expressions are compared, hashed and asked for their size, depth and emptiness at every step of a compilation. What
+//! that takes is computed once, where parts are put together ([`Parts`]), so that each question costs the parts of one
+//! expression and not a walk through all that they hold.
 
 use std::fmt;
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::ops::Deref;
 use std::sync::Arc;
 
-use super::facts::Facts;
-use super::parts::Parts;
+use super::byte_set::ByteSet;
+use crate::maps;
 
-/// A set of bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct ByteSet([u64; 4]);
-
-impl ByteSet {
-    /// No byte.
-    pub const EMPTY: Self = Self([0; 4]);
-    /// Every byte.
-    pub const FULL: Self = Self([u64::MAX; 4]);
-
-    /// The bytes of an inclusive range.
-    #[must_use]
-    #[inline]
-    pub fn range(first: u8, last: u8) -> Self {
-        let mut set = Self::EMPTY;
-        for byte in first..=last {
-            set.insert(byte);
-        }
-        set
-    }
-
-    /// One byte.
-    #[must_use]
-    #[inline]
-    pub fn byte(byte: u8) -> Self {
-        Self::range(byte, byte)
-    }
-
-    /// Adds a byte.
-    #[inline]
-    pub fn insert(&mut self, byte: u8) {
-        self.0[usize::from(byte >> 6)] |= 1 << (byte & 63);
-    }
-
-    /// Whether the byte is a member.
-    #[must_use]
-    #[inline]
-    pub fn contains(&self, byte: u8) -> bool {
-        self.0[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1
-    }
-
-    /// Whether no byte is a member.
-    #[must_use]
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.0 == [0; 4]
-    }
-
-    /// How many bytes are members.
-    #[must_use]
-    #[inline]
-    pub fn len(&self) -> u32 {
-        self.0.iter().map(|word| word.count_ones()).sum()
-    }
-
-    /// Members of either.
-    #[must_use]
-    #[inline]
-    pub fn union(&self, other: &Self) -> Self {
-        Self(std::array::from_fn(|i| self.0[i] | other.0[i]))
-    }
-
-    /// Members of both.
-    #[must_use]
-    #[inline]
-    pub fn intersection(&self, other: &Self) -> Self {
-        Self(std::array::from_fn(|i| self.0[i] & other.0[i]))
-    }
-
-    /// All other bytes.
-    #[must_use]
-    #[inline]
-    pub fn complement(&self) -> Self {
-        Self(self.0.map(|word| !word))
-    }
-
-    /// The bytes whose bits are set: byte `b` is bit `b % 64` of word `b / 64`.
-    #[must_use]
-    #[inline]
-    pub const fn of_words(words: [u64; 4]) -> Self {
-        Self(words)
-    }
-
-    /// The members as bits, as [`Self::of_words`] takes them.
-    #[must_use]
-    #[inline]
-    pub fn words(&self) -> [u64; 4] {
-        self.0
-    }
-
-    /// The set of such bits.
-    pub(super) fn from_words(words: [u64; 4]) -> Self {
-        Self(words)
-    }
-
-    /// The members below 128, as bits.
-    #[must_use]
-    #[inline]
-    pub const fn ascii(&self) -> u128 {
-        self.0[0] as u128 | (self.0[1] as u128) << 64
-    }
-
-    /// Whether all members are below 128.
-    #[must_use]
-    #[inline]
-    pub const fn is_ascii(&self) -> bool {
-        self.0[2] | self.0[3] == 0
-    }
-
-    /// The members in ascending order.
-    #[inline]
-    pub fn iter(&self) -> impl Iterator<Item = u8> + use<> {
-        Members {
-            left: self.0,
-            word: 0,
-        }
-    }
-}
-
-/// The members of a set that are left.
-struct Members {
-    left: [u64; 4],
-    /// The words before this one are empty.
-    word: usize,
-}
-
-impl Iterator for Members {
-    type Item = u8;
-
-    #[inline]
-    fn next(&mut self) -> Option<u8> {
-        while let Some(left) = self.left.get_mut(self.word) {
-            if *left != 0 {
-                let bit = left.trailing_zeros() as usize;
-                *left &= *left - 1;
-                return Some((self.word * 64 + bit) as u8);
-            }
-            self.word += 1;
-        }
-        None
-    }
-}
-
-impl fmt::Debug for ByteSet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set()
-            .entries(self.iter().map(|byte| byte.escape_ascii().to_string()))
-            .finish()
-    }
-}
+/// A loop over more bytes than this is wide: it is worth its own terminal, whose masks other grammars share.
+const NARROW_BYTES: u32 = 4;
+/// A repetition up to so often is no loop.
+const SHORT_LOOP: u32 = 16;
 
 /// A regular language over bytes. Sub-expressions are shared, so that a deep or repeated expression costs one node.
 ///
@@ -338,5 +197,263 @@ impl Hash for Regex {
                 }
             }
         }
+    }
+}
+
+/// Shared parts of a [`Regex`]; a slice that hashes in constant time.
+#[derive(Clone)]
+pub struct Parts {
+    all: Arc<[Regex]>,
+    hash: u64,
+    joined: Joined,
+}
+
+impl Parts {
+    fn new(parts: Arc<[Regex]>) -> Self {
+        let mut hasher = maps::of_process().build_hasher();
+        let mut joined = Joined::default();
+        for part in &*parts {
+            part.hash(&mut hasher);
+            joined.add(&Facts::of(part));
+        }
+        Self {
+            hash: hasher.finish(),
+            joined,
+            all: parts,
+        }
+    }
+
+    /// What is known of the parts together.
+    pub(in crate::ir) fn joined(&self) -> &Joined {
+        &self.joined
+    }
+}
+
+impl Deref for Parts {
+    type Target = [Regex];
+
+    fn deref(&self) -> &[Regex] {
+        &self.all
+    }
+}
+
+impl From<Vec<Regex>> for Parts {
+    fn from(parts: Vec<Regex>) -> Self {
+        Self::new(parts.into())
+    }
+}
+
+impl<const N: usize> From<[Regex; N]> for Parts {
+    fn from(parts: [Regex; N]) -> Self {
+        Self::new(Arc::new(parts))
+    }
+}
+
+impl FromIterator<Regex> for Parts {
+    fn from_iter<T: IntoIterator<Item = Regex>>(parts: T) -> Self {
+        Self::new(parts.into_iter().collect())
+    }
+}
+
+impl PartialEq for Parts {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.all, &other.all) || (self.hash == other.hash && self.all == other.all)
+    }
+}
+
+impl Eq for Parts {}
+
+impl Hash for Parts {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
+
+impl fmt::Debug for Parts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.all.fmt(f)
+    }
+}
+
+/// What is known of one [`Regex`] from its form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)] // Answers to questions of their own
+pub(in crate::ir) struct Facts {
+    /// Nodes and literal bytes, saturating.
+    pub(in crate::ir) weight: u32,
+    /// Nesting.
+    pub(in crate::ir) depth: u32,
+    /// Whether it matches the empty string.
+    pub(in crate::ir) nullable: bool,
+    /// Whether it visibly matches nothing at all. Intersections and complements are not solved here.
+    pub(in crate::ir) nothing: bool,
+    /// Whether no word of one byte or more is in it, as far as its form says.
+    pub(in crate::ir) wordless: bool,
+    /// Whether it holds an intersection or a complement, so that its form does not say it all.
+    pub(in crate::ir) logical: bool,
+    /// Whether it holds a loop over many bytes, an intersection or a complement: what follows stays a terminal of its own.
+    pub(in crate::ir) open: bool,
+    /// The widest class inside.
+    width: u32,
+}
+
+/// What is known of several regexes together, whatever puts them together.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::ir) struct Joined {
+    weight: u32,
+    depth: u32,
+    width: u32,
+    open: bool,
+    logical: bool,
+    nullable: Held,
+    nothing: Held,
+    wordless: Held,
+}
+
+/// Whether something holds of all, and of any.
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    all: bool,
+    any: bool,
+}
+
+impl Held {
+    const NONE_ASKED: Self = Self {
+        all: true,
+        any: false,
+    };
+
+    fn add(&mut self, one: bool) {
+        self.all &= one;
+        self.any |= one;
+    }
+}
+
+impl Default for Joined {
+    fn default() -> Self {
+        Self {
+            weight: 1,
+            depth: 1,
+            width: 0,
+            open: false,
+            logical: false,
+            nullable: Held::NONE_ASKED,
+            nothing: Held::NONE_ASKED,
+            wordless: Held::NONE_ASKED,
+        }
+    }
+}
+
+impl Joined {
+    /// One more.
+    pub(in crate::ir) fn add(&mut self, facts: &Facts) {
+        self.weight = self.weight.saturating_add(facts.weight);
+        self.depth = self.depth.max(facts.depth.saturating_add(1));
+        self.width = self.width.max(facts.width);
+        self.open |= facts.open;
+        self.logical |= facts.logical;
+        self.nullable.add(facts.nullable);
+        self.nothing.add(facts.nothing);
+        self.wordless.add(facts.wordless);
+    }
+}
+
+impl Facts {
+    const LEAF: Self = Self {
+        weight: 1,
+        depth: 1,
+        nullable: false,
+        nothing: false,
+        wordless: false,
+        logical: false,
+        open: false,
+        width: 0,
+    };
+
+    /// The facts. Compound regexes know those of their parts; only chains of complements and repetitions are followed.
+    pub(in crate::ir) fn of(regex: &Regex) -> Self {
+        let (Regex::Not(inner) | Regex::Repeat { inner, .. }) = regex else {
+            return Self::of_base(regex);
+        };
+        let mut chain = vec![];
+        let mut base: &Regex = inner;
+        while let Regex::Not(inner) | Regex::Repeat { inner, .. } = base {
+            chain.push(base);
+            base = inner;
+        }
+        let mut facts = Self::of_base(base);
+        for outer in chain.into_iter().rev().chain([regex]) {
+            let mut joined = Joined::default();
+            joined.add(&facts);
+            facts = Self::compound(outer, &joined);
+        }
+        facts
+    }
+
+    /// The facts of what is neither a complement nor a repetition.
+    fn of_base(regex: &Regex) -> Self {
+        match regex {
+            Regex::Class(set) => Self {
+                nothing: set.is_empty(),
+                wordless: set.is_empty(),
+                width: set.len(),
+                ..Self::LEAF
+            },
+            Regex::Literal(bytes) => Self {
+                weight: 1 + bytes.len().min(u32::MAX as usize - 1) as u32,
+                nullable: bytes.is_empty(),
+                wordless: bytes.is_empty(),
+                width: 1,
+                ..Self::LEAF
+            },
+            Regex::Concat(parts) | Regex::Alt(parts) | Regex::And(parts) => {
+                Self::compound(regex, parts.joined())
+            }
+            Regex::Nothing | Regex::Not(_) | Regex::Repeat { .. } => Self {
+                nothing: true,
+                wordless: true,
+                ..Self::LEAF
+            },
+        }
+    }
+
+    fn compound(node: &Regex, inner: &Joined) -> Self {
+        let mut facts = Self {
+            weight: inner.weight,
+            depth: inner.depth,
+            nullable: inner.nullable.all,
+            nothing: inner.nothing.any,
+            wordless: inner.nothing.any || inner.wordless.all,
+            logical: inner.logical,
+            open: inner.open,
+            width: inner.width,
+        };
+        match node {
+            Regex::Alt(_) => {
+                facts.nullable = inner.nullable.any;
+                facts.nothing = inner.nothing.all;
+                facts.wordless = inner.wordless.all;
+            }
+            Regex::Not(_) => {
+                facts.nullable = !inner.nullable.all;
+                facts.nothing = false;
+                facts.wordless = false;
+                facts.logical = true;
+                facts.open = true;
+            }
+            Regex::And(_) => {
+                facts.logical = true;
+                facts.open = true;
+            }
+            Regex::Repeat { min, max, .. } => {
+                facts.nullable = *min == 0 || inner.nullable.all;
+                facts.nothing =
+                    (*min > 0 && inner.nothing.any) || max.is_some_and(|max| max < *min);
+                facts.wordless = facts.nothing || *max == Some(0) || inner.wordless.all;
+                facts.open |= inner.width > NARROW_BYTES && max.is_none_or(|max| max > SHORT_LOOP);
+            }
+            _ => {}
+        }
+        facts
     }
 }

@@ -5,8 +5,9 @@
 
 use std::sync::Arc;
 
+use super::byte_set::ByteSet;
 use super::grammar::{Expr, ExprId, Grammar};
-use super::regex::{ByteSet, Regex};
+use super::regex::Regex;
 use crate::error::Error;
 use crate::maps::IdMap;
 

@@ -2,7 +2,8 @@
 
 use std::sync::LazyLock;
 
-use super::regex::{ByteSet, Regex};
+use super::byte_set::ByteSet;
+use super::regex::Regex;
 
 /// One character in UTF-8 (RFC 3629: shortest form, no surrogates).
 #[must_use]

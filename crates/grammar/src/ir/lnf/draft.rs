@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::{NonterminalId, Symbol};
+use super::form::{NonterminalId, Symbol};
 use crate::error::Error;
-use crate::ir::facts::Facts;
 use crate::ir::grammar::TokenSet;
-use crate::ir::regex::Regex;
+use crate::ir::regex::{Facts, Regex};
 use crate::limits::{Fuel, Limits};
 use crate::maps::{IdMap, SeededIndexSet};
 

@@ -2,10 +2,18 @@
 
 use std::fmt::Write as _;
 
-use super::{Lnf, Symbol};
+use super::form::{Lnf, Symbol};
 use crate::print;
 
-pub(super) fn dump(lnf: &Lnf) -> String {
+impl Lnf {
+    /// The normal form as text. The format is for people and may change.
+    #[must_use]
+    pub fn dump(&self) -> String {
+        dump(self)
+    }
+}
+
+fn dump(lnf: &Lnf) -> String {
     let mut out = String::new();
     let mut last = None;
     for production in &lnf.productions {

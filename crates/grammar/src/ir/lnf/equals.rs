@@ -5,9 +5,9 @@ use std::cell::OnceCell;
 use std::hash::{BuildHasher, Hash, Hasher};
 
 use super::draft::{Draft, Rhs};
+use super::form::{NonterminalId, Symbol};
 use super::graph;
 use super::units::rename;
-use super::{NonterminalId, Symbol};
 use crate::error::Error;
 use crate::maps::{IdHash, IdMap, hash_of, of_process};
 

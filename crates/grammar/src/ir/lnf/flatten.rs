@@ -6,8 +6,8 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::draft::{Draft, Name, Rhs};
+use super::form::{NonterminalId, Symbol};
 use super::repeat::{self, Counted};
-use super::{NonterminalId, Symbol};
 use crate::error::Error;
 use crate::ir::grammar::{Expr, ExprId, Grammar, RuleId};
 use crate::ir::regex::Regex;

@@ -4,8 +4,8 @@
 
 use smallvec::SmallVec;
 
-use super::Symbol;
 use super::draft::{Draft, Rhs};
+use super::form::Symbol;
 use super::regular::concatenation;
 use crate::error::Error;
 use crate::ir::regex::Regex;

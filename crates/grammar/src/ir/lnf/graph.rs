@@ -1,7 +1,7 @@
 //! Walks over a draft that several passes need. None recurses.
 
 use super::draft::Draft;
-use super::{NonterminalId, Symbol};
+use super::form::{NonterminalId, Symbol};
 pub(super) use crate::ir::circles::{Lists, components};
 
 /// For each nonterminal, the left-hand sides whose productions hold it (maybe more than once).

@@ -3,8 +3,8 @@
 //! productions where its only use is a unit production.
 
 use super::draft::{Draft, Rhs, Rules};
+use super::form::{NonterminalId, Symbol};
 use super::regular::MAX_DEPTH;
-use super::{NonterminalId, Symbol};
 use crate::error::Error;
 
 /// A terminal up to this weight is copied to every place that names it.

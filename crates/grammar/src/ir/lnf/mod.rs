@@ -13,6 +13,7 @@ mod dump;
 mod duplicates;
 mod equals;
 mod flatten;
+mod form;
 mod fuse;
 mod graph;
 mod inline;
@@ -29,64 +30,12 @@ mod unreachable;
 use std::sync::Arc;
 
 use draft::Draft;
+pub use form::{Lnf, NonterminalId, Production, Symbol, SymbolTable};
 
-use super::grammar::{Grammar, TokenSet};
-use super::regex::Regex;
+use super::grammar::Grammar;
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::maps::IdMap;
-
-/// A nonterminal of an [`Lnf`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct NonterminalId(pub u32);
-
-/// A symbol on the right-hand side; the numbers index the tables of [`SymbolTable`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Symbol {
-    /// A nonterminal.
-    Nonterminal(NonterminalId),
-    /// A regular language over bytes: `SymbolTable::regexes[i]`.
-    Regex(u32),
-    /// A marker: `SymbolTable::markers[i]`.
-    Marker(u32),
-    /// A token: `SymbolTable::tokens[i]`.
-    Token(u32),
-}
-
-/// What the numbers of [`Symbol`] stand for; equal values have equal numbers.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct SymbolTable {
-    /// Names of the nonterminals, for people and dumps.
-    pub nonterminals: Vec<Arc<str>>,
-    /// Regular languages.
-    pub regexes: Vec<Regex>,
-    /// Markers.
-    pub markers: Vec<Arc<str>>,
-    /// Tokens.
-    pub tokens: Vec<TokenSet>,
-    /// Labelled parts, ascending: nonterminals that match the part and nothing else, with their labels.
-    pub labels: Vec<(NonterminalId, Arc<str>)>,
-}
-
-/// `lhs ::= rhs`; an empty right-hand side is the empty string.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Production {
-    /// The left-hand side.
-    pub lhs: NonterminalId,
-    /// The right-hand side.
-    pub rhs: Vec<Symbol>,
-}
-
-/// A grammar in normal form.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lnf {
-    /// What the symbols stand for.
-    pub symbols: SymbolTable,
-    /// All productions, sorted by left-hand side.
-    pub productions: Vec<Production>,
-    /// Where to start.
-    pub start: NonterminalId,
-}
 
 /// Simplification stops after so many rounds; what is left is correct, only longer.
 const ROUNDS: usize = 16;
@@ -132,24 +81,6 @@ impl Lnf {
         duplicates::run(&mut draft)?;
         unreachable::run(&mut draft)?;
         Ok(Self::numbered(&draft))
-    }
-
-    /// The productions of one nonterminal.
-    #[must_use]
-    pub fn productions_of(&self, id: NonterminalId) -> &[Production] {
-        let first = self
-            .productions
-            .partition_point(|production| production.lhs < id);
-        let after = self
-            .productions
-            .partition_point(|production| production.lhs <= id);
-        &self.productions[first..after]
-    }
-
-    /// The normal form as text. The format is for people and may change.
-    #[must_use]
-    pub fn dump(&self) -> String {
-        dump::dump(self)
     }
 
     /// Keeps the terminals that are still used and numbers them in order of appearance.

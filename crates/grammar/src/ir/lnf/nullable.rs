@@ -4,7 +4,7 @@
 use smallvec::smallvec;
 
 use super::draft::{Draft, Rhs};
-use super::{NonterminalId, Symbol};
+use super::form::{NonterminalId, Symbol};
 use crate::error::Error;
 use crate::maps::IdMap;
 

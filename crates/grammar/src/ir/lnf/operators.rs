@@ -12,7 +12,7 @@
 use smallvec::smallvec;
 
 use super::draft::{Draft, Rhs};
-use super::{NonterminalId, Symbol};
+use super::form::{NonterminalId, Symbol};
 use crate::error::Error;
 
 /// Rewrites operators that may be read as several trees.

@@ -5,7 +5,7 @@
 use smallvec::smallvec;
 
 use super::draft::{Draft, Name, Rhs};
-use super::{NonterminalId, Symbol};
+use super::form::{NonterminalId, Symbol};
 use crate::error::Error;
 
 /// `item{min,max}` with `between` (empty: nothing) between two items.

@@ -2,8 +2,8 @@
 //! strings and become one; `A ::= A` says nothing and goes.
 
 use super::draft::{Draft, Rhs};
+use super::form::{NonterminalId, Symbol};
 use super::graph;
-use super::{NonterminalId, Symbol};
 use crate::error::Error;
 
 /// Removes cycles of unit productions.

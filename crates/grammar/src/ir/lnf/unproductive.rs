@@ -4,8 +4,8 @@
 //! write its first byte, and an engine that entered it would be stuck.
 
 use super::draft::{Draft, Rhs};
+use super::form::{NonterminalId, Symbol};
 use super::graph;
-use super::{NonterminalId, Symbol};
 use crate::error::Error;
 use crate::ir::grammar::TokenSet;
 

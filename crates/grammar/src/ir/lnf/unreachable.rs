@@ -1,7 +1,7 @@
 //! Pass: nonterminals that the start does not reach are dropped, and the rest are numbered in the order in which it does.
 
 use super::draft::Draft;
-use super::{NonterminalId, Symbol};
+use super::form::{NonterminalId, Symbol};
 use crate::error::Error;
 
 /// Drops what is not reached.

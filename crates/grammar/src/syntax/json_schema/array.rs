@@ -1,7 +1,7 @@
 //! Arrays.
 
+use super::demands::{Conjunction, Demands};
 use super::lower::Lowering;
-use super::merge::{Conjunction, Demands};
 use super::spelling::Place;
 use crate::error::Error;
 use crate::ir::{ExprId, Regex};

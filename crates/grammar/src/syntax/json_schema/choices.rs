@@ -1,9 +1,9 @@
 //! Choices (`anyOf`, `oneOf`, conditions, negations): which branches are left, which of them can hold together.
 
+use super::demands::{Conjunction, Demands, Open};
 use super::keywords::Holds;
-use super::locations::LocationId;
+use super::keywords::LocationId;
 use super::lower::Lowering;
-use super::merge::{Conjunction, Demands, Open};
 use crate::error::Error;
 use crate::maps::SeededSet;
 

@@ -4,8 +4,7 @@
 //! `allOf`, `anyOf`, `oneOf`, `not`, `if` and dependencies stay with the value: a circle of them alone never ends, and JSON
 //! Schema (2020-12 core, 9.4.1) gives it no meaning.
 
-use super::locations::LocationId;
-use super::schemas::Schemas;
+use super::keywords::LocationId;
 use crate::error::Error;
 
 /// What is known of a subschema.
@@ -35,63 +34,39 @@ impl Circles {
         }
         self.0[at] = state;
     }
-}
 
-impl Schemas<'_> {
-    /// Refuses a subschema that applies to a value because it applies to it.
-    pub(super) fn check_circles(&mut self, start: LocationId) -> Result<(), Error> {
-        if self.circles.get(start) != State::Unknown {
-            return Ok(());
+    /// A circle that a subschema leads into, in order; empty where there is none. `applied` tells the subschemas that one
+    /// applies to the same value, the one to be looked at first at the end.
+    pub(super) fn find(
+        &mut self,
+        start: LocationId,
+        mut applied: impl FnMut(LocationId) -> Result<Vec<LocationId>, Error>,
+    ) -> Result<Vec<LocationId>, Error> {
+        if self.get(start) != State::Unknown {
+            return Ok(Vec::new());
         }
         // (subschema, those that it applies to the same value and that are still to be looked at)
-        let mut path = vec![(start, self.applied(start)?)];
-        self.circles.set(start, State::Open);
+        let mut path = vec![(start, applied(start)?)];
+        self.set(start, State::Open);
         while let Some((id, rest)) = path.last_mut() {
             let Some(next) = rest.pop() else {
                 let id = *id;
-                self.circles.set(id, State::Fine);
+                self.set(id, State::Fine);
                 path.pop();
                 continue;
             };
-            match self.circles.get(next) {
+            match self.get(next) {
                 State::Fine => {}
                 State::Unknown => {
-                    self.circles.set(next, State::Open);
-                    let applied = self.applied(next)?;
-                    path.push((next, applied));
+                    self.set(next, State::Open);
+                    path.push((next, applied(next)?));
                 }
                 State::Open => {
                     let from = path.iter().position(|&(id, _)| id == next).unwrap_or(0);
-                    let circle = path[from..].iter().map(|&(id, _)| id);
-                    let written = |id: &LocationId| self.locations.get(*id).value.is_some();
-                    let id = circle.clone().find(written).unwrap_or(next);
-                    let reason = "the schema refers to itself, and nothing on the way leads into a part of the value";
-                    let place = (self.pointer(id), reason.to_owned());
-                    return Err(
-                        Error::schema("E-SCHEMA-REF", reason, vec![place]).with_hint(
-                            "refer to it from a part of the value, such as under properties or items",
-                        ),
-                    );
+                    return Ok(path[from..].iter().map(|&(id, _)| id).collect());
                 }
             }
         }
-        Ok(())
-    }
-
-    /// The subschemas that one applies to the same value.
-    fn applied(&mut self, id: LocationId) -> Result<Vec<LocationId>, Error> {
-        if let Some(positive) = self.locations.get(id).negates {
-            return Ok(vec![positive]);
-        }
-        // What cannot be read is refused where it is needed.
-        let Ok(keywords) = self.read_keywords(id) else {
-            return Ok(Vec::new());
-        };
-        let branches = keywords.choices.iter().flat_map(|choice| &*choice.branches);
-        let mut applied: Vec<_> = keywords.includes.iter().chain(branches).copied().collect();
-        // The last one is looked at first.
-        applied.reverse();
-        self.work(applied.len())?;
-        Ok(applied)
+        Ok(Vec::new())
     }
 }

@@ -1,8 +1,8 @@
 //! Arrays in which items are counted (`contains`): one rule for each position and each count that matters.
 
+use super::demands::Conjunction;
 use super::keywords::Contains;
 use super::lower::Lowering;
-use super::merge::Conjunction;
 use super::spelling::Place;
 use crate::error::Error;
 use crate::ir::{ExprId, ExprIds, RuleId};

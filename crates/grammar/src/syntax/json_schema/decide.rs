@@ -7,8 +7,8 @@ use crate::json::{Map, Value};
 use smallvec::SmallVec;
 
 use super::decimal::Decimal;
+use super::demands::{Conjunction, Demands, Open};
 use super::keywords::{Has, Holds, Keywords, Types, equal};
-use super::merge::{Conjunction, Demands, Open};
 use super::number::{highest, lowest};
 use super::schemas::Schemas;
 use crate::error::{Error, Place};

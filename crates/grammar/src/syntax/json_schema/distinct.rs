@@ -4,9 +4,9 @@
 
 use crate::json::Value;
 
+use super::demands::{Conjunction, Demands};
 use super::keywords::{Types, equal};
 use super::lower::Lowering;
-use super::merge::{Conjunction, Demands};
 use super::number::{highest, lowest};
 use super::spelling::Place;
 use crate::error::Error;

@@ -1,39 +1,16 @@
 //! What `unevaluatedProperties` and `unevaluatedItems` are about: which subschemas look at the same value on behalf of the
 //! one that asks, and hold.
 
-use super::Draft;
+use super::demands::{Conjunction, Demands, SUBSETS, Unevaluated};
+use super::keywords::LocationId;
 use super::keywords::{Choice, Holds, Keywords};
-use super::locations::LocationId;
-use super::merge::{Conjunction, Demands, SUBSETS};
+use super::options::Draft;
 use super::schemas::Schemas;
 use crate::error::Error;
 use crate::maps::IdSet;
 
 /// Members that are looked at for a step.
 const LOOKED_AT: usize = 8;
-
-/// One `unevaluatedProperties` or `unevaluatedItems`.
-pub(super) struct Unevaluated {
-    /// What holds for all that is not evaluated.
-    pub(super) schema: LocationId,
-    /// Which members of the conjunction evaluate.
-    pub(super) scope: Vec<usize>,
-    /// The member that asks.
-    owner: usize,
-    items: bool,
-}
-
-impl Unevaluated {
-    /// Whether a member of the scope evaluates everything that it does not name.
-    pub(super) fn covers(&self, at: usize, member: &Keywords) -> bool {
-        let (rest, nested) = if self.items {
-            (member.rest.is_some(), member.unevaluated_items.is_some())
-        } else {
-            (member.additional.is_some(), member.unevaluated.is_some())
-        };
-        rest || (nested && at != self.owner)
-    }
-}
 
 /// The members that evaluate for one of them.
 enum Found {

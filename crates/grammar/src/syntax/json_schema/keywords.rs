@@ -7,9 +7,13 @@ use std::rc::Rc;
 use crate::json::Value;
 
 use super::decimal::Decimal;
-use super::locations::{LocationId, POINTERS};
 use super::number::Bound;
+use super::pointers::POINTERS;
 use crate::maps::{SeededSet, hash_of};
+
+/// A subschema: one of the document, or one that a rewriting made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct LocationId(pub(super) u32);
 
 /// A set of JSON types. Numbers are two: integers and all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,17 +5,14 @@ use std::rc::Rc;
 
 use crate::json::Value;
 
-use super::Draft;
-use super::keywords::Keywords;
+use super::keywords::{Keywords, LocationId};
+use super::options::Draft;
+use super::pointers::{below, pay_for_beginnings, pay_for_pointers};
 use super::same::{Hashes, Under, same, under};
 use super::uri::{join, percent_decoded};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::maps::{IdMap, SeededMap};
-
-/// A subschema: one of the document, or one that a rewriting made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct LocationId(pub(super) u32);
 
 /// The resources that led to a subschema, as far as dynamic references depend on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -58,33 +55,8 @@ pub(super) struct Locations<'d> {
     scopes: Vec<BTreeMap<String, String>>,
 }
 
-/// Bytes of pointers that are written or looked up for a step: names of properties may be long, and stand in the pointer of
-/// all that is below them.
-pub(super) const POINTERS: usize = 32;
-
 /// Scopes that are compared for a step.
 const SCOPES: usize = 4;
-
-/// Pays for so many bytes of pointers.
-pub(super) fn pay_for_pointers(bytes: usize, fuel: &mut Fuel) -> Result<(), Error> {
-    fuel.spend(bytes / POINTERS)
-}
-
-/// Pays for looking up every beginning of a pointer.
-pub(super) fn pay_for_beginnings(pointer: &str, fuel: &mut Fuel) -> Result<(), Error> {
-    let steps = 1 + pointer.matches('/').count() / POINTERS;
-    pay_for_pointers(pointer.len().saturating_mul(steps), fuel)
-}
-
-/// A JSON pointer with one more step.
-pub(super) fn below(pointer: &str, name: &str) -> String {
-    if name.contains(['~', '/']) {
-        let step = name.replace('~', "~0").replace('/', "~1");
-        [pointer, "/", &step].concat()
-    } else {
-        [pointer, "/", name].concat()
-    }
-}
 
 impl<'d> Locations<'d> {
     pub(super) fn new(document: &'d Value, draft: Draft, fuel: &mut Fuel) -> Result<Self, Error> {

@@ -7,9 +7,9 @@ use std::rc::Rc;
 use crate::json::Value;
 use smallvec::SmallVec;
 
-use super::Order;
+use super::demands::{Conjunction, Demands, counter};
 use super::keywords::{Keywords, Types};
-use super::merge::{Conjunction, Demands, counter};
+use super::options::Order;
 use super::schemas::Schemas;
 use super::spelling::{Place, Spelling};
 use crate::error::{Error, Place as SourcePlace};

@@ -10,10 +10,10 @@
 
 use std::rc::Rc;
 
-use super::Order;
+use super::demands::{Conjunction, Demands};
 use super::lower::Lowering;
-use super::merge::{Conjunction, Demands};
 use super::object::Shape;
+use super::options::Order;
 use super::spelling::Place;
 use crate::error::Error;
 use crate::ir::{ExprId, RuleId};

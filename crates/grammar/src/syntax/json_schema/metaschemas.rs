@@ -4,7 +4,7 @@
 
 use crate::json::{self, Map, Value};
 
-use super::locations::{below, pay_for_pointers};
+use super::pointers::{below, pay_for_pointers};
 use crate::error::Error;
 use crate::limits::Fuel;
 

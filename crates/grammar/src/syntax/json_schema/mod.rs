@@ -13,10 +13,11 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `options` | how a schema is read |
 //! | `source`, `metaschemas` | text to JSON, with the published meta-schemas that it refers to |
-//! | `locations`, `same`, `uri` | subschemas by number, those that say the same, references |
+//! | `locations`, `pointers`, `same`, `uri` | subschemas by number, those that say the same, references |
 //! | `keywords`, `reader`, `negation`, `schemas`, `circles` | one subschema, typed; what holds where another does not; those that apply themselves |
-//! | `merge`, `evaluated`, `decide`, `choices` | subschemas that hold together; what no value satisfies; branches |
+//! | `demands`, `merge`, `evaluated`, `decide`, `choices` | subschemas that hold together; what no value satisfies; branches |
 //! | `lower`, `scalar`, `array`, `distinct`, `counted`, `object`, `names`, `members`, `multiples` | rules |
 //! | `text`, `number`, `decimal`, `formats`, `notation`, `spelling`, `whitespace`, `matching` | how values are written |
 
@@ -26,6 +27,7 @@ mod circles;
 mod counted;
 mod decide;
 mod decimal;
+mod demands;
 mod distinct;
 mod evaluated;
 mod formats;
@@ -42,6 +44,8 @@ mod negation;
 mod notation;
 mod number;
 mod object;
+mod options;
+mod pointers;
 mod reader;
 mod same;
 mod scalar;
@@ -62,77 +66,9 @@ use crate::syntax::regex::Patterns;
 use lower::Lowering;
 use metaschemas::Bundled;
 pub use notation::Notation;
+pub use options::{Draft, Options, Order};
 use schemas::Schemas;
 pub use whitespace::Whitespace;
-
-/// In which order the properties of an object come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Order {
-    /// As the schema lists them, then those only required, then all others.
-    #[default]
-    Declared,
-    /// Any. A listed property may be repeated where there are too many to be kept in mind.
-    Any,
-}
-
-/// A version of JSON Schema, as far as versions differ here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Draft {
-    /// Draft 7 and before: keywords beside `$ref` are ignored.
-    Draft7,
-    /// 2019-09: what `contains` finds is not evaluated.
-    Draft2019,
-    /// 2020-12.
-    Draft2020,
-}
-
-impl Draft {
-    /// The version that a schema says it is of; the latest if it does not say.
-    fn of(schema: &Value) -> Self {
-        match schema.get("$schema").and_then(Value::as_str) {
-            Some(uri)
-                if ["draft-03", "draft-04", "draft-06", "draft-07"]
-                    .iter()
-                    .any(|old| uri.contains(old)) =>
-            {
-                Self::Draft7
-            }
-            Some(uri) if uri.contains("2019-09") => Self::Draft2019,
-            _ => Self::Draft2020,
-        }
-    }
-
-    fn ref_alone(self) -> bool {
-        self == Self::Draft7
-    }
-}
-
-/// How a schema is read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
-    /// Blanks between words.
-    pub whitespace: Whitespace,
-    /// The order of properties.
-    pub order: Order,
-    /// Whether a grammar that enforces less than the schema is given, with a report; else such a schema is refused.
-    pub allow_widened: bool,
-    /// The version of the schema; by default what its `$schema` says.
-    pub draft: Option<Draft>,
-    /// How values are spelled.
-    pub notation: Notation,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            whitespace: Whitespace::default(),
-            order: Order::default(),
-            allow_widened: true,
-            draft: None,
-            notation: Notation::default(),
-        }
-    }
-}
 
 /// Reads a schema, given as JSON text.
 ///

@@ -4,9 +4,9 @@
 use std::cmp::Ordering;
 
 use super::decimal::Decimal;
+use super::demands::Demands;
 use super::keywords::Types;
 use super::lower::Lowering;
-use super::merge::Demands;
 use super::number::Bound;
 use crate::error::Error;
 use crate::ir::{ByteSet, Expr, ExprId, Regex, RuleId};

@@ -3,11 +3,12 @@
 
 use std::rc::Rc;
 
+use super::demands::{Conjunction, Demands};
+use super::keywords::LocationId;
 use super::keywords::{Has, Source};
-use super::locations::{LocationId, below};
 use super::lower::Lowering;
-use super::merge::{Conjunction, Demands};
 use super::object::Others;
+use super::pointers::below;
 use crate::error::Error;
 use crate::ir::Regex;
 

@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use crate::json::Value;
 
+use super::keywords::LocationId;
 use super::keywords::{Choice, Contains, Has, Holds, Keywords, Multiple, Pattern, Types};
-use super::locations::LocationId;
 use super::number::Bound;
 use super::schemas::Schemas;
 use crate::error::Error;

@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use crate::json::Value;
 
+use super::demands::{Conjunction, Demands};
 use super::keywords::Has;
-use super::locations::LocationId;
+use super::keywords::LocationId;
 use super::lower::Lowering;
-use super::merge::{Conjunction, Demands};
 use super::spelling::Place;
 use crate::error::Error;
 use crate::ir::{ExprId, Regex};

@@ -4,14 +4,16 @@ use std::rc::Rc;
 
 use crate::json::{Map, Value};
 
-use super::Draft;
 use super::decimal::Decimal;
 use super::formats::{self, Known};
+use super::keywords::LocationId;
 use super::keywords::{
     Choice, Contains, Holds, Keywords, Multiple, Pattern, Properties, Source, Types, equal, tighter,
 };
-use super::locations::{LocationId, Locations, Scope, below, pay_for_pointers};
+use super::locations::{Locations, Scope};
 use super::number::Bound;
+use super::options::Draft;
+use super::pointers::{below, pay_for_pointers};
 use crate::error::Error;
 use crate::limits::Fuel;
 

@@ -3,9 +3,9 @@
 use crate::json::Value;
 
 use super::decimal::Decimal;
+use super::demands::{Conjunction, Demands};
 use super::keywords::{Multiple, Types};
 use super::lower::Lowering;
-use super::merge::{Conjunction, Demands};
 use super::notation::Notation;
 use super::number::{self, highest, lowest};
 use super::spelling::Place;

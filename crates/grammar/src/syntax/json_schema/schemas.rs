@@ -7,15 +7,17 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use crate::json::Value;
 
 use super::circles::Circles;
+use super::demands::{Conjunction, Demands};
 use super::formats;
+use super::keywords::LocationId;
 use super::keywords::{Keywords, Pattern, Source};
-use super::locations::{LocationId, Locations, pay_for_beginnings, pay_for_pointers};
+use super::locations::Locations;
 use super::matching;
-use super::merge::{Conjunction, Demands};
 use super::notation::Notation;
+use super::options::{Draft, Options};
+use super::pointers::{pay_for_beginnings, pay_for_pointers};
 use super::reader::read as keywords_of;
 use super::text::Escaped;
-use super::{Draft, Options};
 use crate::error::{Error, Place};
 use crate::ir::Regex;
 use crate::limits::{Fuel, Limits};
@@ -53,7 +55,7 @@ pub(super) struct Schemas<'d> {
     /// What conjunctions demand.
     pub(super) demands: SeededMap<Conjunction, Rc<Demands>>,
     /// Which subschemas apply themselves.
-    pub(super) circles: Circles,
+    circles: Circles,
     /// How many questions about conjunctions were looked into.
     pub(super) questions: usize,
     /// Conjunctions that were asked whether any value satisfies them.
@@ -181,6 +183,40 @@ impl<'d> Schemas<'d> {
         let keywords = Rc::new(keywords);
         self.locations.set_keywords(id, Rc::clone(&keywords));
         Ok(keywords)
+    }
+
+    /// Refuses a subschema that applies to a value because it applies to it.
+    fn check_circles(&mut self, start: LocationId) -> Result<(), Error> {
+        let mut circles = std::mem::take(&mut self.circles);
+        let found = circles.find(start, |id| self.applied(id));
+        self.circles = circles;
+        let circle = found?;
+        let Some(&last) = circle.first() else {
+            return Ok(());
+        };
+        let written = |id: &LocationId| self.locations.get(*id).value.is_some();
+        let id = circle.into_iter().find(written).unwrap_or(last);
+        let reason =
+            "the schema refers to itself, and nothing on the way leads into a part of the value";
+        let place = (self.pointer(id), reason.to_owned());
+        Err(Error::schema("E-SCHEMA-REF", reason, vec![place])
+            .with_hint("refer to it from a part of the value, such as under properties or items"))
+    }
+
+    /// The subschemas that one applies to the same value, in reverse.
+    fn applied(&mut self, id: LocationId) -> Result<Vec<LocationId>, Error> {
+        if let Some(positive) = self.locations.get(id).negates {
+            return Ok(vec![positive]);
+        }
+        // What cannot be read is refused where it is needed.
+        let Ok(keywords) = self.read_keywords(id) else {
+            return Ok(Vec::new());
+        };
+        let branches = keywords.choices.iter().flat_map(|choice| &*choice.branches);
+        let mut applied: Vec<_> = keywords.includes.iter().chain(branches).copied().collect();
+        applied.reverse();
+        self.work(applied.len())?;
+        Ok(applied)
     }
 
     /// The readings of a pattern or format; Err(reason) where it cannot be enforced.

@@ -3,9 +3,9 @@
 
 use crate::json::Value;
 
-use super::Options;
 use super::decimal::Decimal;
 use super::notation::Notation;
+use super::options::Options;
 use super::whitespace::Whitespace;
 use crate::error::Error;
 use crate::ir::{ByteSet, Regex};

@@ -8,9 +8,12 @@
 use std::sync::LazyLock;
 
 use super::notation::{Notation, Strings};
-use crate::ir::{ByteSet, Regex};
+use crate::ir::{ByteSet, Expr, ExprId, ExprIds, GrammarBuilder, Regex};
 use crate::json::Quoted;
 use crate::syntax::regex::{Alphabet, utf8_class};
+
+/// Stands for the marker around strings until a word becomes an expression: no text holds this byte.
+const MARK: u8 = 0xFF;
 
 /// Spells characters inside a string of a notation: as themselves where they may be, else escaped.
 pub(super) struct Escaped<'n>(pub(super) &'n Notation);
@@ -92,6 +95,71 @@ fn any_hex() -> Regex {
 }
 
 impl Notation {
+    /// A string around what is inside its delimiters.
+    pub(super) fn quoted(&self, inner: Regex) -> Regex {
+        let (mark, inner) = match &self.strings {
+            Strings::Json => (b'"', inner),
+            // One of the three that `new` allows.
+            Strings::Quoted(quote) => (*quote as u8, inner),
+            Strings::Between(mark) => {
+                let free = Regex::Not(holding(mark).into());
+                (MARK, Regex::And([inner, free].into()))
+            }
+        };
+        Regex::concat(vec![
+            Regex::literal(&[mark]),
+            inner,
+            Regex::literal(&[mark]),
+        ])
+    }
+
+    /// The name of a member, known to be this one.
+    pub(super) fn key(&self, name: &str) -> Regex {
+        if self.bare_keys && !name.is_empty() && name.chars().all(is_bare) {
+            Regex::literal(name.as_bytes())
+        } else {
+            self.canonical(name)
+        }
+    }
+
+    /// The names of members, by what would stand inside quotes.
+    pub(super) fn keys(&self, inner: Regex) -> Regex {
+        if !self.bare_keys {
+            return self.quoted(inner);
+        }
+        let ascii = (0..128u8).filter(|&byte| is_bare(char::from(byte)));
+        let set = ascii.fold(ByteSet::EMPTY, |set, byte| set.union(&ByteSet::byte(byte)));
+        let bare = Regex::repeat(Regex::Class(set), 1, None);
+        let others = Regex::Not(bare.clone().into());
+        Regex::alt(vec![
+            Regex::And([inner.clone(), bare].into()),
+            self.quoted(Regex::And([inner, others].into())),
+        ])
+    }
+
+    /// A fixed string; nothing where it holds the marker that would end it.
+    pub(super) fn canonical(&self, text: &str) -> Regex {
+        match &self.strings {
+            Strings::Json => Regex::literal(json(text).as_bytes()),
+            Strings::Quoted(_) => self.quoted(self.body(text)),
+            Strings::Between(mark)
+                if format!("{text}{mark}").find(mark.as_str()) == Some(text.len()) =>
+            {
+                let mark = Regex::literal(&[MARK]);
+                Regex::concat(vec![mark.clone(), self.body(text), mark])
+            }
+            Strings::Between(_) => Regex::Nothing,
+        }
+    }
+
+    /// A word as an expression.
+    pub(super) fn expression(&self, builder: &mut GrammarBuilder, word: Regex) -> ExprId {
+        match &self.strings {
+            Strings::Between(mark) if is_marked(&word) => marked(builder, &word, mark),
+            _ => builder.regex(word),
+        }
+    }
+
     /// What delimits strings, where it is one character that must be escaped inside them.
     fn quote(&self) -> Option<char> {
         match self.strings {
@@ -277,4 +345,63 @@ fn json_character() -> Regex {
         short,
         Regex::concat(vec![Regex::literal(b"\\u"), basic]),
     ])
+}
+
+fn is_bare(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_-.$".contains(c)
+}
+
+/// Whatever holds a mark, or would together with the first part of the one behind it.
+fn holding(mark: &str) -> Regex {
+    let all = Regex::repeat(Regex::Class(ByteSet::range(0, 0xFF)), 0, None);
+    let bytes = mark.as_bytes();
+    let early = (1..bytes.len()).filter(|&at| bytes.starts_with(&bytes[at..]));
+    let mut ways: Vec<Regex> = early
+        .map(|at| Regex::concat(vec![all.clone(), Regex::literal(&bytes[..at])]))
+        .collect();
+    ways.push(Regex::concat(vec![all.clone(), Regex::literal(bytes), all]));
+    Regex::alt(ways)
+}
+
+/// Whether a mark stands somewhere in a word. What describes the inside of a string has none.
+fn is_marked(word: &Regex) -> bool {
+    let mut parts = vec![word];
+    while let Some(part) = parts.pop() {
+        match part {
+            Regex::Literal(bytes) if bytes.contains(&MARK) => return true,
+            Regex::Concat(inner) | Regex::Alt(inner) => parts.extend(inner.iter()),
+            _ => {}
+        }
+    }
+    false
+}
+
+/// A word with marks as an expression. Only parts with marks are looked into, and those are nested as words are put
+/// together: a few levels, whatever the schema.
+fn marked(builder: &mut GrammarBuilder, word: &Regex, mark: &str) -> ExprId {
+    match word {
+        Regex::Alt(parts) if is_marked(word) => {
+            let parts = parts.iter().map(|part| marked(builder, part, mark));
+            let parts: ExprIds = parts.collect();
+            builder.alt(parts)
+        }
+        Regex::Concat(parts) if is_marked(word) => {
+            let parts = parts.iter().map(|part| marked(builder, part, mark));
+            let parts: ExprIds = parts.collect();
+            builder.seq(parts)
+        }
+        Regex::Literal(bytes) if is_marked(word) => {
+            let mut parts = Vec::new();
+            for (at, text) in bytes.split(|&byte| byte == MARK).enumerate() {
+                if at > 0 {
+                    parts.push(builder.add(Expr::Marker(mark.into())));
+                }
+                if !text.is_empty() {
+                    parts.push(builder.regex(Regex::literal(text)));
+                }
+            }
+            builder.seq(parts)
+        }
+        plain => builder.regex(plain.clone()),
+    }
 }

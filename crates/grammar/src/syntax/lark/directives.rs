@@ -3,8 +3,8 @@
 use crate::json::{self, Map, Value};
 
 use super::common::common;
-use super::lexer::{Kind, Token};
-use super::statements::{Directive, Source, unsupported};
+use super::lexer::{Kind, Token, unsupported};
+use super::statements::{Directive, Source};
 use crate::error::{Error, Place};
 use crate::limits::Limits;
 

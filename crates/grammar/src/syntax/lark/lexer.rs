@@ -1,6 +1,6 @@
 //! Words of a Lark source.
 
-use crate::error::Error;
+use crate::error::{Error, Place};
 use crate::ir::other_ids;
 use crate::syntax::rules::Cursor;
 
@@ -260,4 +260,11 @@ impl Lexer<'_> {
             .error(start, "a JSON object is wanted here")
             .with_hint("it is written { … }, and closed"))
     }
+}
+
+/// Refuses something that other readers of the language know.
+pub(super) fn unsupported(text: &str, offset: usize, what: &str) -> Error {
+    Error::grammar("E-GRAMMAR-UNSUPPORTED", format!("{what} not supported"))
+        .at(Place::in_text(text, offset))
+        .with_hint("leave it out; docs/reference/lark.md lists what is read")
 }

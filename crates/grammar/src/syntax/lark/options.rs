@@ -1,7 +1,6 @@
 //! What stands between the name of a rule and its colon.
 
-use super::lexer::{Kind, Token};
-use super::statements::unsupported;
+use super::lexer::{Kind, Token, unsupported};
 use crate::error::{Error, Place};
 
 /// Options of a rule.

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::directives::{self, Directives};
-use super::lexer::{Kind, Token};
-use super::statements::{Definition, Source, is_terminal, unsupported};
+use super::lexer::{Kind, Token, unsupported};
+use super::statements::{Definition, Source, is_terminal};
 use crate::error::{Error, Place};
 use crate::ir::TokenSet;
 use crate::limits::Limits;

@@ -79,13 +79,6 @@ fn error(text: &str, offset: usize, message: impl Into<String>) -> Error {
     Error::grammar("E-GRAMMAR-SYNTAX", message).at(Place::in_text(text, offset))
 }
 
-/// Refuses something that other readers of the language know.
-pub(super) fn unsupported(text: &str, offset: usize, what: &str) -> Error {
-    Error::grammar("E-GRAMMAR-UNSUPPORTED", format!("{what} not supported"))
-        .at(Place::in_text(text, offset))
-        .with_hint("leave it out; docs/reference/lark.md lists what is read")
-}
-
 /// Splits a source.
 pub(super) fn read<'s>(text: &'s str, tokens: &'s [Token]) -> Result<Source<'s>, Error> {
     let mut source = Source::default();

@@ -6,7 +6,7 @@ use std::iter::Peekable;
 use std::str::CharIndices;
 
 use super::context::Side;
-use super::ecma_syntax::{Syntax, are_flags, is_property};
+use super::ecma_syntax::{Failure, Syntax, are_flags, is_property};
 use super::looks::{Mark, Names, opening};
 
 /// A pattern in Rust's syntax.
@@ -16,31 +16,6 @@ pub(super) struct Translated {
     pub(super) offsets: Vec<(usize, usize)>,
     /// The first thing that ECMA-262 knows and that is not translated.
     pub(super) unsupported: Option<Failure>,
-}
-
-/// Why a pattern cannot be translated.
-pub(super) struct Failure {
-    pub(super) code: &'static str,
-    pub(super) message: String,
-    pub(super) offset: usize,
-}
-
-impl Failure {
-    pub(super) fn syntax(offset: usize, message: impl Into<String>) -> Self {
-        Self {
-            code: "E-REGEX-SYNTAX",
-            message: message.into(),
-            offset,
-        }
-    }
-
-    fn unsupported(offset: usize, message: impl Into<String>) -> Self {
-        Self {
-            code: "E-REGEX-UNSUPPORTED",
-            message: message.into(),
-            offset,
-        }
-    }
 }
 
 /// White space and line ends of ECMA-262 (`\s`), inside a class.

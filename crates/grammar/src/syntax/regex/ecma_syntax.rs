@@ -1,7 +1,30 @@
 //! What ECMA-262 refuses and Rust's syntax takes: quantifiers without something to repeat, group names that come twice,
 //! flags that are none, properties of other names (ECMA-262, sections 22.2.1 and B.1.2).
 
-use super::ecma::Failure;
+/// Why a pattern cannot be translated.
+pub(super) struct Failure {
+    pub(super) code: &'static str,
+    pub(super) message: String,
+    pub(super) offset: usize,
+}
+
+impl Failure {
+    pub(super) fn syntax(offset: usize, message: impl Into<String>) -> Self {
+        Self {
+            code: "E-REGEX-SYNTAX",
+            message: message.into(),
+            offset,
+        }
+    }
+
+    pub(super) fn unsupported(offset: usize, message: impl Into<String>) -> Self {
+        Self {
+            code: "E-REGEX-UNSUPPORTED",
+            message: message.into(),
+            offset,
+        }
+    }
+}
 
 /// How far a pattern has been read, as far as it decides what may come next.
 pub(super) struct Syntax<'p> {

@@ -161,7 +161,7 @@ impl<'p> Source<'p> {
                 })
             }
             Dialect::Ecma => {
-                let told = |failure: ecma::Failure| {
+                let told = |failure: ecma_syntax::Failure| {
                     Error::grammar(failure.code, failure.message)
                         .at(Place::in_text(given, failure.offset))
                 };

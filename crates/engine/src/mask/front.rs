@@ -1,44 +1,16 @@
-//! Where a terminal begins to read tokens.
+//! How a terminal begins to read at an anchor.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use syntagma_grammar::ir::ByteSet;
 
+use super::anchor::Anchor;
 use super::runs::Runs;
-use super::shared::Shared;
 use crate::automaton::{RegexId, Residuals};
 use crate::vocabulary::Trie;
 
-/// A place in the vocabulary's trie, or many.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Place {
-    /// In front of every token.
-    Root,
-    /// Behind a node.
-    Behind(u32),
-    /// Behind every run of these bytes, if none of them comes next.
-    Runs(ByteSet),
-    /// Behind every run of up to so many of these bytes, and in front of every token.
-    Lead(ByteSet, u32),
-}
-
-/// One in so many nodes is behind the first byte of a terminal that begins with few.
-const LEADING: usize = 64;
-
-impl Place {
-    /// How many nodes there are at most.
-    pub(super) fn size(self, trie: &Trie) -> usize {
-        match self {
-            Self::Root | Self::Runs(_) => trie.nodes().len(),
-            // A terminal that something leads is read at few nodes: it begins with few bytes.
-            Self::Lead(..) => trie.nodes().len() / LEADING,
-            Self::Behind(node) => (trie.nodes()[node as usize].next - node) as usize,
-        }
-    }
-}
-
-/// How a scan of a residual begins at a place.
+/// How a scan of a residual begins at an anchor.
 pub(super) struct Front {
     /// Runs of bytes that lead, and how many.
     lead: Option<(Arc<Runs>, u32)>,
@@ -49,39 +21,39 @@ pub(super) struct Front {
 }
 
 impl Front {
-    /// At the root, bytes that lead are not part of any end, so what is behind them can be read by the rest alone.
+    /// `runs_of` has the runs of a set of bytes in the trie. At the root, bytes that lead are not part of any end, so what is behind them can be read by the rest alone.
     pub(super) fn new(
-        place: Place,
+        anchor: Anchor,
         residual: RegexId,
         residuals: &Residuals,
         trie: &Trie,
-        shared: &Shared,
+        runs_of: impl Fn(&ByteSet) -> Arc<Runs>,
     ) -> Self {
         let mut front = Self {
             lead: None,
             rest: residual,
             parts: Vec::new(),
         };
-        match place {
-            Place::Root => {
+        match anchor {
+            Anchor::Root => {
                 let (set, most, rest) = residuals.lead(residual);
-                let runs = shared.runs(trie, &set);
+                let runs = runs_of(&set);
                 let first = residuals.first(rest);
                 front.parts = runs.branches(most, &first);
                 front.rest = rest;
                 front.lead = Some((runs, most));
             }
-            Place::Behind(node) => {
+            Anchor::Behind(node) => {
                 let next = trie.nodes()[node as usize].next;
                 front.parts.push(node as usize + 1..next as usize);
             }
-            Place::Runs(set) => {
-                let runs = shared.runs(trie, &set);
+            Anchor::Runs(set) => {
+                let runs = runs_of(&set);
                 let first = residuals.first(residual);
                 front.parts = runs.behind(&first);
             }
-            Place::Lead(set, most) => {
-                let runs = shared.runs(trie, &set);
+            Anchor::Lead(set, most) => {
+                let runs = runs_of(&set);
                 let first = residuals.first(residual);
                 front.parts = runs.branches(most, &first);
             }

@@ -1,0 +1,236 @@
+//! Text on which a residual never dies, found by looking: for residuals whose form does not tell, complements mostly.
+//!
+//! From one residual, all are met that some bytes lead to. If none of them dies at any of these bytes, none ever does while
+//! it reads nothing else. Bytes at which some would die, or which lead to what dies at many others, are left out.
+
+use std::ops::RangeInclusive;
+
+use super::lane::{Lane, Rest};
+use super::safe::Safe;
+use crate::automaton::Residuals;
+use crate::error::Error;
+use crate::limits::Fuel;
+use crate::vocabulary::{ASCII, lead, place_behind};
+
+/// Fewer bytes than this are not worth looking for.
+const BYTES: u32 = 16;
+
+/// A byte that leads to where so many of the others are lost is left out.
+const LOST: u32 = 6;
+
+/// More residuals than this are too many: for logical expressions, which mostly look for a word, and where all is ASCII;
+/// for others, which mostly count.
+const MET: (usize, usize) = (24, 4);
+
+/// The first bytes of characters of more than one.
+const LEADS: RangeInclusive<u8> = 0xc2..=0xf4;
+
+/// The other bytes of characters.
+const OTHERS: RangeInclusive<u8> = 0x80..=0xbf;
+
+/// What is met on the way from one residual.
+struct Met {
+    /// Residuals between characters; all that the text leads to from one of them is here, too.
+    between: Vec<Rest>,
+    /// Residuals within characters with their places, and whether every end of the character leads to one of `between`.
+    within: Vec<(Rest, usize, bool)>,
+    ascii: u128,
+    leads: u64,
+    /// Whether `between` may grow.
+    grows: bool,
+}
+
+impl Met {
+    /// Whether text may lead to a residual between characters.
+    fn admits(&mut self, lane: &Lane, rest: Rest, residuals: &Residuals) -> bool {
+        if self.between.contains(&rest) {
+            return true;
+        }
+        if !self.grows || rest == Rest::DEAD {
+            return false;
+        }
+        let Some(residual) = lane.residual(rest) else {
+            return false;
+        };
+        let first = residuals.first(residual).ascii();
+        let admits = (self.ascii & !first).count_ones() < LOST;
+        if admits {
+            self.between.push(rest);
+        }
+        admits
+    }
+}
+
+impl Lane {
+    /// Finds text that is safe for a residual between characters, and with it for all that it leads to.
+    pub(super) fn find_safe(
+        &mut self,
+        rest: Rest,
+        residuals: &mut Residuals,
+        fuel: &mut Fuel,
+    ) -> Result<(), Error> {
+        let Some(residual) = self.residual(rest) else {
+            return Ok(());
+        };
+        let first = residuals.first(residual);
+        if first.ascii().count_ones() < BYTES {
+            return Ok(());
+        }
+        // What failed once because too much was met does so again where reading has led.
+        if self.looks {
+            if self.close(rest, first.ascii(), true, residuals, fuel)? {
+                return Ok(());
+            }
+            self.looks = false;
+        }
+        let loops = self.loops(rest);
+        if loops.count_ones() >= BYTES {
+            self.close(rest, loops, false, residuals, fuel)?;
+        }
+        Ok(())
+    }
+
+    /// Tries it with some bytes and all characters; false if too much is met or too little left.
+    fn close(
+        &mut self,
+        start: Rest,
+        ascii: u128,
+        grows: bool,
+        residuals: &mut Residuals,
+        fuel: &mut Fuel,
+    ) -> Result<bool, Error> {
+        let few = self.residual(start).is_none_or(|residual| {
+            !residuals.is_logical(residual) && !residuals.first(residual).is_ascii()
+        });
+        let most = if few { MET.1 } else { MET.0 };
+        let mut met = Met {
+            between: vec![start],
+            within: Vec::new(),
+            ascii,
+            leads: LEADS.fold(0, |leads, byte| leads | lead(byte)),
+            grows,
+        };
+        let mut at = 0;
+        while let Some(&rest) = met.between.get(at) {
+            at += 1;
+            let mut last = None;
+            let mut bytes = met.ascii;
+            while bytes != 0 {
+                let byte = bytes.trailing_zeros() as u8;
+                bytes &= bytes - 1;
+                let next = self.step(rest, byte, residuals, fuel)?;
+                if last == Some(next) {
+                    continue;
+                }
+                if met.admits(self, next, residuals) {
+                    last = Some(next);
+                } else {
+                    met.ascii &= !(1 << byte);
+                }
+            }
+            for byte in LEADS {
+                if met.leads & lead(byte) != 0 {
+                    let place = place_behind(0, byte).unwrap_or(0);
+                    let next = self.step(rest, byte, residuals, fuel)?;
+                    if !self.ends_between(next, place, &mut met, residuals, fuel)? {
+                        met.leads &= !lead(byte);
+                    }
+                }
+            }
+            if met.ascii.count_ones() < BYTES || met.between.len() > most {
+                return Ok(false);
+            }
+        }
+        let may_end = met.between.iter().any(|rest| rest.ends())
+            || met.within.iter().any(|(rest, _, _)| rest.ends());
+        let between = met.between.iter().map(|&rest| (rest, ASCII | 1));
+        let within = met.within.iter().filter(|&&(_, _, safe)| safe);
+        let within = within.map(|&(rest, place, _)| (rest, 1 << place));
+        let (deadly, others_deadly) = if may_end {
+            (0, false)
+        } else {
+            self.deadly(&met, residuals, fuel)?
+        };
+        for (rest, places) in between.chain(within) {
+            let safe = Safe {
+                ascii: met.ascii,
+                leads: met.leads,
+                places,
+                may_end,
+                deadly,
+                others_deadly,
+            };
+            let known = self.safe_mut(rest);
+            *known = known.or(safe);
+        }
+        Ok(true)
+    }
+
+    /// The ASCII bytes at which all that is met between characters dies, and whether it does at all others.
+    fn deadly(
+        &mut self,
+        met: &Met,
+        residuals: &mut Residuals,
+        fuel: &mut Fuel,
+    ) -> Result<(u128, bool), Error> {
+        let mut deadly = !met.ascii;
+        let mut others = met.leads == 0;
+        for &rest in &met.between {
+            let mut bytes = deadly;
+            while bytes != 0 {
+                let byte = bytes.trailing_zeros() as u8;
+                bytes &= bytes - 1;
+                if self.step(rest, byte, residuals, fuel)? != Rest::DEAD {
+                    deadly &= !(1 << byte);
+                }
+            }
+            for byte in 0x80..=u8::MAX {
+                others = others && self.step(rest, byte, residuals, fuel)? == Rest::DEAD;
+            }
+        }
+        Ok((deadly, others))
+    }
+
+    /// Whether every end of a character that has begun leads to a residual between characters that is met. A character has
+    /// few bytes, so this does not go deep.
+    fn ends_between(
+        &mut self,
+        rest: Rest,
+        place: usize,
+        met: &mut Met,
+        residuals: &mut Residuals,
+        fuel: &mut Fuel,
+    ) -> Result<bool, Error> {
+        if rest == Rest::DEAD {
+            return Ok(false);
+        }
+        let known = met
+            .within
+            .iter()
+            .find(|known| (known.0, known.1) == (rest, place));
+        if let Some(&(_, _, safe)) = known {
+            return Ok(safe);
+        }
+        let mut safe = true;
+        // What the last byte led to, if that is as it should be: bytes side by side mostly lead to the same.
+        let mut last = None;
+        for byte in OTHERS {
+            let Some(behind) = place_behind(place, byte) else {
+                continue;
+            };
+            let next = self.step(rest, byte, residuals, fuel)?;
+            if last == Some((next, behind)) {
+                continue;
+            }
+            let ends = if behind == 0 {
+                met.admits(self, next, residuals)
+            } else {
+                self.ends_between(next, behind, met, residuals, fuel)?
+            };
+            safe &= ends;
+            last = ends.then_some((next, behind));
+        }
+        met.within.push((rest, place, safe));
+        Ok(safe)
+    }
+}

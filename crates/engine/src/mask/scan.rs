@@ -1,0 +1,449 @@
+//! Reads the vocabulary by one residual of a terminal.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use syntagma_grammar::ir::ByteSet;
+
+use super::anchor::Anchor;
+use super::exits::Exits;
+use super::front::Front;
+use super::inside::{Inside, Tokens, changed};
+use super::lane::{Lane, Reads, Rest};
+use super::row::allow_all;
+use super::siblings::Siblings;
+use super::walk;
+use crate::automaton::{RegexId, Residuals};
+use crate::error::Error;
+use crate::limits::Fuel;
+use crate::maps::IdMap;
+use crate::vocabulary::{Below, Trie, Vocabulary, kinds_of};
+
+/// A walk beside another residual may visit one in so many nodes,
+const BESIDE: usize = 8;
+
+/// or so many in all.
+const MOST_BESIDE: usize = 6_000;
+
+/// Up to so many nodes below a node are fewer than what it takes to skip them.
+const SMALL: usize = 48;
+
+/// A scan that has visited one in so many nodes is long: then it pays to look closely at what residuals read.
+const LONG: usize = 128;
+
+/// What a scan has found so far.
+struct Found {
+    live: ByteSet,
+    exits: Vec<(u8, u32)>,
+    ends_anywhere: bool,
+    visited: usize,
+}
+
+impl Found {
+    /// Goes from a node that leaves a residual to the first one below at which something else is left, and not nothing.
+    fn pass(
+        &mut self,
+        (trie, at): (&Trie, usize),
+        (rest, row): (Rest, &[Rest]),
+        (kept, from): (&mut Vec<Range<u32>>, &mut u32),
+    ) -> usize {
+        let nodes = trie.nodes();
+        let next = nodes[at].next as usize;
+        let mut child = at + 1;
+        while child < next {
+            let node = nodes[child];
+            let to = row[usize::from(node.byte)];
+            if to == Rest::DEAD {
+                if rest.ends() {
+                    self.exits.push((node.byte, child as u32));
+                }
+                keep_run(kept, *from..trie.before(child));
+                child = node.next as usize;
+                *from = trie.before(child);
+            } else if to == rest {
+                if rest.ends() {
+                    self.live.insert(node.byte);
+                }
+                child += 1;
+            } else {
+                break;
+            }
+            self.visited += 1;
+        }
+        child
+    }
+
+    /// Whether what a residual reads of all below a node says which of the tokens there stay inside.
+    fn skip(
+        &mut self,
+        (trie, at): (&Trie, usize),
+        (below, reads): (&Below, Reads),
+        vocabulary: &Vocabulary,
+        (kept, from): (&mut Vec<Range<u32>>, &mut u32),
+    ) -> bool {
+        let node = trie.nodes()[at];
+        let tokens = trie.before(at + 1)..trie.before(node.next as usize);
+        match reads {
+            Reads::All { may_end } => {
+                if may_end {
+                    self.live = self.live.union(&below.bytes());
+                }
+                return true;
+            }
+            Reads::UpTo(characters) => {
+                let longest = below.begun + characters as u8;
+                keep(kept, from, tokens, trie.lengths(), |&length| {
+                    length <= longest
+                });
+            }
+            Reads::Without(kinds) => {
+                let one = vocabulary.token(trie.order()[tokens.start as usize]);
+                if kinds_of(&one[..usize::from(node.depth)]) & kinds != 0 {
+                    self.ends_anywhere = false;
+                    return false;
+                }
+                keep(kept, from, tokens, trie.kinds(), |&has| has & kinds == 0);
+            }
+            Reads::Unknown => return false,
+        }
+        self.ends_anywhere = false;
+        true
+    }
+}
+
+/// Work space of scans.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    pub(super) lane: Lane,
+    pub(super) path: Vec<Rest>,
+    siblings: Vec<Option<Siblings>>,
+    pairs: Vec<(Rest, Rest)>,
+    kept: Vec<Range<u32>>,
+    agreement: IdMap<(RegexId, RegexId), u32>,
+}
+
+impl Scan {
+    /// Whether text that a repetition reads is skipped.
+    pub(super) fn use_stretches(&mut self, stretches: bool) {
+        self.lane.stretches = stretches;
+    }
+
+    /// Reads what the vocabulary has at an anchor by a residual of a terminal.
+    pub(super) fn whole(
+        &mut self,
+        (owner, residual): (u32, RegexId),
+        (anchor, mut front): (Anchor, Front),
+        residuals: &mut Residuals,
+        vocabulary: &Vocabulary,
+        fuel: &mut Fuel,
+    ) -> Result<Inside, Error> {
+        let trie = vocabulary.trie();
+        residuals.set_owner(owner);
+        self.lane.clear();
+        self.kept.clear();
+        self.path.clear();
+        self.path.resize(trie.longest() + 1, Rest::DEAD);
+        self.siblings.resize(trie.longest() + 2, None);
+        let start = self.lane.start(front.rest, residuals);
+        let mut found = Found {
+            live: ByteSet::EMPTY,
+            exits: Vec::new(),
+            ends_anywhere: front.rest == residual,
+            visited: 0,
+        };
+        // Where all plain tokens are read, only the others are looked at.
+        let tokens = vocabulary.plain();
+        let mut plain = None;
+        let first = residuals.first(front.rest);
+        if anchor == Anchor::Root && tokens.begin_within(&first) {
+            match self.lane.reads(start, tokens.below(), residuals, fuel)? {
+                Reads::All { may_end } => {
+                    plain = Some(tokens.row());
+                    if may_end {
+                        found.live = tokens.below().bytes();
+                    }
+                }
+                Reads::UpTo(characters) => {
+                    plain = Some(tokens.row_up_to(characters));
+                    found.ends_anywhere = false;
+                }
+                _ => {}
+            }
+        }
+        let (read, parts) = match plain {
+            Some(_) => (tokens.others(), vec![walk::whole(tokens.others())]),
+            None => (trie, std::mem::take(&mut front.parts)),
+        };
+        for part in parts {
+            let part = (read, part);
+            self.part(part, start, &mut found, residuals, vocabulary, fuel)?;
+        }
+        let tokens = if let Some(row) = plain {
+            for (_, node) in &mut found.exits {
+                *node = tokens.node(*node);
+            }
+            let order = read.order();
+            Tokens::row(row.iter().copied(), |row| {
+                for run in &self.kept {
+                    allow_all(row, &order[run.start as usize..run.end as usize]);
+                }
+            })
+        } else {
+            Tokens::of_runs(&self.kept, front.leading(), vocabulary)
+        };
+        fuel.spend(found.visited)?;
+        Ok(Inside {
+            tokens,
+            live: found.live,
+            exits: Arc::new(Exits::new(found.exits)),
+            without: Box::default(),
+            own_exits: Box::default(),
+            ends_anywhere: found.ends_anywhere,
+        })
+    }
+
+    /// Reads a part of a trie of tokens, siblings with all that is below them.
+    fn part(
+        &mut self,
+        (trie, part): (&Trie, Range<usize>),
+        start: Rest,
+        found: &mut Found,
+        residuals: &mut Residuals,
+        vocabulary: &Vocabulary,
+        fuel: &mut Fuel,
+    ) -> Result<(), Error> {
+        let Self {
+            lane,
+            path,
+            siblings,
+            kept,
+            ..
+        } = self;
+        let long = vocabulary.trie().nodes().len() / LONG;
+        let nodes = trie.nodes();
+        let Some(first) = nodes.get(part.start) else {
+            return Ok(());
+        };
+        path[usize::from(first.depth) - 1] = start;
+        siblings[usize::from(first.depth)] = None;
+        let mut at = part.start;
+        // Tokens are kept by the run: between two places where they die, all stay inside.
+        let mut from = trie.before(part.start);
+        while at < part.end {
+            let node = nodes[at];
+            let depth = usize::from(node.depth);
+            let before = path[depth - 1];
+            if let Some(siblings) = &mut siblings[depth] {
+                let next = match lane.only(before, residuals) {
+                    Some(byte) => siblings.next_of(trie, at, byte),
+                    None => siblings.next(trie, at, |byte| {
+                        Ok(lane.step(before, byte, residuals, fuel)? != Rest::DEAD)
+                    })?,
+                };
+                if next != at {
+                    keep_run(kept, from..trie.before(at));
+                    from = trie.before(next);
+                    at = next;
+                    continue;
+                }
+            }
+            found.visited += 1;
+            lane.looking = found.visited > long;
+            let rest = lane.step(before, node.byte, residuals, fuel)?;
+            if rest == Rest::DEAD {
+                if before.ends() {
+                    found.exits.push((node.byte, at as u32));
+                }
+                keep_run(kept, from..trie.before(at));
+                at = node.next as usize;
+                from = trie.before(at);
+                continue;
+            }
+            if before.ends() {
+                found.live.insert(node.byte);
+            }
+            found.ends_anywhere &= rest.ends();
+            // Where little is below, what the residual reads without change is passed in order, without asking first.
+            let next = node.next as usize;
+            if next - at <= SMALL
+                && let Some(row) = lane.row(rest)
+            {
+                let child = found.pass((trie, at), (rest, row), (kept, &mut from));
+                if child == next {
+                    at = next;
+                    continue;
+                }
+                if child > at + 1 {
+                    let depths = depth..usize::from(nodes[child].depth);
+                    path[depths.clone()].fill(rest);
+                    siblings[depths.start + 1..=depths.end].fill(None);
+                    at = child;
+                    continue;
+                }
+            }
+            if !rest.passes()
+                && let Some(below) = trie.below(at)
+                && let reads = lane.reads(rest, below, residuals, fuel)?
+                && found.skip((trie, at), (below, reads), vocabulary, (kept, &mut from))
+            {
+                at = next;
+                continue;
+            }
+            path[depth] = rest;
+            // Where it may end, those that die leave.
+            siblings[depth + 1] = if rest.ends() {
+                None
+            } else {
+                Siblings::of(trie, at)
+            };
+            at += 1;
+        }
+        keep_run(kept, from..trie.before(part.end));
+        Ok(())
+    }
+
+    /// The same as [`Self::whole`], by walking only where the residual and another differ whose tokens are known. The two
+    /// take words of up to `near` bytes alike. None where they differ too much for this to be worth while.
+    pub(super) fn beside(
+        &mut self,
+        (owner, residual): (u32, RegexId),
+        (other, known, near): (RegexId, &Inside, u32),
+        residuals: &mut Residuals,
+        vocabulary: &Vocabulary,
+        fuel: &mut Fuel,
+    ) -> Result<Option<Inside>, Error> {
+        let trie = vocabulary.trie();
+        let nodes = trie.nodes();
+        let Self {
+            lane,
+            pairs: path,
+            agreement,
+            ..
+        } = self;
+        residuals.set_owner(owner);
+        lane.clear();
+        agreement.clear();
+        path.clear();
+        path.resize(trie.longest() + 1, (Rest::DEAD, Rest::DEAD));
+        path[0] = (lane.add(residual, false), lane.add(other, false));
+        let mut live = known.live;
+        let (mut removed, mut added, mut without) = (Vec::new(), Vec::new(), Vec::new());
+        let mut own_exits = Vec::new();
+        let (mut at, mut visited) = (0, 0);
+        while at < nodes.len() {
+            let node = nodes[at];
+            let depth = usize::from(node.depth);
+            if node.height < u8::MAX && u32::from(node.depth) + u32::from(node.height) <= near {
+                at = node.next as usize;
+                continue;
+            }
+            visited += 1;
+            lane.looking = visited > nodes.len() / LONG;
+            if visited > MOST_BESIDE && visited > at / BESIDE {
+                return Ok(None);
+            }
+            let before = path[depth - 1];
+            let mine = lane.step(before.0, node.byte, residuals, fuel)?;
+            let theirs = lane.step(before.1, node.byte, residuals, fuel)?;
+            if mine == Rest::DEAD {
+                let exit = before.0.ends();
+                if exit != (theirs == Rest::DEAD && before.1.ends()) {
+                    if exit {
+                        own_exits.push((node.byte, at as u32));
+                    } else {
+                        below(trie, at, &mut without);
+                    }
+                }
+            } else {
+                if before.0.ends() {
+                    live.insert(node.byte);
+                }
+                if theirs == Rest::DEAD && before.1.ends() {
+                    below(trie, at, &mut without);
+                }
+            }
+            let same = mine == theirs
+                || match (lane.residual(mine), lane.residual(theirs)) {
+                    (Some(a), Some(b)) if mine != Rest::DEAD && theirs != Rest::DEAD => {
+                        let bytes = if let Some(&known) = agreement.get(&(a, b)) {
+                            known
+                        } else {
+                            let bytes = residuals.agreement(a, b, fuel)?;
+                            agreement.insert((a, b), bytes);
+                            bytes
+                        };
+                        node.height < u8::MAX && bytes >= u32::from(node.height)
+                    }
+                    _ => false,
+                };
+            if same {
+                at = node.next as usize;
+                continue;
+            }
+            if let Some(below) = trie.below(at)
+                && let Reads::All { may_end } = lane.reads(mine, below, residuals, fuel)?
+                && let Reads::All { .. } = lane.reads(theirs, below, residuals, fuel)?
+            {
+                if may_end {
+                    live = live.union(&below.bytes());
+                }
+                // The node itself is no difference either: both are alive.
+                at = node.next as usize;
+                continue;
+            }
+            path[depth] = (mine, theirs);
+            match (mine == Rest::DEAD, theirs == Rest::DEAD) {
+                (true, false) => removed.extend_from_slice(trie.tokens(at)),
+                (false, true) => added.extend_from_slice(trie.tokens(at)),
+                _ => {}
+            }
+            at += 1;
+        }
+        fuel.spend(visited)?;
+        let tokens = changed(&known.tokens, &removed, &added, vocabulary);
+        without.extend_from_slice(&known.without);
+        without.sort_unstable();
+        own_exits.extend_from_slice(&known.own_exits);
+        own_exits.sort_unstable();
+        Ok(Some(Inside {
+            tokens,
+            live,
+            exits: Arc::clone(&known.exits),
+            without: without.into(),
+            own_exits: own_exits.into(),
+            ends_anywhere: false,
+        }))
+    }
+}
+
+/// Keeps a run, if it is any.
+fn keep_run(kept: &mut Vec<Range<u32>>, run: Range<u32>) {
+    if !run.is_empty() {
+        kept.push(run);
+    }
+}
+
+/// Keeps the runs of some tokens that pass; `from` is where the run began that they may continue, and then where the last
+/// one begins that may go on.
+fn keep<T>(
+    kept: &mut Vec<Range<u32>>,
+    from: &mut u32,
+    tokens: Range<u32>,
+    facts: &[T],
+    passes: impl Fn(&T) -> bool,
+) {
+    let facts = &facts[tokens.start as usize..tokens.end as usize];
+    for (index, fact) in tokens.zip(facts) {
+        if !passes(fact) {
+            keep_run(kept, *from..index);
+            *from = index + 1;
+        }
+    }
+}
+
+/// The tokens below a node, the node included.
+fn below(trie: &Trie, node: usize, ids: &mut Vec<u32>) {
+    for at in node..trie.nodes()[node].next as usize {
+        ids.extend_from_slice(trie.tokens(at));
+    }
+}
