@@ -4,16 +4,14 @@ use std::sync::Arc;
 
 use syntagma_grammar::ir::Regex;
 
-use super::residual::{Node, RegexId, Residuals};
+use super::expression::{Node, RegexId};
+use super::residual::{Built, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
-use crate::maps::{SeededIndexMap, SeededMap};
+use crate::maps::SeededIndexMap;
 
 /// From so many literals on, alternatives are a table.
 const WORDS: usize = 8;
-
-/// Residuals of the compound expressions that were built, so that what grammars share is built once.
-pub(crate) type Built = SeededMap<Regex, RegexId>;
 
 /// Whether no two of some words are the same.
 fn words_differ(words: &[(u32, RegexId)]) -> bool {
@@ -40,7 +38,7 @@ impl Beginning {
     fn number(self, residuals: &mut Residuals) -> u32 {
         match self {
             Self::Literal(number) => number,
-            Self::Byte(byte) => residuals.intern_literal(&[byte].into()),
+            Self::Byte(byte) => residuals.arena.intern_literal(&[byte].into()),
         }
     }
 }
@@ -59,17 +57,7 @@ struct Alternatives {
 impl Residuals {
     /// Exactly these bytes.
     pub(crate) fn literal(&mut self, bytes: &Arc<[u8]>, fuel: &mut Fuel) -> Result<RegexId, Error> {
-        let index = self.intern_literal(bytes);
-        self.literal_from(index, 0, RegexId::EMPTY, fuel)
-    }
-
-    /// The number of a literal.
-    pub(super) fn intern_literal(&mut self, bytes: &Arc<[u8]>) -> u32 {
-        if let Some(index) = self.literals.get_index_of(bytes) {
-            return index as u32;
-        }
-        self.heap += bytes.len() + 32;
-        self.literals.insert_full(Arc::clone(bytes)).0 as u32
+        self.arena.literal(bytes, fuel)
     }
 
     /// The residual of a whole regular language. Shared parts are built once; nothing recurses.
@@ -88,11 +76,11 @@ impl Residuals {
                     continue;
                 }
                 Regex::Class(set) => {
-                    values.push(self.class(*set, fuel)?);
+                    values.push(self.arena.class(*set, fuel)?);
                     continue;
                 }
                 Regex::Literal(bytes) => {
-                    values.push(self.literal(bytes, fuel)?);
+                    values.push(self.arena.literal(bytes, fuel)?);
                     continue;
                 }
                 Regex::Concat(parts) | Regex::Alt(parts) | Regex::And(parts) => parts,
@@ -118,9 +106,11 @@ impl Residuals {
             let value = match node {
                 Regex::Concat(children) => self.build_concat(children, &values[first..], fuel)?,
                 Regex::Alt(_) => self.build_alt(&values[first..], fuel)?,
-                Regex::And(_) => self.and(values[first..].to_vec(), fuel)?,
-                Regex::Not(_) => self.not(values[first], fuel)?,
-                Regex::Repeat { min, max, .. } => self.repeat(values[first], *min, *max, fuel)?,
+                Regex::And(_) => self.arena.and(values[first..].to_vec(), fuel)?,
+                Regex::Not(_) => self.arena.not(values[first], fuel)?,
+                Regex::Repeat { min, max, .. } => {
+                    self.arena.repeat(values[first], *min, *max, fuel)?
+                }
                 _ => RegexId::NOTHING,
             };
             if !whole {
@@ -172,7 +162,7 @@ impl Residuals {
             let (head, tail) = self.split(part);
             let (head, tail) = match (self.literal_head(part), tail) {
                 (Some((literal, tail)), _) if many => (Head::Literal(literal.number(self)), tail),
-                (_, Some(tail)) if matches!(self.node(head), Node::Repeat { .. }) => {
+                (_, Some(tail)) if matches!(self.arena.node(head), Node::Repeat { .. }) => {
                     (Head::Repeat(head), tail)
                 }
                 _ => {
@@ -188,11 +178,11 @@ impl Residuals {
 
     /// The literal that an expression begins with, and what follows it.
     fn literal_head(&self, part: RegexId) -> Option<(Beginning, RegexId)> {
-        match *self.node(part) {
+        match *self.arena.node(part) {
             Node::Literal { bytes, at: 0, tail } => Some((Beginning::Literal(bytes), tail)),
-            Node::Concat(head, tail) => match self.node(head) {
-                &Node::Class(set) if self.bytes(set).len() == 1 => {
-                    let mut bytes = self.bytes(set).iter();
+            Node::Concat(head, tail) => match self.arena.node(head) {
+                &Node::Class(set) if self.arena.bytes(set).len() == 1 => {
+                    let mut bytes = self.arena.bytes(set).iter();
                     bytes.next().map(|byte| (Beginning::Byte(byte), tail))
                 }
                 _ => None,
@@ -213,23 +203,25 @@ impl Residuals {
         let mut words = Vec::new();
         for (head, tail) in heads {
             match head {
-                Head::Repeat(head) => all.push(self.concat(head, tail, fuel)?),
-                Head::Literal(literal) if self.may_follow_words(tail) => {
+                Head::Repeat(head) => all.push(self.arena.concat(head, tail, fuel)?),
+                Head::Literal(literal) if self.arena.may_follow_words(tail) => {
                     words.push((literal, tail));
                 }
-                Head::Literal(literal) => all.push(self.literal_from(literal, 0, tail, fuel)?),
+                Head::Literal(literal) => {
+                    all.push(self.arena.literal_from(literal, 0, tail, fuel)?);
+                }
             }
         }
         if words.len() >= WORDS {
             let end = words.len() as u32;
-            let table = self.intern_words(words);
-            all.push(self.words_from(table, 0, end, 0, fuel)?);
+            let table = self.arena.intern_words(words);
+            all.push(self.arena.words_from(table, 0, end, 0, fuel)?);
         } else {
             for (literal, tail) in words {
-                all.push(self.literal_from(literal, 0, tail, fuel)?);
+                all.push(self.arena.literal_from(literal, 0, tail, fuel)?);
             }
         }
-        self.alt(all, fuel)
+        self.arena.alt(all, fuel)
     }
 
     /// A whole table of words before `tail`, as a table: reading on in it costs nothing but the search.
@@ -244,22 +236,25 @@ impl Residuals {
             first: 0,
             end,
             at: 0,
-        } = self.node(words)
+        } = self.arena.node(words)
         else {
             return Ok(None);
         };
-        let table = &self.tables[table as usize];
-        if table.len() != end || tail == RegexId::EMPTY || !self.may_follow_words(tail) {
+        let table = &self.arena.tables[table as usize];
+        if table.len() != end || tail == RegexId::EMPTY || !self.arena.may_follow_words(tail) {
             return Ok(None);
         }
         let mut all: Vec<(u32, RegexId)> = table.iter().collect();
         fuel.spend(all.len())?;
         // A literal makes all words longer: what is a part of another one may then be none.
-        let (literal, rest) = match (self.literal_head(tail), self.node(tail)) {
+        let (literal, rest) = match (self.literal_head(tail), self.arena.node(tail)) {
             (Some((literal, rest)), _) => (Some(literal.number(self)), rest),
-            (None, &Node::Class(set)) if self.bytes(set).len() == 1 => {
-                let bytes: Vec<u8> = self.bytes(set).iter().collect();
-                (Some(self.intern_literal(&bytes.into())), RegexId::EMPTY)
+            (None, &Node::Class(set)) if self.arena.bytes(set).len() == 1 => {
+                let bytes: Vec<u8> = self.arena.bytes(set).iter().collect();
+                (
+                    Some(self.arena.intern_literal(&bytes.into())),
+                    RegexId::EMPTY,
+                )
             }
             _ => (None, tail),
         };
@@ -267,13 +262,13 @@ impl Residuals {
             if *behind == RegexId::EMPTY
                 && let Some(literal) = literal
             {
-                let parts = [*word, literal].map(|part| &*self.literals[part as usize]);
-                *word = self.intern_literal(&parts.concat().into());
+                let parts = [*word, literal].map(|part| &*self.arena.literals[part as usize]);
+                *word = self.arena.intern_literal(&parts.concat().into());
                 *behind = rest;
             } else {
-                *behind = self.concat(*behind, tail, fuel)?;
+                *behind = self.arena.concat(*behind, tail, fuel)?;
             }
-            if !self.may_follow_words(*behind) {
+            if !self.arena.may_follow_words(*behind) {
                 return Ok(None);
             }
         }
@@ -281,8 +276,8 @@ impl Residuals {
         if literal.is_some() && !words_differ(&all) {
             return Ok(None);
         }
-        let table = self.intern_words(all);
-        self.words_from(table, 0, end, 0, fuel).map(Some)
+        let table = self.arena.intern_words(all);
+        self.arena.words_from(table, 0, end, 0, fuel).map(Some)
     }
 
     /// Parts from right to left; literals side by side become one. `parts` are those that are no literals.
@@ -309,13 +304,13 @@ impl Residuals {
                     };
                     match self.words_then(part, result, fuel)? {
                         Some(words) => words,
-                        None => self.concat(part, result, fuel)?,
+                        None => self.arena.concat(part, result, fuel)?,
                     }
                 }
                 [Regex::Literal(bytes)] => {
                     end = start;
-                    let index = self.intern_literal(bytes);
-                    self.literal_from(index, 0, result, fuel)?
+                    let index = self.arena.intern_literal(bytes);
+                    self.arena.literal_from(index, 0, result, fuel)?
                 }
                 literals => {
                     end = start;
@@ -325,8 +320,8 @@ impl Residuals {
                             bytes.extend_from_slice(more);
                         }
                     }
-                    let index = self.intern_literal(&bytes.into());
-                    self.literal_from(index, 0, result, fuel)?
+                    let index = self.arena.intern_literal(&bytes.into());
+                    self.arena.literal_from(index, 0, result, fuel)?
                 }
             };
         }

@@ -3,7 +3,8 @@
 //! A store only grows. When it has grown too large, a new one takes over the few expressions that are still in use, as they
 //! are: what they are made of keeps its form, only the numbers are others.
 
-use super::residual::{Node, RegexId, Residuals};
+use super::expression::{Node, RegexId};
+use super::residual::Residuals;
 use super::union::{UnionId, Unions};
 use crate::error::Error;
 use crate::limits::Fuel;
@@ -26,17 +27,17 @@ impl Residuals {
             if carried.contains_key(&id) {
                 continue;
             }
-            let node = from.node(id);
+            let node = from.arena.node(id);
             if visited {
                 let node = self.renumbered(from, node, carried);
-                let here = self.intern(node, fuel)?;
+                let here = self.arena.intern(node, fuel)?;
                 carried.insert(id, here);
                 continue;
             }
             work.push((id, true));
             let parts: &[RegexId] = match node {
                 Node::Nothing | Node::Empty | Node::Class(_) => &[],
-                Node::Words { table, .. } => from.tables[*table as usize].tails(),
+                Node::Words { table, .. } => from.arena.tables[*table as usize].tails(),
                 Node::Concat(head, tail) => &[*head, *tail],
                 Node::Alt(parts) | Node::And(parts) => parts,
                 Node::Literal { tail: part, .. }
@@ -59,7 +60,7 @@ impl Residuals {
         match *node {
             Node::Nothing => Node::Nothing,
             Node::Empty => Node::Empty,
-            Node::Class(set) => Node::Class(self.byte_set(*from.bytes(set))),
+            Node::Class(set) => Node::Class(self.arena.byte_set(*from.arena.bytes(set))),
             Node::Literal { bytes, at, tail } => Node::Literal {
                 bytes: self.carry_literal(from, bytes),
                 at,
@@ -71,7 +72,7 @@ impl Residuals {
                 end,
                 at,
             } => {
-                let words = from.tables[table as usize].iter();
+                let words = from.arena.tables[table as usize].iter();
                 let words = words.map(|(literal, tail)| {
                     let tail = carried.get(&tail).copied();
                     (
@@ -81,7 +82,7 @@ impl Residuals {
                 });
                 let words = words.collect();
                 Node::Words {
-                    table: self.intern_words(words),
+                    table: self.arena.intern_words(words),
                     first,
                     end,
                     at,
@@ -111,8 +112,8 @@ impl Residuals {
     }
 
     fn carry_literal(&mut self, from: &Self, index: u32) -> u32 {
-        let bytes = &from.literals[index as usize];
-        self.intern_literal(bytes)
+        let bytes = &from.arena.literals[index as usize];
+        self.arena.intern_literal(bytes)
     }
 }
 

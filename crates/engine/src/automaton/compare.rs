@@ -5,8 +5,9 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use syntagma_grammar::ir::ByteSet;
 
+use super::expression::{Node, RegexId};
 use super::form::HEAVY;
-use super::residual::{Node, RegexId, Residuals};
+use super::residual::Residuals;
 use crate::error::Error;
 use crate::limits::Fuel;
 
@@ -31,11 +32,6 @@ const NESTING: u32 = 3;
 const FEW: usize = 4;
 
 impl Residuals {
-    /// Every byte that a word may begin with, and where there are intersections or complements maybe more.
-    pub(crate) fn first(&self, id: RegexId) -> ByteSet {
-        *self.bytes(self.facts(id).first)
-    }
-
     /// An expression that words of up to `bytes` bytes, and what can be read of longer ones in so many bytes, cannot tell
     /// from this one: counts that cannot run out are dropped. Counts below intersections and complements decide whether
     /// there is any word; they stay unless [`Self::roomy`] shows that they do not.
@@ -56,10 +52,10 @@ impl Residuals {
         nesting: u32,
         fuel: &mut Fuel,
     ) -> Result<RegexId, Error> {
-        if let Some(&known) = self.uncounted.get(&(id, bytes)) {
+        if let Some(&known) = self.counts.uncounted.get(&(id, bytes)) {
             return Ok(known);
         }
-        let Node::Alt(parts) = self.node(id) else {
+        let Node::Alt(parts) = self.arena.node(id) else {
             return self.without_counts(id, bytes, nesting, fuel);
         };
         let parts = Arc::clone(parts);
@@ -67,8 +63,8 @@ impl Residuals {
         for &part in parts.iter() {
             all.push(self.without_counts(part, bytes, nesting, fuel)?);
         }
-        let result = self.alt(all, fuel)?;
-        self.uncounted.insert((id, bytes), result);
+        let result = self.arena.alt(all, fuel)?;
+        self.counts.uncounted.insert((id, bytes), result);
         Ok(result)
     }
 
@@ -83,7 +79,7 @@ impl Residuals {
         let mut waiting: SmallVec<[RegexId; 8]> = SmallVec::new();
         let mut rest = id;
         let mut result = loop {
-            if let Some(&known) = self.uncounted.get(&(rest, bytes)) {
+            if let Some(&known) = self.counts.uncounted.get(&(rest, bytes)) {
                 break known;
             }
             waiting.push(rest);
@@ -96,9 +92,11 @@ impl Residuals {
         while let Some(whole) = waiting.pop() {
             let (head, tail) = self.split(whole);
             let same = result == tail.unwrap_or(RegexId::EMPTY);
-            let new = match *self.node(head) {
+            let new = match *self.arena.node(head) {
                 Node::Literal { .. } if same => whole,
-                Node::Literal { bytes, at, .. } => self.literal_from(bytes, at, result, fuel)?,
+                Node::Literal { bytes, at, .. } => {
+                    self.arena.literal_from(bytes, at, result, fuel)?
+                }
                 _ => match self.part_without_counts(head, bytes, nesting, fuel)? {
                     new if same && new == head => whole,
                     new => {
@@ -107,7 +105,7 @@ impl Residuals {
                     }
                 },
             };
-            self.uncounted.insert((whole, bytes), new);
+            self.counts.uncounted.insert((whole, bytes), new);
             result = new;
         }
         Ok(result)
@@ -122,17 +120,17 @@ impl Residuals {
         fuel: &mut Fuel,
     ) -> Result<RegexId, Error> {
         let within = |residuals: &mut Self, part, fuel: &mut Fuel| match nesting.checked_sub(1) {
-            Some(nesting) if residuals.facts(part).weight <= HEAVY => {
+            Some(nesting) if residuals.arena.facts(part).weight <= HEAVY => {
                 residuals.uncounted_within(part, bytes, nesting, fuel)
             }
             _ => Ok(part),
         };
-        match *self.node(part) {
+        match *self.arena.node(part) {
             Node::Repeat { inner, min, max } => {
-                let least = self.facts(inner).least.max(1);
+                let least = self.arena.facts(inner).least.max(1);
                 let max = max.filter(|max| max.saturating_mul(least) < bytes);
                 let min = min.min(bytes.div_ceil(least));
-                self.repeat(inner, min, max, fuel)
+                self.arena.repeat(inner, min, max, fuel)
             }
             Node::Alt(_) => within(self, part, fuel),
             Node::And(_) => match self.roomy(part, fuel)? {
@@ -154,29 +152,28 @@ impl Residuals {
         bytes: u32,
         fuel: &mut Fuel,
     ) -> Result<Option<RegexId>, Error> {
-        let plainer = self.rewrite(
-            id,
-            fuel,
-            &|residuals, part, fuel| match *residuals.node(part) {
-                Node::Repeat { inner, min, .. } if residuals.first(inner).len() >= MANY => {
-                    let min = if min <= SOON { 0 } else { bytes.max(min) };
-                    residuals.repeat(inner, min, None, fuel)
+        let plainer = self.rewrite(id, fuel, &|residuals, part, fuel| match *residuals
+            .arena
+            .node(part)
+        {
+            Node::Repeat { inner, min, .. } if residuals.first(inner).len() >= MANY => {
+                let min = if min <= SOON { 0 } else { bytes.max(min) };
+                residuals.arena.repeat(inner, min, None, fuel)
+            }
+            Node::And(ref parts) => {
+                let parts = Arc::clone(parts);
+                if let Some((rest, _)) = residuals.roomy(part, fuel)? {
+                    return Ok(rest);
                 }
-                Node::And(ref parts) => {
-                    let parts = Arc::clone(parts);
-                    if let Some((rest, _)) = residuals.roomy(part, fuel)? {
-                        return Ok(rest);
-                    }
-                    let kept = parts
-                        .iter()
-                        .copied()
-                        .filter(|&part| !matches!(residuals.node(part), Node::Not(_)))
-                        .collect();
-                    residuals.and(kept, fuel)
-                }
-                _ => Ok(part),
-            },
-        )?;
+                let kept = parts
+                    .iter()
+                    .copied()
+                    .filter(|&part| !matches!(residuals.arena.node(part), Node::Not(_)))
+                    .collect();
+                residuals.arena.and(kept, fuel)
+            }
+            _ => Ok(part),
+        })?;
         Ok((plainer != id && plainer != RegexId::NOTHING).then_some(plainer))
     }
 
@@ -186,19 +183,19 @@ impl Residuals {
     /// That is so if every word of the expression consists of such units, however many. From wherever reading has led,
     /// some word of it ends within a known number of bytes, so also within as many units.
     fn roomy(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<Option<(RegexId, u32)>, Error> {
-        if let Some(&known) = self.roomy.get(&id) {
+        if let Some(&known) = self.counts.roomy.get(&id) {
             return Ok(known);
         }
-        let parts = match self.node(id) {
+        let parts = match self.arena.node(id) {
             Node::And(parts) => Arc::clone(parts),
             _ => return Ok(None),
         };
         let mut found = None;
         if let [a, b] = *parts
-            && self.roomy_failures < FAILURES
+            && self.counts.failures < FAILURES
         {
             for (counted, rest) in [(a, b), (b, a)] {
-                let facts = self.facts(rest);
+                let facts = self.arena.facts(rest);
                 let (logical, within) = (facts.logical, facts.within);
                 let Some((unbounded, max)) = self.unbounded(counted, fuel)? else {
                     continue;
@@ -214,21 +211,21 @@ impl Residuals {
                 }
             }
         }
-        self.roomy.insert(id, found);
+        self.counts.roomy.insert(id, found);
         Ok(found)
     }
 
     /// Whether every word of an expression, whatever its own counts, is one of another; false if that is not found out.
     fn consists(&mut self, part: RegexId, all: RegexId, fuel: &mut Fuel) -> bool {
-        if let Some(&known) = self.consisting.get(&(part, all)) {
+        if let Some(&known) = self.counts.consisting.get(&(part, all)) {
             return known;
         }
         let mut some = fuel.up_to(PROOF);
         let known = self.prove(part, all, &mut some).unwrap_or_else(|_| {
-            self.roomy_failures += 1;
+            self.counts.failures += 1;
             false
         });
-        self.consisting.insert((part, all), known);
+        self.counts.consisting.insert((part, all), known);
         known
     }
 
@@ -243,24 +240,22 @@ impl Residuals {
     fn boundless(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<RegexId, Error> {
         let mut all = Vec::new();
         for part in self.alternatives(id) {
-            all.push(self.rewrite(
-                part,
-                fuel,
-                &|residuals, part, fuel| match *residuals.node(part) {
+            all.push(self.rewrite(part, fuel, &|residuals, part, fuel| {
+                match *residuals.arena.node(part) {
                     Node::Repeat { inner, min, .. } => {
-                        residuals.repeat(inner, min.min(1), None, fuel)
+                        residuals.arena.repeat(inner, min.min(1), None, fuel)
                     }
                     _ => Ok(part),
-                },
-            )?);
+                }
+            })?);
         }
-        self.alt(all, fuel)
+        self.arena.alt(all, fuel)
     }
 
     /// Whether every word of `part` is one of `all`.
     fn is_part(&mut self, part: RegexId, all: RegexId, fuel: &mut Fuel) -> Result<bool, Error> {
-        let others = self.not(all, fuel)?;
-        let outside = self.and(vec![part, others], fuel)?;
+        let others = self.arena.not(all, fuel)?;
+        let outside = self.arena.and(vec![part, others], fuel)?;
         Ok(self.trim(outside, fuel)? == RegexId::NOTHING)
     }
 
@@ -271,7 +266,7 @@ impl Residuals {
             fuel.spend(1)?;
             last = tail;
         }
-        let max = match *self.node(last) {
+        let max = match *self.arena.node(last) {
             Node::Repeat {
                 min: 0, max: None, ..
             } => return Ok(Some((id, u32::MAX))),
@@ -282,16 +277,15 @@ impl Residuals {
             } => max,
             _ => return Ok(None),
         };
-        let unbounded = self.rewrite(
-            id,
-            fuel,
-            &|residuals, part, fuel| match *residuals.node(part) {
-                Node::Repeat { inner, .. } if part == last => {
-                    residuals.repeat(inner, 0, None, fuel)
-                }
-                _ => Ok(part),
-            },
-        )?;
+        let unbounded = self.rewrite(id, fuel, &|residuals, part, fuel| match *residuals
+            .arena
+            .node(part)
+        {
+            Node::Repeat { inner, .. } if part == last => {
+                residuals.arena.repeat(inner, 0, None, fuel)
+            }
+            _ => Ok(part),
+        })?;
         Ok(Some((unbounded, max)))
     }
 
@@ -307,7 +301,7 @@ impl Residuals {
         let mut changed = false;
         loop {
             let (head, tail) = self.split(rest);
-            let new = match self.node(head) {
+            let new = match self.arena.node(head) {
                 Node::Literal { .. } => head,
                 _ => change(self, head, fuel)?,
             };
@@ -351,12 +345,12 @@ impl Residuals {
     ) -> Result<RegexId, Error> {
         let mut result = rest;
         for part in spine.into_iter().rev() {
-            result = match *self.node(part) {
+            result = match *self.arena.node(part) {
                 // The part stands for its bytes alone; its own tail comes next in the spine.
                 Node::Literal { bytes, at, tail } if tail != RegexId::EMPTY => {
-                    self.literal_from(bytes, at, result, fuel)?
+                    self.arena.literal_from(bytes, at, result, fuel)?
                 }
-                _ => self.concat(part, result, fuel)?,
+                _ => self.arena.concat(part, result, fuel)?,
             };
         }
         Ok(result)
@@ -383,7 +377,7 @@ impl Residuals {
         while a != b {
             let ((head_a, tail_a), (head_b, tail_b)) = (self.split(a), self.split(b));
             if head_a != head_b {
-                match (self.node(head_a), self.node(head_b)) {
+                match (self.arena.node(head_a), self.arena.node(head_b)) {
                     (
                         &Node::Repeat {
                             inner: inner_a,
@@ -396,7 +390,7 @@ impl Residuals {
                             max: max_b,
                         },
                     ) if inner_a == inner_b => {
-                        let least = self.facts(inner_a).least.max(1);
+                        let least = self.arena.facts(inner_a).least.max(1);
                         let of = |units: u32| units.saturating_mul(least);
                         if min_a != min_b {
                             bytes = bytes.min(of(min_a.min(min_b)));
@@ -427,11 +421,11 @@ impl Residuals {
                             return Ok(0);
                         };
                         a = match tail_a {
-                            Some(tail) => self.concat(rest, tail, fuel)?,
+                            Some(tail) => self.arena.concat(rest, tail, fuel)?,
                             None => rest,
                         };
                         bytes = bytes.min(room);
-                        if matches!(self.node(self.split(a).0), Node::And(_)) {
+                        if matches!(self.arena.node(self.split(a).0), Node::And(_)) {
                             return Ok(if a == b { bytes } else { 0 });
                         }
                         continue;
@@ -496,9 +490,9 @@ impl Residuals {
     /// the set. For most expressions the set is empty and the rest is all.
     pub(crate) fn lead(&self, id: RegexId) -> (ByteSet, u32, RegexId) {
         if let (head, Some(tail)) = self.split(id)
-            && let &Node::Repeat { inner, min: 0, max } = self.node(head)
-            && let &Node::Class(set) = self.node(inner)
-            && let set = self.bytes(set)
+            && let &Node::Repeat { inner, min: 0, max } = self.arena.node(head)
+            && let &Node::Class(set) = self.arena.node(inner)
+            && let set = self.arena.bytes(set)
             && set.len() <= BLANKS
             && !self.is_nullable(tail)
             && set.intersection(&self.first(tail)).is_empty()
@@ -510,7 +504,7 @@ impl Residuals {
 
     /// The first of the parts that follow each other, and the others. A literal with a tail is its own first part.
     pub(super) fn split(&self, id: RegexId) -> (RegexId, Option<RegexId>) {
-        match *self.node(id) {
+        match *self.arena.node(id) {
             Node::Concat(head, tail) => (head, Some(tail)),
             Node::Literal { tail, .. } if tail != RegexId::EMPTY => (id, Some(tail)),
             _ => (id, None),

@@ -14,96 +14,15 @@
 //! Of unions that differ in far numbers alone no token can tell one from another: it takes one unit per byte at most. They
 //! share a representative without an upper bound, and with it all masks.
 
-use super::residual::{Node, RegexId, Residuals};
+use super::bounds::{Bounds, Far, Taken};
+use super::expression::{Node, RegexId};
+use super::residual::Residuals;
 use crate::error::Error;
 use crate::limits::Fuel;
-
-/// What the counters in an expression have taken since the numbers were written down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Taken {
-    /// There is no counter.
-    Nothing,
-    /// So many units, in every way of reading.
-    All(u32),
-    /// That depends on the way of reading.
-    Unclear,
-}
-
-impl Taken {
-    /// For both of two parts.
-    pub(super) fn with(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Nothing, known) | (known, Self::Nothing) => known,
-            (Self::All(mine), Self::All(theirs)) if mine == theirs => self,
-            _ => Self::Unclear,
-        }
-    }
-
-    /// For something under which counters are not looked for.
-    pub(super) fn fixed(self) -> Self {
-        match self {
-            Self::Nothing => self,
-            _ => Self::Unclear,
-        }
-    }
-}
-
-/// The bounds that a counter stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Bounds {
-    /// At least so many units; 0 if there is no lower bound.
-    pub(super) min: u32,
-    /// At most so many units.
-    pub(super) max: Option<u32>,
-}
-
-impl Bounds {
-    /// No bounds at all.
-    pub(super) const NONE: Self = Self { min: 0, max: None };
-
-    /// Whether there is a bound, and no bound is near; an upper bound must be far by a margin.
-    pub(super) fn are_far(self, far: u32, margin: u32) -> bool {
-        (self.min > 0 || self.max.is_some())
-            && (self.min == 0 || self.min > far)
-            && self.max.is_none_or(|max| max > far.saturating_add(margin))
-    }
-
-    /// The bounds after some units.
-    pub(super) fn less(self, units: u32) -> Self {
-        Self {
-            min: self.min.saturating_sub(units),
-            max: self.max.map(|max| max.saturating_sub(units)),
-        }
-    }
-}
 
 /// What becomes of a counter: its inner expression, and whether it has a lower and an upper bound.
 type Change<'a> =
     &'a dyn Fn(&mut Residuals, (RegexId, bool, bool), &mut Fuel) -> Result<RegexId, Error>;
-
-/// The bounds that counters in an expression could stand for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Far {
-    /// There is nothing to count, or not so that it could be done beside.
-    Nothing,
-    /// The same bounds everywhere. Upper bounds must be larger than far by the margin.
-    Same(Bounds, u32),
-    /// Different ones in different alternatives.
-    Mixed,
-}
-
-impl Far {
-    /// For both of two parts.
-    pub(super) fn with(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Nothing, known) | (known, Self::Nothing) => known,
-            (Self::Same(mine, margin), Self::Same(theirs, more)) if mine == theirs => {
-                Self::Same(mine, margin.max(more))
-            }
-            _ => Self::Mixed,
-        }
-    }
-}
 
 /// Something to count beside the automaton in one alternative.
 enum Place {
@@ -116,24 +35,24 @@ enum Place {
 impl Residuals {
     /// Bounds above this are far.
     pub(super) fn far(&self) -> u32 {
-        self.far
+        self.arena.far()
     }
 
     /// Whether nothing in an expression is counted beside it, or could be.
     pub(super) fn is_uncounted(&self, id: RegexId) -> bool {
-        let facts = self.facts(id);
+        let facts = self.arena.facts(id);
         !facts.counted && facts.taken == Taken::Nothing
     }
 
     /// What the counters in an expression have taken.
     pub(super) fn taken(&self, id: RegexId) -> Taken {
-        self.facts(id).taken
+        self.arena.facts(id).taken
     }
 
     /// The bounds that counters could stand for in the alternatives of an expression.
     pub(super) fn far_bounds(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<Far, Error> {
         let mut all = Far::Nothing;
-        if self.facts(id).counted {
+        if self.arena.facts(id).counted {
             for part in self.alternatives(id) {
                 if let Some((_, bounds, margin)) = self.far_place(part, fuel)? {
                     all = all.with(Far::Same(bounds, margin));
@@ -145,7 +64,7 @@ impl Residuals {
 
     /// The alternatives of an expression, which may be one.
     pub(super) fn alternatives(&self, id: RegexId) -> Vec<RegexId> {
-        match self.node(id) {
+        match self.arena.node(id) {
             Node::Alt(parts) => parts.to_vec(),
             _ => vec![id],
         }
@@ -157,27 +76,27 @@ impl Residuals {
         id: RegexId,
         fuel: &mut Fuel,
     ) -> Result<Option<(Place, Bounds, u32)>, Error> {
-        if !self.facts(id).logical {
+        if !self.arena.facts(id).logical {
             let found = self.far_repeat(id);
             return Ok(found.map(|(index, bounds)| (Place::Repeat(index), bounds, 0)));
         }
         // An intersection may have words or not depending on its count: it must not be able to.
         let (head, tail) = self.split(id);
-        if tail.is_some_and(|tail| self.facts(tail).logical) {
+        if tail.is_some_and(|tail| self.arena.facts(tail).logical) {
             return Ok(None);
         }
         let Some((counter, bounds)) = self.intersection_with_counter(head, fuel)? else {
             return Ok(None);
         };
-        if !bounds.are_far(self.far, 0) {
+        if !bounds.are_far(self.arena.far(), 0) {
             return Ok(None);
         }
         let Some((table, _)) = self.lengths_of(counter, fuel)? else {
             return Ok(None);
         };
-        let margin = self.lengths[table].margin(bounds, self.far);
+        let margin = self.lengths.tables[table].margin(bounds, self.arena.far());
         Ok(margin
-            .filter(|&margin| bounds.are_far(self.far, margin))
+            .filter(|&margin| bounds.are_far(self.arena.far(), margin))
             .map(|margin| (Place::And(counter), bounds, margin)))
     }
 
@@ -186,13 +105,13 @@ impl Residuals {
         let mut rest = id;
         for index in 0.. {
             let (head, tail) = self.split(rest);
-            if let &Node::Repeat { min, max, .. } = self.node(head) {
+            if let &Node::Repeat { min, max, .. } = self.arena.node(head) {
                 let bounds = Bounds { min, max };
-                if bounds.are_far(self.far, 0) {
+                if bounds.are_far(self.arena.far(), 0) {
                     return Some((index, bounds));
                 }
             }
-            rest = tail.filter(|&tail| self.facts(tail).counted)?;
+            rest = tail.filter(|&tail| self.arena.facts(tail).counted)?;
         }
         None
     }
@@ -214,20 +133,21 @@ impl Residuals {
             };
             match place {
                 Place::Repeat(index) => {
-                    if let &Node::Repeat { inner, .. } = self.node(spine[index]) {
-                        spine[index] = self.intern(counter(inner), fuel)?;
+                    if let &Node::Repeat { inner, .. } = self.arena.node(spine[index]) {
+                        spine[index] = self.arena.intern(counter(inner), fuel)?;
                     }
                 }
                 Place::And(other) => {
-                    let change: Change<'_> =
-                        &|residuals, (inner, _, _), fuel| residuals.intern(counter(inner), fuel);
+                    let change: Change<'_> = &|residuals, (inner, _, _), fuel| {
+                        residuals.arena.intern(counter(inner), fuel)
+                    };
                     let other = self.replace_counters(other, fuel, change)?;
                     spine.splice(..1, self.spine(other));
                 }
             }
             *part = self.rebuilt(spine, RegexId::EMPTY, fuel)?;
         }
-        self.alt(parts, fuel)
+        self.arena.alt(parts, fuel)
     }
 
     /// The expression with its counters set back.
@@ -243,7 +163,7 @@ impl Residuals {
                 upper,
                 taken: 0,
             };
-            residuals.intern(counter, fuel)
+            residuals.arena.intern(counter, fuel)
         })
     }
 
@@ -255,7 +175,7 @@ impl Residuals {
         fuel: &mut Fuel,
     ) -> Result<RegexId, Error> {
         self.replace_counters(id, fuel, &|residuals, (inner, _, _), fuel| {
-            residuals.repeat(inner, min, max, fuel)
+            residuals.arena.repeat(inner, min, max, fuel)
         })
     }
 
@@ -265,9 +185,11 @@ impl Residuals {
         id: RegexId,
         fuel: &mut Fuel,
     ) -> Result<RegexId, Error> {
-        let far = self.far;
+        let far = self.arena.far();
         self.replace_counters(id, fuel, &|residuals, (inner, lower, _), fuel| {
-            residuals.repeat(inner, if lower { far } else { 0 }, None, fuel)
+            residuals
+                .arena
+                .repeat(inner, if lower { far } else { 0 }, None, fuel)
         })
     }
 
@@ -282,8 +204,8 @@ impl Residuals {
         let mut values: Vec<RegexId> = Vec::new();
         while let Some((id, visited)) = work.pop() {
             fuel.spend(1)?;
-            let parts: Vec<RegexId> = match *self.node(id) {
-                _ if self.facts(id).taken == Taken::Nothing => Vec::new(),
+            let parts: Vec<RegexId> = match *self.arena.node(id) {
+                _ if self.arena.facts(id).taken == Taken::Nothing => Vec::new(),
                 Node::Concat(head, tail) => vec![head, tail],
                 Node::Literal { tail, .. } => vec![tail],
                 Node::Alt(ref parts) | Node::And(ref parts) => parts.to_vec(),
@@ -308,13 +230,13 @@ impl Residuals {
                 continue;
             }
             let parts = values.split_off(values.len() - parts.len());
-            let value = match (self.node(id), &parts[..]) {
+            let value = match (self.arena.node(id), &parts[..]) {
                 (&Node::Literal { bytes, at, .. }, &[tail]) => {
-                    self.literal_from(bytes, at, tail, fuel)?
+                    self.arena.literal_from(bytes, at, tail, fuel)?
                 }
-                (Node::Concat(..), &[head, tail]) => self.concat(head, tail, fuel)?,
-                (Node::And(_), _) => self.and(parts, fuel)?,
-                _ => self.alt(parts, fuel)?,
+                (Node::Concat(..), &[head, tail]) => self.arena.concat(head, tail, fuel)?,
+                (Node::And(_), _) => self.arena.and(parts, fuel)?,
+                _ => self.arena.alt(parts, fuel)?,
             };
             values.push(value);
         }

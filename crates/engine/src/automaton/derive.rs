@@ -6,21 +6,14 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::bounds::{Bounds, Taken};
 use super::classes::ClassesId;
-use super::counted::{Bounds, Taken};
-use super::residual::{Node, RegexId, Residuals};
+use super::derivatives::Task;
+use super::expression::{Node, RegexId};
+use super::residual::Residuals;
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::maps::IdSet;
-
-/// A step of a derivation.
-#[derive(Debug)]
-pub(super) enum Task {
-    /// Derive this expression.
-    Visit(RegexId),
-    /// The parts of this expression are derived: put them together.
-    Build(RegexId),
-}
 
 impl Residuals {
     /// What remains after `byte`, with ε and ∅ recognised exactly.
@@ -36,7 +29,7 @@ impl Residuals {
 
     /// The same language: ∅ if it has no word, ε if it has no other word.
     pub(crate) fn trim(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<RegexId, Error> {
-        let facts = self.facts(id);
+        let facts = self.arena.facts(id);
         if !facts.logical || facts.size.endless() {
             return Ok(id);
         }
@@ -51,8 +44,8 @@ impl Residuals {
         } else {
             RegexId::NOTHING
         };
-        for index in 0..self.classes.count(classes) {
-            let byte = self.classes.representatives(classes)[index];
+        for index in 0..self.derivatives.classes.count(classes) {
+            let byte = self.derivatives.classes.representatives(classes)[index];
             let mut rest = self.derivative(id, byte, fuel)?;
             if has_counters {
                 // Bounds that are kept beside an intersection do not decide whether it has a word.
@@ -63,13 +56,13 @@ impl Residuals {
                 break;
             }
         }
-        self.facts_mut(id).trimmed = Some(trimmed);
+        self.arena.facts_mut(id).trimmed = Some(trimmed);
         Ok(trimmed)
     }
 
     /// Whether there is any word in it, if that is known without a search.
     fn known_inhabited(&self, id: RegexId) -> Option<bool> {
-        let facts = self.facts(id);
+        let facts = self.arena.facts(id);
         if facts.nullable || facts.size.endless() {
             Some(true)
         } else if facts.logical {
@@ -85,7 +78,7 @@ impl Residuals {
         if let Some(known) = self.decided_part(id, fuel)? {
             return Ok(Some(known));
         }
-        let Node::Alt(parts) = self.node(*id) else {
+        let Node::Alt(parts) = self.arena.node(*id) else {
             return Ok(None);
         };
         let mut all = Some(false);
@@ -113,7 +106,7 @@ impl Residuals {
         }
         let decided = self.has_word_by_length(*id, fuel)?;
         if decided.is_some() {
-            self.facts_mut(*id).inhabited = decided;
+            self.arena.facts_mut(*id).inhabited = decided;
         }
         Ok(decided)
     }
@@ -137,8 +130,8 @@ impl Residuals {
         while let Some((_, at)) = work.pop() {
             let (id, _) = met[at];
             let classes = self.classes_of(id);
-            for index in (0..self.classes.count(classes)).rev() {
-                let byte = self.classes.representatives(classes)[index];
+            for index in (0..self.derivatives.classes.count(classes)).rev() {
+                let byte = self.derivatives.classes.representatives(classes)[index];
                 let whole = self.derivative(id, byte, fuel)?;
                 let mut rest = whole;
                 match self.decided(&mut rest, fuel)? {
@@ -146,11 +139,11 @@ impl Residuals {
                         let (mut at, mut length) = (at, self.known_word(whole));
                         loop {
                             let (id, parent) = met[at];
-                            self.facts_mut(id).inhabited = Some(true);
+                            self.arena.facts_mut(id).inhabited = Some(true);
                             length = length.and_then(|length| length.checked_add(1));
                             // Where a first part stands for all of it, the length of that says nothing.
                             match length {
-                                Some(length) if !shortened => self.words.insert(id, length),
+                                Some(length) if !shortened => self.words.some.insert(id, length),
                                 _ => None,
                             };
                             if at == 0 {
@@ -171,22 +164,22 @@ impl Residuals {
             }
         }
         for (id, _) in met {
-            self.facts_mut(id).inhabited = Some(false);
+            self.arena.facts_mut(id).inhabited = Some(false);
         }
         Ok(false)
     }
 
     /// How far the end of a word seems to be: what each part of an intersection still wants, all together.
     fn distance(&self, id: RegexId) -> u32 {
-        let (head, behind) = match *self.node(id) {
-            Node::Concat(head, tail) => (head, self.facts(tail).least),
+        let (head, behind) = match *self.arena.node(id) {
+            Node::Concat(head, tail) => (head, self.arena.facts(tail).least),
             _ => (id, 0),
         };
-        match self.node(head) {
+        match self.arena.node(head) {
             Node::And(parts) => parts.iter().fold(behind, |sum, &part| {
-                sum.saturating_add(self.facts(part).least)
+                sum.saturating_add(self.arena.facts(part).least)
             }),
-            _ => self.facts(head).least.saturating_add(behind),
+            _ => self.arena.facts(head).least.saturating_add(behind),
         }
     }
 
@@ -201,14 +194,14 @@ impl Residuals {
             return Ok(known);
         }
         let (mut work, mut values) = (
-            std::mem::take(&mut self.tasks),
-            std::mem::take(&mut self.values),
+            std::mem::take(&mut self.derivatives.tasks),
+            std::mem::take(&mut self.derivatives.values),
         );
         work.clear();
         values.clear();
         work.push(Task::Visit(id));
         let result = self.derive(byte, &mut work, &mut values, fuel);
-        (self.tasks, self.values) = (work, values);
+        (self.derivatives.tasks, self.derivatives.values) = (work, values);
         result
     }
 
@@ -228,7 +221,7 @@ impl Residuals {
                         continue;
                     }
                     work.push(Task::Build(id));
-                    match self.node(id) {
+                    match self.arena.node(id) {
                         &Node::Concat(head, tail) => {
                             if self.is_nullable(head) {
                                 work.push(Task::Visit(tail));
@@ -248,7 +241,7 @@ impl Residuals {
                     }
                 }
                 Task::Build(id) => {
-                    let value = match *self.node(id) {
+                    let value = match *self.arena.node(id) {
                         Node::Concat(head, tail) => {
                             let after_tail = if self.is_nullable(head) {
                                 values.pop()
@@ -256,33 +249,33 @@ impl Residuals {
                                 None
                             };
                             let after_head = values.pop().unwrap_or(RegexId::NOTHING);
-                            let through = self.concat(after_head, tail, fuel)?;
+                            let through = self.arena.concat(after_head, tail, fuel)?;
                             match after_tail {
-                                Some(after_tail) => self.either(through, after_tail, fuel)?,
+                                Some(after_tail) => self.arena.either(through, after_tail, fuel)?,
                                 None => through,
                             }
                         }
                         Node::Alt(ref parts) => {
                             let parts = values.split_off(values.len() - parts.len());
-                            self.alt(parts, fuel)?
+                            self.arena.alt(parts, fuel)?
                         }
                         Node::And(ref parts) => {
                             let parts = values.split_off(values.len() - parts.len());
-                            self.and(parts, fuel)?
+                            self.arena.and(parts, fuel)?
                         }
                         Node::Not(_) => {
                             let inner = values.pop().unwrap_or(RegexId::NOTHING);
-                            self.not(inner, fuel)?
+                            self.arena.not(inner, fuel)?
                         }
                         Node::Repeat { inner, min, max } => {
                             let once = values.pop().unwrap_or(RegexId::NOTHING);
-                            let more = self.repeat(
+                            let more = self.arena.repeat(
                                 inner,
                                 min.saturating_sub(1),
                                 max.map(|max| max.saturating_sub(1)),
                                 fuel,
                             )?;
-                            self.concat(once, more, fuel)?
+                            self.arena.concat(once, more, fuel)?
                         }
                         Node::Counter {
                             inner,
@@ -297,8 +290,8 @@ impl Residuals {
                                 upper,
                                 taken: taken + 1,
                             };
-                            let more = self.intern(more, fuel)?;
-                            self.concat(once, more, fuel)?
+                            let more = self.arena.intern(more, fuel)?;
+                            self.arena.concat(once, more, fuel)?
                         }
                         _ => RegexId::NOTHING,
                     };
@@ -319,50 +312,53 @@ impl Residuals {
     ) -> Result<Option<RegexId>, Error> {
         fuel.spend(1)?;
         // Bytes of a set, or any number of them, in front of a rest: blanks and punctuation mostly.
-        while let Node::Concat(head, tail) = *self.node(id) {
-            match *self.node(head) {
+        while let Node::Concat(head, tail) = *self.arena.node(id) {
+            match *self.arena.node(head) {
                 Node::Class(set) => {
-                    let takes = self.bytes(set).contains(byte);
+                    let takes = self.arena.bytes(set).contains(byte);
                     return Ok(Some(if takes { tail } else { RegexId::NOTHING }));
                 }
-                Node::Repeat { inner, min: 0, .. } => match *self.node(inner) {
-                    Node::Class(set) if !self.bytes(set).contains(byte) => id = tail,
+                Node::Repeat { inner, min: 0, .. } => match *self.arena.node(inner) {
+                    Node::Class(set) if !self.arena.bytes(set).contains(byte) => id = tail,
                     _ => break,
                 },
                 _ => break,
             }
         }
-        Ok(match *self.node(id) {
+        Ok(match *self.arena.node(id) {
             Node::Nothing | Node::Empty => Some(RegexId::NOTHING),
-            Node::Class(set) => Some(if self.bytes(set).contains(byte) {
+            Node::Class(set) => Some(if self.arena.bytes(set).contains(byte) {
                 RegexId::EMPTY
             } else {
                 RegexId::NOTHING
             }),
-            Node::Literal { bytes, at, tail } => {
-                Some(if self.literals[bytes as usize][at as usize] == byte {
-                    self.literal_from(bytes, at + 1, tail, fuel)?
+            Node::Literal { bytes, at, tail } => Some(
+                if self.arena.literals[bytes as usize][at as usize] == byte {
+                    self.arena.literal_from(bytes, at + 1, tail, fuel)?
                 } else {
                     RegexId::NOTHING
-                })
-            }
+                },
+            ),
             Node::Words {
                 table,
                 first,
                 end,
                 at,
             } => {
-                let words = &self.tables[table as usize];
+                let words = &self.arena.tables[table as usize];
                 let words = words.with_byte(first..end, at, byte);
-                Some(self.words_from(table, words.start, words.end, at + 1, fuel)?)
+                Some(
+                    self.arena
+                        .words_from(table, words.start, words.end, at + 1, fuel)?,
+                )
             }
             _ => {
-                let facts = self.facts(id);
+                let facts = self.arena.facts(id);
                 let (Some(row), Some(classes)) = (facts.row, facts.classes) else {
                     return Ok(None);
                 };
-                let class = self.classes.class(classes, byte);
-                self.derivatives[row as usize + class]
+                let class = self.derivatives.classes.class(classes, byte);
+                self.derivatives.rows[row as usize + class]
             }
         })
     }
@@ -370,37 +366,37 @@ impl Residuals {
     fn remember(&mut self, id: RegexId, byte: u8, value: RegexId) {
         let classes = self.classes_of(id);
         let (count, class) = (
-            self.classes.count(classes),
-            self.classes.class(classes, byte),
+            self.derivatives.classes.count(classes),
+            self.derivatives.classes.class(classes, byte),
         );
-        let end = self.derivatives.len();
-        let row = *self.facts_mut(id).row.get_or_insert(end as u32) as usize;
+        let end = self.derivatives.rows.len();
+        let row = *self.arena.facts_mut(id).row.get_or_insert(end as u32) as usize;
         if row == end {
-            self.derivatives.resize(end + count, None);
+            self.derivatives.rows.resize(end + count, None);
         }
-        self.derivatives[row + class] = Some(value);
+        self.derivatives.rows[row + class] = Some(value);
     }
 
     /// The bytes that an expression does not tell apart.
     pub(crate) fn classes_of(&mut self, root: RegexId) -> ClassesId {
-        if let Some(known) = self.facts(root).classes {
+        if let Some(known) = self.arena.facts(root).classes {
             return known;
         }
         let mut work: SmallVec<[RegexId; 8]> = SmallVec::from_slice(&[root]);
         while let Some(&id) = work.last() {
-            if self.facts(id).classes.is_some() {
+            if self.arena.facts(id).classes.is_some() {
                 work.pop();
                 continue;
             }
-            let classes = match *self.node(id) {
+            let classes = match *self.arena.node(id) {
                 Node::Nothing | Node::Empty => ClassesId::ONE,
                 Node::Class(_) | Node::Literal { .. } => {
                     let first = self.first(id);
-                    self.classes.of_set(&first)
+                    self.derivatives.classes.of_set(&first)
                 }
                 Node::Words { .. } => {
                     let first = self.first(id);
-                    self.classes.of_bytes(&first)
+                    self.derivatives.classes.of_bytes(&first)
                 }
                 Node::Concat(head, tail) => {
                     let parts = [head, tail];
@@ -424,9 +420,9 @@ impl Residuals {
                     }
                 }
             };
-            self.facts_mut(id).classes = Some(classes);
+            self.arena.facts_mut(id).classes = Some(classes);
         }
-        self.facts(root).classes.unwrap_or(ClassesId::ONE)
+        self.arena.facts(root).classes.unwrap_or(ClassesId::ONE)
     }
 
     /// What the parts tell apart together; None if some must be asked first.
@@ -437,13 +433,15 @@ impl Residuals {
     ) -> Option<ClassesId> {
         let waiting = work.len();
         let unknown = parts.iter().copied();
-        work.extend(unknown.filter(|&part| self.facts(part).classes.is_none()));
+        work.extend(unknown.filter(|&part| self.arena.facts(part).classes.is_none()));
         if work.len() > waiting {
             return None;
         }
-        let all = parts.iter().filter_map(|&part| self.facts(part).classes);
+        let all = parts
+            .iter()
+            .filter_map(|&part| self.arena.facts(part).classes);
         let all: SmallVec<[ClassesId; 8]> = all.collect();
-        Some(self.classes.meet_all(all))
+        Some(self.derivatives.classes.meet_all(all))
     }
 
     /// Length of a shortest word of one byte or more; `u32::MAX` where there is none.
@@ -455,26 +453,26 @@ impl Residuals {
         if !self.is_nullable(id) {
             return self.shortest(id, fuel);
         }
-        if let Some(&length) = self.shortest_with_byte.get(&id) {
+        if let Some(&length) = self.words.with_byte.get(&id) {
             return Ok(length);
         }
         let classes = self.classes_of(id);
         let mut best = u32::MAX;
-        for index in 0..self.classes.count(classes) {
-            let byte = self.classes.representatives(classes)[index];
+        for index in 0..self.derivatives.classes.count(classes) {
+            let byte = self.derivatives.classes.representatives(classes)[index];
             let rest = self.step(id, byte, fuel)?;
             best = best.min(self.shortest(rest, fuel)?.saturating_add(1));
         }
-        self.shortest_with_byte.insert(id, best);
+        self.words.with_byte.insert(id, best);
         Ok(best)
     }
 
     /// Length of a shortest word; `u32::MAX` where there is none.
     fn shortest(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<u32, Error> {
-        if !self.facts(id).logical {
-            return Ok(self.facts(id).shortest);
+        if !self.arena.facts(id).logical {
+            return Ok(self.arena.facts(id).shortest);
         }
-        if let Some(&length) = self.shortest.get(&id) {
+        if let Some(&length) = self.words.least.get(&id) {
             return Ok(length);
         }
         // Breadth first over residuals; those that are not logical know the length of their rest.
@@ -485,7 +483,7 @@ impl Residuals {
         while !level.is_empty() && depth < best {
             let mut next = Vec::new();
             for id in level {
-                let facts = self.facts(id);
+                let facts = self.arena.facts(id);
                 if facts.nullable {
                     best = best.min(depth);
                     continue;
@@ -495,8 +493,8 @@ impl Residuals {
                     continue;
                 }
                 let classes = self.classes_of(id);
-                for index in 0..self.classes.count(classes) {
-                    let byte = self.classes.representatives(classes)[index];
+                for index in 0..self.derivatives.classes.count(classes) {
+                    let byte = self.derivatives.classes.representatives(classes)[index];
                     let rest = self.step(id, byte, fuel)?;
                     if rest != RegexId::NOTHING && seen.insert(rest) {
                         next.push(rest);
@@ -506,7 +504,7 @@ impl Residuals {
             level = next;
             depth += 1;
         }
-        self.shortest.insert(id, best);
+        self.words.least.insert(id, best);
         Ok(best)
     }
 }

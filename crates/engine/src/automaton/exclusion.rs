@@ -1,6 +1,7 @@
 //! Residuals that are another one but for some words, such as the keys that an object does not name.
 
-use super::residual::{Node, RegexId, Residuals};
+use super::expression::{Node, RegexId};
+use super::residual::Residuals;
 use crate::error::Error;
 use crate::limits::Fuel;
 
@@ -32,16 +33,16 @@ impl Residuals {
         id: RegexId,
         fuel: &mut Fuel,
     ) -> Result<Option<Exclusion>, Error> {
-        let Node::Concat(head, tail) = *self.node(id) else {
+        let Node::Concat(head, tail) = *self.arena.node(id) else {
             return Ok(None);
         };
-        let Node::And(parts) = self.node(head) else {
+        let Node::And(parts) = self.arena.node(head) else {
             return Ok(None);
         };
         let mut kept = Vec::with_capacity(parts.len() - 1);
         let mut excluded = None;
         for &part in &**parts {
-            match *self.node(part) {
+            match *self.arena.node(part) {
                 Node::Not(inner) => excluded = Some(inner),
                 _ => kept.push(part),
             }
@@ -50,7 +51,7 @@ impl Residuals {
             return Ok(None);
         };
         let body = *body;
-        let goes_on = matches!(self.node(body), Node::Repeat { max: None, .. });
+        let goes_on = matches!(self.arena.node(body), Node::Repeat { max: None, .. });
         if !goes_on || self.is_logical(body) || self.is_nullable(tail) {
             return Ok(None);
         }
@@ -85,7 +86,7 @@ impl Residuals {
             }
             seen = rest;
         }
-        let plain = self.concat(body, tail, fuel)?;
+        let plain = self.arena.concat(body, tail, fuel)?;
         Ok(Some(Exclusion { plain, words, tail }))
     }
 
@@ -94,13 +95,13 @@ impl Residuals {
         let mut words = Vec::new();
         let mut work = vec![root];
         while let Some(id) = work.pop() {
-            match self.node(id) {
+            match self.arena.node(id) {
                 Node::Empty => words.push(Vec::new()),
-                Node::Class(set) if self.bytes(*set).len() <= BYTES => {
-                    words.extend(self.bytes(*set).iter().map(|byte| vec![byte]));
+                Node::Class(set) if self.arena.bytes(*set).len() <= BYTES => {
+                    words.extend(self.arena.bytes(*set).iter().map(|byte| vec![byte]));
                 }
                 Node::Literal { bytes, at, tail } if *tail == RegexId::EMPTY => {
-                    words.push(self.literals[*bytes as usize][*at as usize..].to_vec());
+                    words.push(self.arena.literals[*bytes as usize][*at as usize..].to_vec());
                 }
                 &Node::Words {
                     table,
@@ -108,12 +109,12 @@ impl Residuals {
                     end,
                     at,
                 } if (end - first) as usize <= WORDS => {
-                    let table = &self.tables[table as usize];
+                    let table = &self.arena.tables[table as usize];
                     if !table.tails().is_empty() {
                         return None;
                     }
                     let rest = |word| {
-                        let literal = &self.literals[table.literal(word) as usize];
+                        let literal = &self.arena.literals[table.literal(word) as usize];
                         literal[at as usize..].to_vec()
                     };
                     words.extend((first..end).map(rest));

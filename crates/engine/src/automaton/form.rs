@@ -4,7 +4,8 @@
 //! sequences of up to n numbers that differ come to the same at n points at most (Carter and Wegman, Universal classes of
 //! hash functions, 1979), and there are two points: nobody who writes grammars can aim at a collision.
 
-use super::residual::{Node, RegexId, Residuals};
+use super::expression::{Node, RegexId};
+use super::residual::Residuals;
 use crate::context::EngineContext;
 
 /// What consists of more expressions is hardly ever met in two grammars, and takes longer to compare than to read the
@@ -66,7 +67,7 @@ impl Form {
 impl Residuals {
     /// The number of an expression; None for those of which it would take longer than it is worth.
     pub(crate) fn fingerprint(&mut self, root: RegexId) -> Option<u128> {
-        if self.facts(root).weight > HEAVY {
+        if self.arena.facts(root).weight > HEAVY {
             return None;
         }
         let mut work = vec![root];
@@ -93,12 +94,12 @@ impl Residuals {
                 0
             })
         };
-        match self.node(id) {
+        match self.arena.node(id) {
             Node::Nothing => Form::new(0),
             Node::Empty => Form::new(1),
             Node::Class(set) => {
                 let mut form = Form::new(2);
-                for word in self.bytes(*set).words() {
+                for word in self.arena.bytes(*set).words() {
                     form.number(word & u64::from(u32::MAX));
                     form.number(word >> 32);
                 }
@@ -106,7 +107,7 @@ impl Residuals {
             }
             Node::Literal { bytes, at, tail } => {
                 let mut form = Form::new(3);
-                form.bytes(&self.literals[*bytes as usize][*at as usize..]);
+                form.bytes(&self.arena.literals[*bytes as usize][*at as usize..]);
                 form.fingerprint(part(*tail));
                 form
             }
@@ -117,7 +118,7 @@ impl Residuals {
                 at,
             } => {
                 let mut form = Form::new(4);
-                let words = &self.tables[table as usize];
+                let words = &self.arena.tables[table as usize];
                 form.number(u64::from(end - first));
                 for word in first..end {
                     form.bytes(words.rest(word, at));
@@ -135,7 +136,7 @@ impl Residuals {
                 form
             }
             Node::Alt(parts) | Node::And(parts) => {
-                let any = matches!(self.node(id), Node::Alt(_));
+                let any = matches!(self.arena.node(id), Node::Alt(_));
                 // Their order is that of this store.
                 let mut all: Vec<u128> = parts.iter().map(|&one| part(one)).collect();
                 all.sort_unstable();

@@ -5,11 +5,13 @@
 //! words of exactly so many units. There are finitely many sets of places, so the rounds repeat from some round on, and any
 //! bounds are a look into the table.
 
-use super::counted::{Bounds, Taken};
-use super::residual::{Node, RegexId, Residuals};
+use super::bounds::{Bounds, Taken};
+use super::expression::{Node, RegexId};
+use super::length_table::{PLACES, rounds};
+use super::residual::Residuals;
 use crate::error::Error;
 use crate::limits::Fuel;
-use crate::maps::{IdIndexSet, IdMap};
+use crate::maps::IdIndexSet;
 
 /// Bounds up to this are searched through.
 const SMALL: u32 = 4;
@@ -17,78 +19,9 @@ const SMALL: u32 = 4;
 /// Intersections of more parts are searched through, too.
 const PARTS: usize = 16;
 
-/// Places and rounds that a table may have; beyond them there is none.
-const PLACES: usize = 4_096;
-const ROUNDS: usize = 4_096;
-
 /// Work on one table: beyond it there is none. After so many failures nobody tries again.
 const WORK: u64 = 400_000;
 const FAILURES: u32 = 3;
-
-type Places = Box<[u64]>;
-
-/// For every place of one intersection: how many units its words have.
-#[derive(Debug)]
-pub(super) struct Lengths {
-    /// By number of units: the places that have a word of exactly so many.
-    rounds: Vec<Places>,
-    /// From which round on they repeat.
-    start: usize,
-    /// Every place that has a word has one of up to so many units.
-    within: u32,
-    /// Whether every place that has a word has words of any size.
-    endless: bool,
-}
-
-impl Lengths {
-    /// Whether a place has a word of so many units.
-    fn has(&self, place: usize, units: usize) -> bool {
-        let round = if units < self.rounds.len() {
-            units
-        } else {
-            self.start + (units - self.start) % self.period()
-        };
-        self.rounds[round][place / 64] >> (place % 64) & 1 == 1
-    }
-
-    fn period(&self) -> usize {
-        self.rounds.len() - self.start
-    }
-
-    /// Whether a place has a word within bounds.
-    fn within_bounds(&self, place: usize, bounds: Bounds) -> bool {
-        let first = bounds.min as usize;
-        // Behind a whole period there is nothing new.
-        let last = first.max(self.start) + self.period();
-        let last = bounds.max.map_or(last, |max| last.min(max as usize));
-        (first..=last).any(|units| self.has(place, units))
-    }
-
-    /// How much larger than far an upper bound must be so that every place that has a word has one within the bounds; None
-    /// if that depends on more. Each unit that is read lowers both bounds.
-    pub(super) fn margin(&self, bounds: Bounds, far: u32) -> Option<u32> {
-        if bounds.min == 0 {
-            return Some(self.within);
-        }
-        let room = (self.period() as u32).saturating_add(far);
-        let is_wide = |max: u32| max - bounds.min.min(max) >= room;
-        (self.endless && bounds.max.is_none_or(is_wide)).then_some(self.rounds.len() as u32)
-    }
-
-    /// While how many units are read an upper bound decides nothing.
-    fn room(&self, bounds: Bounds) -> Option<u32> {
-        let needed = if bounds.min == 0 {
-            self.within as usize
-        } else if self.endless {
-            self.start.max(bounds.min as usize) + self.period()
-        } else {
-            return None;
-        };
-        (bounds.max? as usize)
-            .checked_sub(needed)
-            .map(|room| room as u32)
-    }
-}
 
 impl Residuals {
     /// An intersection with a count without its upper bound, and with a lower one of at most so many units; and while how
@@ -105,7 +38,7 @@ impl Residuals {
         let Some((table, _)) = self.lengths_of(counter, fuel)? else {
             return Ok(None);
         };
-        let Some(room) = self.lengths[table].room(bounds) else {
+        let Some(room) = self.lengths.tables[table].room(bounds) else {
             return Ok(None);
         };
         let open = Bounds {
@@ -121,25 +54,25 @@ impl Residuals {
         id: RegexId,
         fuel: &mut Fuel,
     ) -> Result<Option<(RegexId, Bounds)>, Error> {
-        let Node::And(parts) = self.node(id) else {
+        let Node::And(parts) = self.arena.node(id) else {
             return Ok(None);
         };
         // One count after the other is taken out of an intersection, each within the question about the last.
         if parts.len() > PARTS {
             return Ok(None);
         }
-        if let Some(&known) = self.intersections.get(&id) {
+        if let Some(&known) = self.lengths.intersections.get(&id) {
             return Ok(known);
         }
         let mut parts = parts.to_vec();
         let found = parts
             .iter()
             .enumerate()
-            .filter(|&(_, &part)| !self.facts(part).logical)
+            .filter(|&(_, &part)| !self.arena.facts(part).logical)
             .find_map(|(index, &part)| Some((index, self.count_at_end(part)?)));
         let result = match found {
             // Without a table lower bounds are searched through.
-            Some((_, (_, bounds))) if bounds.min > 0 && self.length_failures >= FAILURES => None,
+            Some((_, (_, bounds))) if bounds.min > 0 && self.lengths.failures >= FAILURES => None,
             Some((index, (inner, bounds))) => {
                 let mut spine = self.spine(parts[index]);
                 fuel.spend(spine.len())?;
@@ -150,13 +83,13 @@ impl Residuals {
                     taken: 0,
                 };
                 let last = spine.len() - 1;
-                spine[last] = self.intern(counter, fuel)?;
+                spine[last] = self.arena.intern(counter, fuel)?;
                 parts[index] = self.rebuilt(spine, RegexId::EMPTY, fuel)?;
-                Some((self.and(parts, fuel)?, bounds))
+                Some((self.arena.and(parts, fuel)?, bounds))
             }
             None => None,
         };
-        self.intersections.insert(id, result);
+        self.lengths.intersections.insert(id, result);
         Ok(result)
     }
 
@@ -167,7 +100,7 @@ impl Residuals {
         while let (_, Some(tail)) = self.split(last) {
             last = tail;
         }
-        match *self.node(last) {
+        match *self.arena.node(last) {
             Node::Repeat { inner, min, max }
                 if min > SMALL || max.is_some_and(|max| max > SMALL) =>
             {
@@ -200,16 +133,18 @@ impl Residuals {
         let Some((table, place)) = self.lengths_of(counter, fuel)? else {
             return Ok(None);
         };
-        Ok(Some(self.lengths[table].within_bounds(place, bounds)))
+        Ok(Some(
+            self.lengths.tables[table].within_bounds(place, bounds),
+        ))
     }
 
     /// Length of some word, if one is known.
     pub(super) fn known_word(&self, id: RegexId) -> Option<u32> {
-        let facts = self.facts(id);
+        let facts = self.arena.facts(id);
         if facts.nullable {
             Some(0)
         } else if facts.logical {
-            self.words.get(&id).copied()
+            self.words.some.get(&id).copied()
         } else {
             Some(facts.shortest).filter(|&length| length != u32::MAX)
         }
@@ -221,10 +156,10 @@ impl Residuals {
         counter: RegexId,
         fuel: &mut Fuel,
     ) -> Result<Option<(usize, usize)>, Error> {
-        if let Some(&known) = self.places.get(&counter) {
+        if let Some(&known) = self.lengths.places.get(&counter) {
             return Ok(known);
         }
-        if self.length_failures >= FAILURES {
+        if self.lengths.failures >= FAILURES {
             return Ok(None);
         }
         let mut some = fuel.up_to(WORK);
@@ -232,10 +167,10 @@ impl Residuals {
         let table = self.measure(counter, &mut some);
         fuel.spend((before - some.left()) as usize)?;
         if !matches!(table, Ok(true)) {
-            self.places.insert(counter, None);
-            self.length_failures += 1;
+            self.lengths.places.insert(counter, None);
+            self.lengths.failures += 1;
         }
-        Ok(self.places.get(&counter).copied().flatten())
+        Ok(self.lengths.places.get(&counter).copied().flatten())
     }
 
     /// Makes the table of an intersection with a counter and everything that remains of it; false if it is too large.
@@ -247,22 +182,22 @@ impl Residuals {
         let mut at = 0;
         while let Some(&id) = order.get_index(at) {
             let classes = self.classes_of(id);
-            let counting = match self.node(id) {
+            let counting = match self.arena.node(id) {
                 Node::And(parts) => {
-                    let counts = |part: &&RegexId| self.facts(**part).taken != Taken::Nothing;
+                    let counts = |part: &&RegexId| self.arena.facts(**part).taken != Taken::Nothing;
                     parts.iter().find(counts).copied().unwrap_or(id)
                 }
                 _ => id,
             };
-            for index in 0..self.classes.count(classes) {
-                let byte = self.classes.representatives(classes)[index];
+            for index in 0..self.derivatives.classes.count(classes) {
+                let byte = self.derivatives.classes.representatives(classes)[index];
                 let rest = self.derivative(id, byte, fuel)?;
                 if rest == RegexId::NOTHING {
                     continue;
                 }
                 // The part that counts knows; put together with the others it may have become something shorter.
                 let part = self.derivative(counting, byte, fuel)?;
-                let units = match self.facts(part).taken {
+                let units = match self.arena.facts(part).taken {
                     Taken::All(0) => 0,
                     Taken::All(1) => 1,
                     _ => return Ok(false),
@@ -281,82 +216,21 @@ impl Residuals {
         }
         let ends: Vec<u32> = (0..)
             .zip(&order)
-            .filter(|&(_, &id)| self.facts(id).nullable)
+            .filter(|&(_, &id)| self.arena.facts(id).nullable)
             .map(|(place, _)| place)
             .collect();
         let Some(lengths) = rounds(&from, ends, fuel)? else {
             return Ok(false);
         };
-        let table = self.lengths.len();
-        self.heap += lengths.rounds.len() * (from.len() / 8 + 32) + from.len() * 32;
-        self.lengths.push(lengths);
+        let table = self.lengths.tables.len();
+        self.arena.heap += lengths.rounds() * (from.len() / 8 + 32) + from.len() * 32;
+        self.lengths.tables.push(lengths);
         for (place, id) in order.into_iter().enumerate() {
-            self.places.entry(id).or_insert(Some((table, place)));
+            self.lengths
+                .places
+                .entry(id)
+                .or_insert(Some((table, place)));
         }
         Ok(true)
     }
-}
-
-/// The rounds, given from where each place is reached with no unit and with one, and which places are ends.
-fn rounds(
-    from: &[[Vec<u32>; 2]],
-    ends: Vec<u32>,
-    fuel: &mut Fuel,
-) -> Result<Option<Lengths>, Error> {
-    let words = from.len().div_ceil(64);
-    let mut known: IdMap<Places, usize> = IdMap::default();
-    let mut rounds: Vec<Places> = Vec::new();
-    let mut seen = vec![0_u64; words];
-    let mut within = 0;
-    let mut next = ends;
-    let start = loop {
-        // Whatever leads there without a unit.
-        let mut set = vec![0_u64; words];
-        let mut members = Vec::new();
-        while let Some(place) = next.pop() {
-            let at = place as usize;
-            if set[at / 64] >> (at % 64) & 1 == 1 {
-                continue;
-            }
-            set[at / 64] |= 1 << (at % 64);
-            members.push(at);
-            next.extend(&from[at][0]);
-            fuel.spend(1 + from[at][0].len() + from[at][1].len())?;
-        }
-        if set
-            .iter()
-            .zip(&seen)
-            .any(|(now, before)| now & !before != 0)
-        {
-            within = rounds.len() as u32;
-            for (before, now) in seen.iter_mut().zip(&set) {
-                *before |= now;
-            }
-        }
-        next = members
-            .iter()
-            .flat_map(|&at| from[at][1].iter().copied())
-            .collect();
-        let set: Places = set.into();
-        if let Some(&start) = known.get(&set) {
-            break start;
-        }
-        known.insert(set.clone(), rounds.len());
-        rounds.push(set);
-        if rounds.len() > ROUNDS {
-            return Ok(None);
-        }
-    };
-    let mut again = vec![0_u64; words];
-    for round in &rounds[start..] {
-        for (all, more) in again.iter_mut().zip(round) {
-            *all |= more;
-        }
-    }
-    Ok(Some(Lengths {
-        rounds,
-        start,
-        within,
-        endless: again == seen,
-    }))
 }

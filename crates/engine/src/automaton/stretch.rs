@@ -3,7 +3,9 @@
 use syntagma_grammar::ir::ByteSet;
 
 use super::classes::ClassesId;
-use super::residual::{Node, RegexId, Residuals};
+use super::expression::{Node, RegexId};
+use super::residual::Residuals;
+use super::unit::Unit;
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::vocabulary::{ASCII, Below, PLACES, place_behind};
@@ -28,18 +30,6 @@ const CONTINUATIONS: [(usize, u8, u8); PLACES] = [
     (3, 0x90, 0xbf),
     (3, 0x80, 0x8f),
 ];
-
-/// Text that is a unit of a repetition by itself.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Unit {
-    ascii: u128,
-    /// The ASCII bytes that are a unit and begin no other.
-    alone: u128,
-    /// Whether every character of more than one byte is one.
-    characters: bool,
-    /// Whether each of them is one and begins no other.
-    characters_alone: bool,
-}
 
 /// A residual does not die while it reads such text.
 #[derive(Debug)]
@@ -132,7 +122,7 @@ impl Residuals {
     /// The same for one alternative.
     fn stretch_of_part(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<Option<Stretch>, Error> {
         let (head, _) = self.split(id);
-        if let Node::And(parts) = self.node(head)
+        if let Node::And(parts) = self.arena.node(head)
             && let [a, b] = **parts
         {
             return Ok(match self.stretch_of_counted(a, b, fuel)? {
@@ -194,7 +184,7 @@ impl Residuals {
             }
             let most = match counted.max {
                 None => {
-                    let both = self.and(vec![found.rest, counted.rest], fuel)?;
+                    let both = self.arena.and(vec![found.rest, counted.rest], fuel)?;
                     self.is_inhabited(both, fuel)?.then_some(u32::MAX)
                 }
                 Some(max) => {
@@ -229,19 +219,19 @@ impl Residuals {
         unit: RegexId,
         fuel: &mut Fuel,
     ) -> Result<Option<u32>, Error> {
-        if let Some(&known) = self.rooms.get(&(text, unit)) {
+        if let Some(&known) = self.units.rooms.get(&(text, unit)) {
             return Ok(known);
         }
         let mut found = None;
         for units in [0, 1, 2, 4, 8, 16, 32] {
-            let count = self.repeat(unit, 0, Some(units), fuel)?;
-            let both = self.and(vec![text, count], fuel)?;
+            let count = self.arena.repeat(unit, 0, Some(units), fuel)?;
+            let both = self.arena.and(vec![text, count], fuel)?;
             if self.is_inhabited(both, fuel)? {
                 found = Some(units);
                 break;
             }
         }
-        self.rooms.insert((text, unit), found);
+        self.units.rooms.insert((text, unit), found);
         Ok(found)
     }
 
@@ -251,7 +241,7 @@ impl Residuals {
         let mut rest = id;
         loop {
             let (head, tail) = self.split(rest);
-            match (self.node(head), tail) {
+            match (self.arena.node(head), tail) {
                 (&Node::Repeat { inner, min, max }, tail) => {
                     return Some(Repetition {
                         before,
@@ -263,7 +253,7 @@ impl Residuals {
                     });
                 }
                 (&Node::Class(set), Some(tail)) if before.len() < 3 => {
-                    before.push(*self.bytes(set));
+                    before.push(*self.arena.bytes(set));
                     rest = tail;
                 }
                 _ => return None,
@@ -295,10 +285,10 @@ impl Residuals {
             && need.some.len() < NEEDS
         {
             let (head, tail) = self.split(part);
-            match *self.node(head) {
-                Node::Class(set) => need.some.push(*self.bytes(set)),
+            match *self.arena.node(head) {
+                Node::Class(set) => need.some.push(*self.arena.bytes(set)),
                 Node::Literal { bytes, at, .. } => {
-                    let literal = &self.literals[bytes as usize][at as usize..];
+                    let literal = &self.arena.literals[bytes as usize][at as usize..];
                     literal
                         .iter()
                         .take(NEEDS)
@@ -314,17 +304,17 @@ impl Residuals {
     /// What remains behind the bytes of each class.
     fn steps(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<(ClassesId, Vec<RegexId>), Error> {
         let classes = self.classes_of(id);
-        let count = self.classes.count(classes);
+        let count = self.derivatives.classes.count(classes);
         let mut rests = vec![RegexId::NOTHING; count];
         for index in 0..count {
-            let byte = self.classes.representatives(classes)[index];
+            let byte = self.derivatives.classes.representatives(classes)[index];
             rests[self.class_of(classes, byte)] = self.step(id, byte, fuel)?;
         }
         Ok((classes, rests))
     }
 
     fn unit(&mut self, inner: RegexId, fuel: &mut Fuel) -> Result<Unit, Error> {
-        if let Some(&unit) = self.units.get(&inner) {
+        if let Some(&unit) = self.units.known.get(&inner) {
             return Ok(unit);
         }
         let mut unit = Unit {
@@ -370,7 +360,7 @@ impl Residuals {
                 }
             }
         }
-        self.units.insert(inner, unit);
+        self.units.known.insert(inner, unit);
         Ok(unit)
     }
 }

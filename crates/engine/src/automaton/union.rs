@@ -3,9 +3,10 @@
 use smallvec::SmallVec;
 use syntagma_grammar::ir::ByteSet;
 
+use super::bounds::{Bounds, Far, Taken};
 use super::classes::ClassesId;
-use super::counted::{Bounds, Far, Taken};
-use super::residual::{RegexId, Residuals};
+use super::expression::RegexId;
+use super::residual::Residuals;
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::maps::{IdIndexSet, IdMap, IdSet};

@@ -6,44 +6,9 @@ use std::ops::Range;
 
 use syntagma_grammar::ir::ByteSet;
 
+use super::expression::RegexId;
 use super::facts::Facts;
-use super::residual::{Node, RegexId, Residuals};
 use super::size::Size;
-use crate::error::Error;
-use crate::limits::Fuel;
-
-/// A place within words, for those who pass through them once: nothing is interned.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Passage {
-    what: What,
-    /// How many bytes are behind.
-    at: u32,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum What {
-    /// The words from `first` to `end` of a table. Those before `next` go on with lesser bytes than the one that was asked
-    /// for last: bytes are mostly asked for in their order.
-    Words {
-        table: u32,
-        first: u32,
-        end: u32,
-        next: u32,
-    },
-    /// A literal, and what follows it.
-    Literal { bytes: u32, tail: RegexId },
-}
-
-/// Where a byte leads within words.
-#[derive(Debug)]
-pub(crate) enum Passed {
-    /// Nowhere.
-    Dead,
-    /// To another place, at which a word may end or not.
-    Within(Passage, bool),
-    /// To what follows a word.
-    Through(RegexId),
-}
 
 /// So many words have notes of their own together.
 const BLOCK: usize = 32;
@@ -113,6 +78,44 @@ impl Hash for Words {
 }
 
 impl Words {
+    /// These literals, each with what follows it; enough to look for the same table.
+    pub(super) fn new(words: &[(u32, RegexId)]) -> Self {
+        let followed = words.iter().any(|&(_, tail)| tail != RegexId::EMPTY);
+        let tails = words.iter().filter(|_| followed);
+        Self {
+            literals: words.iter().map(|&(literal, _)| literal).collect(),
+            tails: tails.map(|&(_, tail)| tail).collect(),
+            text: Box::default(),
+            starts: Box::default(),
+            spans: Box::default(),
+            blocks: Box::default(),
+        }
+    }
+
+    /// Adds the bytes of each word, and what is known of what follows it.
+    pub(super) fn complete<'a>(&mut self, words: impl Iterator<Item = (&'a [u8], &'a Facts)>) {
+        let mut text = Vec::new();
+        let mut starts = Vec::new();
+        let mut spans = Vec::new();
+        for (literal, tail) in words {
+            starts.push(text.len() as u32);
+            text.extend_from_slice(literal);
+            let length = literal.len() as u32;
+            let shortest = tail.shortest.saturating_add(length);
+            spans.push(Span {
+                shortest,
+                most: tail.most.saturating_add(length),
+                farthest: shortest,
+                within: tail.within,
+                weight: tail.weight.saturating_add(WEIGHT),
+            });
+        }
+        starts.push(text.len() as u32);
+        let all = |block: &[Span]| block.iter().fold(Span::NONE, Span::with);
+        self.blocks = spans.chunks(BLOCK).map(all).collect();
+        (self.text, self.starts, self.spans) = (text.into(), starts.into(), spans.into());
+    }
+
     /// What follows each word of the table; empty if nothing follows any.
     pub(super) fn tails(&self) -> &[RegexId] {
         &self.tails
@@ -155,7 +158,7 @@ impl Words {
 
     /// The byte of a word at a place, if it does not end there.
     #[inline]
-    fn byte(&self, word: u32, at: u32) -> Option<u8> {
+    pub(super) fn byte(&self, word: u32, at: u32) -> Option<u8> {
         let place = self.starts[word as usize] + at;
         (place < self.starts[word as usize + 1]).then(|| self.text[place as usize])
     }
@@ -213,7 +216,7 @@ impl Words {
         facts.within = all.within.max(all.farthest - at);
     }
 
-    fn memory_bytes(&self) -> usize {
+    pub(super) fn memory_bytes(&self) -> usize {
         self.literals.len() * (2 * size_of::<u32>() + size_of::<Span>())
             + self.tails.len() * size_of::<RegexId>()
             + self.text.len()
@@ -244,156 +247,4 @@ fn find(range: Range<u32>, passes: impl Fn(u32) -> bool) -> u32 {
         }
     }
     start
-}
-
-impl Residuals {
-    /// The place in front of words, if an expression is nothing else.
-    pub(crate) fn passage(&self, id: RegexId) -> Option<Passage> {
-        match *self.node(id) {
-            Node::Words {
-                table,
-                first,
-                end,
-                at,
-            } => Some(Passage {
-                what: What::Words {
-                    table,
-                    first,
-                    end,
-                    next: first,
-                },
-                at,
-            }),
-            Node::Literal { bytes, at, tail } => Some(Passage {
-                what: What::Literal { bytes, tail },
-                at,
-            }),
-            _ => None,
-        }
-    }
-
-    /// Where a byte leads from a place within words.
-    pub(crate) fn pass(
-        &mut self,
-        passage: &mut Passage,
-        byte: u8,
-        fuel: &mut Fuel,
-    ) -> Result<Passed, Error> {
-        let behind = passage.at + 1;
-        let (what, ends) = match passage.what {
-            What::Literal { bytes, tail } => {
-                let literal = &self.literals[bytes as usize];
-                if literal[passage.at as usize] != byte {
-                    return Ok(Passed::Dead);
-                }
-                if literal.len() == behind as usize {
-                    return Ok(Passed::Through(tail));
-                }
-                (passage.what, false)
-            }
-            What::Words {
-                table,
-                first,
-                end,
-                ref mut next,
-            } => {
-                let words = &self.tables[table as usize];
-                // Those before `next` go on with lesser bytes than it, but perhaps not than this one.
-                if *next > first && words.byte(*next - 1, passage.at) >= Some(byte) {
-                    *next = first;
-                }
-                let found = words.with_byte(*next..end, passage.at, byte);
-                *next = found.start;
-                if found.is_empty() {
-                    return Ok(Passed::Dead);
-                }
-                let ends = words.ends(found.start, behind);
-                let tail = words.tail(found.start);
-                if ends && (tail != RegexId::EMPTY || found.len() == 1) {
-                    let rest = self.words_from(table, found.start, found.end, behind, fuel)?;
-                    return Ok(Passed::Through(rest));
-                }
-                let what = What::Words {
-                    table,
-                    first: found.start,
-                    end: found.end,
-                    next: found.start,
-                };
-                (what, ends)
-            }
-        };
-        Ok(Passed::Within(Passage { what, at: behind }, ends))
-    }
-
-    /// The byte that comes next, where that can be one only.
-    pub(crate) fn only(&self, passage: &Passage) -> Option<u8> {
-        match passage.what {
-            What::Literal { bytes, .. } => {
-                let literal = &self.literals[bytes as usize];
-                literal.get(passage.at as usize).copied()
-            }
-            What::Words {
-                table, first, end, ..
-            } if end == first + 1 => self.tables[table as usize].byte(first, passage.at),
-            What::Words { .. } => None,
-        }
-    }
-
-    /// Whether an expression may follow a word of a table.
-    pub(super) fn may_follow_words(&self, tail: RegexId) -> bool {
-        let facts = self.facts(tail);
-        let clear = match facts.size {
-            Size::Finite => facts.most < u32::MAX / 2,
-            Size::Infinite => facts.most == u32::MAX,
-            _ => false,
-        };
-        clear && !facts.logical && !facts.counted && facts.shortest < u32::MAX / 2
-    }
-
-    /// The number of a table of different words, in any order, which [may](Self::may_follow_words) be followed by what
-    /// follows them.
-    pub(super) fn intern_words(&mut self, mut words: Vec<(u32, RegexId)>) -> u32 {
-        words
-            .sort_unstable_by(|a, b| self.literals[a.0 as usize].cmp(&self.literals[b.0 as usize]));
-        let literals = words.iter().map(|&(literal, _)| literal);
-        let tails: Box<[RegexId]> = if words.iter().all(|&(_, tail)| tail == RegexId::EMPTY) {
-            Box::default()
-        } else {
-            words.iter().map(|&(_, tail)| tail).collect()
-        };
-        let mut table = Words {
-            literals: literals.collect(),
-            tails,
-            text: Box::default(),
-            starts: Box::default(),
-            spans: Box::default(),
-            blocks: Box::default(),
-        };
-        if let Some(known) = self.tables.get_index_of(&table) {
-            return known as u32;
-        }
-        let mut text = Vec::new();
-        let mut starts = Vec::with_capacity(words.len() + 1);
-        let mut spans = Vec::with_capacity(words.len());
-        for &(literal, tail) in &words {
-            let literal = &self.literals[literal as usize];
-            starts.push(text.len() as u32);
-            text.extend_from_slice(literal);
-            let (length, tail) = (literal.len() as u32, self.facts(tail));
-            let shortest = tail.shortest.saturating_add(length);
-            spans.push(Span {
-                shortest,
-                most: tail.most.saturating_add(length),
-                farthest: shortest,
-                within: tail.within,
-                weight: tail.weight.saturating_add(WEIGHT),
-            });
-        }
-        starts.push(text.len() as u32);
-        let all = |block: &[Span]| block.iter().fold(Span::NONE, Span::with);
-        table.blocks = spans.chunks(BLOCK).map(all).collect();
-        (table.text, table.starts, table.spans) = (text.into(), starts.into(), spans.into());
-        self.heap += table.memory_bytes();
-        self.tables.insert_full(table).0 as u32
-    }
 }
