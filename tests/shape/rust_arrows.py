@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+__all__ = ["rust_arrows"]
+
 # Strings (raw ones, too), comments and characters: nothing in them names an item. A lifetime is no character.
 _NO_CODE = re.compile(
     r"""//[^\n]*|/\*.*?\*/|(?<!\w)b?r(#*)".*?"\1|(?<!\w)b?"(?:\\.|[^"\\])*"|(?<!\w)b?'(?:\\[^u]|\\u\{[0-9a-fA-F]+\}|[^\\'])'""",
@@ -123,7 +125,9 @@ def _leaves(tree: str, before: Module) -> Iterator[tuple[Module, str]]:
         yield (*before, *path, name), alias or name
 
 
-def _defined(sources: dict[Module, _Source], module: Module, path: Module, met: frozenset[object] = frozenset()) -> Module | None:
+def _defined(
+    sources: dict[Module, _Source], module: Module, path: Module, met: frozenset[tuple[Module, str]] = frozenset()
+) -> Module | None:
     """The module whose file defines what `path` names, read in `module`; None for what is no item of this crate."""
     first, *rest = path
     if first == "crate":

@@ -11,15 +11,9 @@ use super::residual::Residuals;
 use crate::error::Error;
 use crate::limits::Fuel;
 
-/// Repetitions of something that may begin with so many bytes are what most tokens are read by.
-const MANY: u32 = 32;
-
 /// Up to so many bytes may lead a terminal and be no part of what it is about; reading the vocabulary by another set of
 /// them takes as long as reading it by a terminal.
 const BLANKS: u32 = 8;
-
-/// Lower bounds of so much are soon reached.
-const SOON: u32 = 3;
 
 /// Work on finding out whether a count matters; after so many failures nobody tries again.
 const PROOF: u64 = 20_000;
@@ -142,39 +136,6 @@ impl Residuals {
             },
             _ => Ok(part),
         }
-    }
-
-    /// Another expression that many share and that mostly behaves alike: without upper bounds, lower bounds either gone
-    /// or out of reach of `bytes` bytes, without complements. None where nothing is gained.
-    pub(crate) fn plainer(
-        &mut self,
-        id: RegexId,
-        bytes: u32,
-        fuel: &mut Fuel,
-    ) -> Result<Option<RegexId>, Error> {
-        let plainer = self.rewrite(id, fuel, &|residuals, part, fuel| match *residuals
-            .arena
-            .node(part)
-        {
-            Node::Repeat { inner, min, .. } if residuals.first(inner).len() >= MANY => {
-                let min = if min <= SOON { 0 } else { bytes.max(min) };
-                residuals.arena.repeat(inner, min, None, fuel)
-            }
-            Node::And(ref parts) => {
-                let parts = Arc::clone(parts);
-                if let Some((rest, _)) = residuals.roomy(part, fuel)? {
-                    return Ok(rest);
-                }
-                let kept = parts
-                    .iter()
-                    .copied()
-                    .filter(|&part| !matches!(residuals.arena.node(part), Node::Not(_)))
-                    .collect();
-                residuals.arena.and(kept, fuel)
-            }
-            _ => Ok(part),
-        })?;
-        Ok((plainer != id && plainer != RegexId::NOTHING).then_some(plainer))
     }
 
     /// For an intersection of an expression with a count of units, such as the characters of a string with at most so

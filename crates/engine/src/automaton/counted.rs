@@ -38,12 +38,6 @@ impl Residuals {
         self.arena.far()
     }
 
-    /// Whether nothing in an expression is counted beside it, or could be.
-    pub(super) fn is_uncounted(&self, id: RegexId) -> bool {
-        let facts = self.arena.facts(id);
-        !facts.counted && facts.taken == Taken::Nothing
-    }
-
     /// What the counters in an expression have taken.
     pub(super) fn taken(&self, id: RegexId) -> Taken {
         self.arena.facts(id).taken

@@ -118,18 +118,4 @@ impl Residuals {
         };
         Ok(Passed::Within(Passage { what, at: behind }, ends))
     }
-
-    /// The byte that comes next, where that can be one only.
-    pub(crate) fn only(&self, passage: &Passage) -> Option<u8> {
-        match passage.what {
-            What::Literal { bytes, .. } => {
-                let literal = &self.arena.literals[bytes as usize];
-                literal.get(passage.at as usize).copied()
-            }
-            What::Words {
-                table, first, end, ..
-            } if end == first + 1 => self.arena.tables[table as usize].byte(first, passage.at),
-            What::Words { .. } => None,
-        }
-    }
 }

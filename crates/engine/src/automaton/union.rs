@@ -254,16 +254,6 @@ impl Unions {
         (classes, start)
     }
 
-    /// The one terminal of a union, with its tag, if nothing in it is counted beside the union.
-    pub(crate) fn one(&self, union: UnionId) -> Option<(u32, RegexId)> {
-        match *self.parts(union) {
-            [(tag, residual)] if !union.is_counted() && self.residuals.is_uncounted(residual) => {
-                Some((tag, residual))
-            }
-            _ => None,
-        }
-    }
-
     /// Whether a byte leads anywhere, where that is known without a derivative.
     pub(crate) fn lives(&self, union: UnionId, byte: u8) -> Option<bool> {
         if union.is_counted() {
@@ -284,12 +274,6 @@ impl Unions {
             }
         }
         all
-    }
-
-    /// The byte that a residual begins with, where that can be one only.
-    pub(crate) fn only_first(&self, residual: RegexId) -> Option<u8> {
-        let first = self.residuals.first(residual);
-        (first.len() == 1).then(|| first.iter().next()).flatten()
     }
 
     /// Whether a byte leads anywhere from a residual, where its form says so: without intersections and complements, a

@@ -6,7 +6,7 @@ use super::grammar::Dots;
 use super::reads::Reads;
 use super::sets::{Ended, Landing, RetId, SetId, Sets};
 use super::state::{Frames, State, StateId, States, Thread};
-use crate::automaton::{Carried, FiredId, UnionId, Unions};
+use crate::automaton::{Carried, FiredId, Unions};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::vocabulary::Vocabulary;
@@ -190,25 +190,6 @@ impl Recognizer {
         fuel: &mut Fuel,
     ) -> Result<bool, Error> {
         self.push_with(frames, Some(byte), None, fuel)
-    }
-
-    /// Whether a byte leads one of some threads anywhere by itself.
-    pub(crate) fn may_take(
-        &mut self,
-        threads: &[Thread],
-        byte: u8,
-        fuel: &mut Fuel,
-    ) -> Result<bool, Error> {
-        if let Some(known) = self.lives(threads, byte) {
-            return Ok(known);
-        }
-        for &(_, union) in threads {
-            let (to, fired) = self.unions.step(union, byte, fuel)?;
-            if to != UnionId::DEAD || fired != FiredId::NONE {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 
     /// Pushes the state behind a token that matches as these symbols; false if that cannot be.

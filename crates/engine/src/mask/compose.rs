@@ -477,12 +477,6 @@ impl Making<'_> {
         let below = |node: u32| node as usize..trie.nodes()[node as usize].next as usize;
         let from = self.out.ids.len();
         for byte in first.iter() {
-            if let Some(rests) = inside.exits.rests(byte, vocabulary) {
-                frames.load_threads(&[thread]);
-                let all = &mut Listed(&mut self.out.ids);
-                walk(recognizer, rests, whole(rests), frames, lane, fuel, all)?;
-                continue;
-            }
             for &(_, node) in inside.exits.at(byte) {
                 frames.load_threads(&[thread]);
                 if inside.without.is_empty() {

@@ -1,34 +1,19 @@
 //! Where tokens leave a terminal: where it cannot go on, and where it could have.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use syntagma_grammar::ir::ByteSet;
 
-use crate::vocabulary::{Trie, Vocabulary};
+use crate::vocabulary::Trie;
 
-/// From so many exits at one byte on, the rests of the tokens get a trie of their own.
+/// Fewer exits are sorted, more are counted by byte.
 const EXITS: usize = 8;
-
-/// Up to so many nodes below the exits: making it takes about a microsecond for three.
-const CROSSING: usize = 1_500;
 
 /// Nodes of the vocabulary's trie at which a token leaves the terminal, by their bytes.
 #[derive(Debug)]
 pub(super) struct Exits {
     nodes: Box<[(u8, u32)]>,
-    /// Bytes with many nodes, ascending.
-    crowds: Box<[Crowd]>,
-}
-
-/// Many exits at one byte.
-#[derive(Debug)]
-struct Crowd {
-    byte: u8,
-    /// Whether somebody has walked below the nodes: who comes second makes the trie of the rests.
-    walked: AtomicBool,
-    rests: OnceLock<Option<Box<Trie>>>,
 }
 
 impl Exits {
@@ -40,7 +25,6 @@ impl Exits {
             nodes.sort_unstable_by_key(|&(byte, _)| byte);
             return Self {
                 nodes: nodes.into(),
-                crowds: Box::default(),
             };
         }
         let mut next = [0; 256];
@@ -57,18 +41,8 @@ impl Exits {
             nodes[*next] = (byte, node);
             *next += 1;
         }
-        let crowds = nodes
-            .chunk_by(|a, b| a.0 == b.0)
-            .filter(|same| same.len() >= EXITS)
-            .map(|same| Crowd {
-                byte: same[0].0,
-                walked: AtomicBool::new(false),
-                rests: OnceLock::new(),
-            })
-            .collect();
         Self {
             nodes: nodes.into(),
-            crowds,
         }
     }
 
@@ -80,11 +54,6 @@ impl Exits {
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.nodes.len()
-    }
-
-    /// All of them, with their bytes.
-    pub(super) fn nodes(&self) -> &[(u8, u32)] {
-        &self.nodes
     }
 
     /// Whether any is among these nodes.
@@ -102,27 +71,8 @@ impl Exits {
         at(&self.nodes, byte)
     }
 
-    /// A trie of what is left of the tokens that leave at a byte, where it is worth while to walk that instead.
-    pub(super) fn rests(&self, byte: u8, vocabulary: &Vocabulary) -> Option<&Trie> {
-        let crowd = self.crowds.binary_search_by_key(&byte, |crowd| crowd.byte);
-        let crowd = &self.crowds[crowd.ok()?];
-        if !crowd.walked.swap(true, Ordering::Relaxed) {
-            return None;
-        }
-        let make = || {
-            let nodes = vocabulary.trie().nodes();
-            let below = |&(_, node): &(u8, u32)| nodes[node as usize].next - node;
-            let exits = self.at(byte);
-            let crossing: u32 = exits.iter().map(below).sum();
-            let few = crossing as usize <= CROSSING;
-            few.then(|| Box::new(rest_trie(exits, vocabulary)))
-        };
-        crowd.rests.get_or_init(make).as_deref()
-    }
-
-    /// Counts the tries as if they were there.
     pub(super) fn memory_bytes(&self) -> usize {
-        self.nodes.len() * 40 + self.crowds.len() * size_of::<Crowd>() + size_of::<Self>()
+        self.nodes.len() * size_of::<(u8, u32)>() + size_of::<Self>()
     }
 }
 
@@ -149,19 +99,4 @@ impl Split {
         let trie = self.0.as_ref().map_or(0, |trie| trie.memory_bytes());
         trie + size_of::<Self>() + 64
     }
-}
-
-/// A trie of what is left of tokens behind the places where they leave.
-fn rest_trie(exits: &[(u8, u32)], vocabulary: &Vocabulary) -> Trie {
-    let trie = vocabulary.trie();
-    let mut rests: Vec<(u32, &[u8])> = Vec::new();
-    for &(_, exit) in exits {
-        let exit = exit as usize;
-        let inside = usize::from(trie.nodes()[exit].depth) - 1;
-        for at in exit..trie.nodes()[exit].next as usize {
-            let tokens = trie.tokens(at).iter();
-            rests.extend(tokens.map(|&id| (id, &vocabulary.token(id)[inside..])));
-        }
-    }
-    Trie::new(rests.into_iter())
 }

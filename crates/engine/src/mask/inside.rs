@@ -11,7 +11,7 @@ use std::sync::Arc;
 use syntagma_grammar::ir::ByteSet;
 
 use super::exits::Exits;
-use super::row::{List, SPARSE, allow, allow_all, allow_row, is_allowed, refuse};
+use super::row::{List, SPARSE, allow, allow_all, is_allowed, refuse};
 use crate::vocabulary::{Vocabulary, bitmask_words};
 
 /// Tokens, as what takes less room.
@@ -69,20 +69,6 @@ impl Tokens {
             }
             more.for_each(|id| allow(row, id));
         })
-    }
-
-    /// The tokens of rows and of a list.
-    pub(super) fn of_rows(rows: &[&[i32]], list: Vec<u32>, vocabulary: &Vocabulary) -> Self {
-        match rows {
-            [] if list.len() <= SPARSE => Self::List(list.into()),
-            [] => Self::row(nothing(vocabulary), |row| allow_all(row, &list)),
-            [first, more @ ..] => Self::row(first.iter().copied(), |row| {
-                for more in more {
-                    allow_row(row, more);
-                }
-                allow_all(row, &list);
-            }),
-        }
     }
 
     /// A row that is made of another one, where it is to stay.

@@ -146,13 +146,6 @@ impl Lane {
         (!rest.passes()).then(|| self.known[rest.index()].residual)
     }
 
-    /// The byte that comes next within words, where that can be one only.
-    #[inline]
-    pub(super) fn only(&self, rest: Rest, residuals: &Residuals) -> Option<u8> {
-        let place = rest.passes().then(|| &self.places[rest.index()]);
-        place.and_then(|place| residuals.only(place))
-    }
-
     /// What a byte leaves.
     #[inline]
     pub(super) fn step(
@@ -217,16 +210,6 @@ impl Lane {
             }
         }
         Ok(next)
-    }
-
-    /// What bytes leave of a residual, as far as they were met.
-    #[inline]
-    pub(super) fn row(&self, rest: Rest) -> Option<&[Rest]> {
-        if rest.passes() {
-            return None;
-        }
-        let start = rest.index() << 8;
-        self.rows.get(start..start + 256)
     }
 
     /// ASCII bytes that lead back to a residual, as far as they were met.

@@ -1,13 +1,11 @@
 //! Token masks, remembered per state.
 //!
 //! * `row` is the layout that people hand to a sampler;
-//! * `siblings` leads past what nobody can read;
 //! * `walk` computes a mask from nothing but the grammar: slow, and the judge of everything else;
 //! * `anchor` is where in the vocabulary a terminal begins to read, `front` how;
 //! * `lane` runs one terminal alone, `safe` says what it reads without dying and `safe_search` finds that out, `inside` says
 //!   what it does to the whole vocabulary and `exits` where tokens leave it, `scan` finds that out, `runs` deals with blanks before it, `shared` keeps all that for all grammars of the vocabulary;
 //! * `excluded` derives that from what is known of another terminal, which some words are left out of;
-//! * `led` puts it together from what is known of another terminal, which blanks stand before;
 //! * `splits` is about tokens that leave a terminal where it could also have gone on;
 //! * `terminals` is what one grammar knows of its terminals by way of these;
 //! * `compose` puts masks together from that;
@@ -24,7 +22,6 @@ mod exits;
 mod front;
 mod inside;
 mod lane;
-mod led;
 mod memo;
 mod pool;
 mod row;
@@ -33,7 +30,6 @@ mod safe;
 mod safe_search;
 mod scan;
 mod shared;
-mod siblings;
 mod splits;
 mod terminals;
 mod walk;

@@ -11,7 +11,6 @@ use super::front::Front;
 use super::inside::{Inside, Tokens, changed};
 use super::lane::{Lane, Reads, Rest};
 use super::row::allow_all;
-use super::siblings::Siblings;
 use super::walk;
 use crate::automaton::{RegexId, Residuals};
 use crate::error::Error;
@@ -25,9 +24,6 @@ const BESIDE: usize = 8;
 /// or so many in all.
 const MOST_BESIDE: usize = 6_000;
 
-/// Up to so many nodes below a node are fewer than what it takes to skip them.
-const SMALL: usize = 48;
-
 /// A scan that has visited one in so many nodes is long: then it pays to look closely at what residuals read.
 const LONG: usize = 128;
 
@@ -40,39 +36,6 @@ struct Found {
 }
 
 impl Found {
-    /// Goes from a node that leaves a residual to the first one below at which something else is left, and not nothing.
-    fn pass(
-        &mut self,
-        (trie, at): (&Trie, usize),
-        (rest, row): (Rest, &[Rest]),
-        (kept, from): (&mut Vec<Range<u32>>, &mut u32),
-    ) -> usize {
-        let nodes = trie.nodes();
-        let next = nodes[at].next as usize;
-        let mut child = at + 1;
-        while child < next {
-            let node = nodes[child];
-            let to = row[usize::from(node.byte)];
-            if to == Rest::DEAD {
-                if rest.ends() {
-                    self.exits.push((node.byte, child as u32));
-                }
-                keep_run(kept, *from..trie.before(child));
-                child = node.next as usize;
-                *from = trie.before(child);
-            } else if to == rest {
-                if rest.ends() {
-                    self.live.insert(node.byte);
-                }
-                child += 1;
-            } else {
-                break;
-            }
-            self.visited += 1;
-        }
-        child
-    }
-
     /// Whether what a residual reads of all below a node says which of the tokens there stay inside.
     fn skip(
         &mut self,
@@ -116,7 +79,6 @@ impl Found {
 pub(super) struct Scan {
     pub(super) lane: Lane,
     pub(super) path: Vec<Rest>,
-    siblings: Vec<Option<Siblings>>,
     pairs: Vec<(Rest, Rest)>,
     kept: Vec<Range<u32>>,
     agreement: IdMap<(RegexId, RegexId), u32>,
@@ -143,7 +105,6 @@ impl Scan {
         self.kept.clear();
         self.path.clear();
         self.path.resize(trie.longest() + 1, Rest::DEAD);
-        self.siblings.resize(trie.longest() + 2, None);
         let start = self.lane.start(front.rest, residuals);
         let mut found = Found {
             live: ByteSet::EMPTY,
@@ -202,7 +163,7 @@ impl Scan {
         })
     }
 
-    /// Reads a part of a trie of tokens, siblings with all that is below them.
+    /// Reads a part of a trie of tokens: nodes side by side, with all that is below them.
     fn part(
         &mut self,
         (trie, part): (&Trie, Range<usize>),
@@ -213,11 +174,7 @@ impl Scan {
         fuel: &mut Fuel,
     ) -> Result<(), Error> {
         let Self {
-            lane,
-            path,
-            siblings,
-            kept,
-            ..
+            lane, path, kept, ..
         } = self;
         let long = vocabulary.trie().nodes().len() / LONG;
         let nodes = trie.nodes();
@@ -225,7 +182,6 @@ impl Scan {
             return Ok(());
         };
         path[usize::from(first.depth) - 1] = start;
-        siblings[usize::from(first.depth)] = None;
         let mut at = part.start;
         // Tokens are kept by the run: between two places where they die, all stay inside.
         let mut from = trie.before(part.start);
@@ -233,20 +189,6 @@ impl Scan {
             let node = nodes[at];
             let depth = usize::from(node.depth);
             let before = path[depth - 1];
-            if let Some(siblings) = &mut siblings[depth] {
-                let next = match lane.only(before, residuals) {
-                    Some(byte) => siblings.next_of(trie, at, byte),
-                    None => siblings.next(trie, at, |byte| {
-                        Ok(lane.step(before, byte, residuals, fuel)? != Rest::DEAD)
-                    })?,
-                };
-                if next != at {
-                    keep_run(kept, from..trie.before(at));
-                    from = trie.before(next);
-                    at = next;
-                    continue;
-                }
-            }
             found.visited += 1;
             lane.looking = found.visited > long;
             let rest = lane.step(before, node.byte, residuals, fuel)?;
@@ -263,24 +205,7 @@ impl Scan {
                 found.live.insert(node.byte);
             }
             found.ends_anywhere &= rest.ends();
-            // Where little is below, what the residual reads without change is passed in order, without asking first.
             let next = node.next as usize;
-            if next - at <= SMALL
-                && let Some(row) = lane.row(rest)
-            {
-                let child = found.pass((trie, at), (rest, row), (kept, &mut from));
-                if child == next {
-                    at = next;
-                    continue;
-                }
-                if child > at + 1 {
-                    let depths = depth..usize::from(nodes[child].depth);
-                    path[depths.clone()].fill(rest);
-                    siblings[depths.start + 1..=depths.end].fill(None);
-                    at = child;
-                    continue;
-                }
-            }
             if !rest.passes()
                 && let Some(below) = trie.below(at)
                 && let reads = lane.reads(rest, below, residuals, fuel)?
@@ -290,12 +215,6 @@ impl Scan {
                 continue;
             }
             path[depth] = rest;
-            // Where it may end, those that die leave.
-            siblings[depth + 1] = if rest.ends() {
-                None
-            } else {
-                Siblings::of(trie, at)
-            };
             at += 1;
         }
         keep_run(kept, from..trie.before(part.end));

@@ -7,7 +7,6 @@ use super::excluded::excluded;
 use super::exits::{Leave, Split};
 use super::front::Front;
 use super::inside::Inside;
-use super::led::led;
 use super::shared::Shared;
 use super::splits::from_exits;
 use crate::automaton::{Exclusion, RegexId, Residuals, UnionId, Unions};
@@ -23,14 +22,11 @@ const SCANS: usize = 8;
 /// A terminal that may begin with so many bytes is compared with another before the vocabulary is read by it.
 const MANY: u32 = 32;
 
-/// Tokens of up to so many bytes are short, and those of up to so many shorter.
-const NEAR: [u32; 2] = [32, 12];
+/// Tokens of up to so many bytes are short: nearly all are.
+const NEAR: u32 = 32;
 
 /// A terminal is wide if it may begin with so many bytes behind each of which so many may follow.
 const WIDE: (usize, u32) = (9, 10);
-
-/// So many bytes or fewer may be blanks.
-const BLANKS: u32 = 8;
 
 /// Marks what is made for comparison, which is not the terminal's own.
 const ASIDE: u32 = 1 << 31;
@@ -58,15 +54,6 @@ impl<'a> Reading<'a> {
         self.nodes = self.nodes.checked_sub(nodes)?;
         Some(())
     }
-}
-
-/// A residual whose tokens are known or soon found, beside which another is read.
-struct Neighbour<'a> {
-    residual: RegexId,
-    /// Up to so many bytes the two take words alike.
-    near: u32,
-    /// The lengths for which there may be one that is plainer still.
-    lengths: &'a [u32],
 }
 
 /// The terminals of one grammar.
@@ -156,14 +143,11 @@ impl Terminals {
         let known = fingerprint.and_then(|known| self.shared.get(known, place));
         let inside = if let Some(known) = known {
             known
-        } else if let Some(made) = self.led((aside, shape), place, residuals, reading, fuel) {
-            Arc::new(made)
         } else {
             reading.spend(place)?;
             let made = if place == Anchor::Root {
                 self.beside(
                     (residual, shape),
-                    &NEAR,
                     aside,
                     residuals,
                     reading.vocabulary,
@@ -182,54 +166,6 @@ impl Terminals {
         }
         self.remember(residual, place, &inside);
         Some(inside)
-    }
-
-    /// What is known of a terminal that is a wide one behind blanks, any number of them.
-    fn led(
-        &mut self,
-        (tag, residual): (u32, RegexId),
-        place: Anchor,
-        residuals: &mut Residuals,
-        reading: &mut Reading,
-        fuel: &mut Fuel,
-    ) -> Option<Inside> {
-        if place != Anchor::Root || !self.layers.has(Layer::Within) {
-            return None;
-        }
-        residuals.set_owner(tag);
-        let (mut blanks, mut most, mut rest) = residuals.lead(residual);
-        let may_lack = !blanks.is_empty();
-        if !may_lack {
-            // At least one of them.
-            let first = residuals.first(residual);
-            if first.len() > BLANKS {
-                return None;
-            }
-            let mut behind = first
-                .iter()
-                .map(|byte| residuals.step(residual, byte, fuel));
-            let one = behind.next()?.ok()?;
-            if !behind.all(|other| other.is_ok_and(|other| other == one)) {
-                return None;
-            }
-            (blanks, most, rest) = residuals.lead(one);
-            if blanks != first {
-                return None;
-            }
-        }
-        if most < u32::MAX || !self.is_wide((tag, rest), residuals, fuel).ok()? {
-            return None;
-        }
-        let mut known = Vec::new();
-        for place in [Anchor::Runs(blanks), Anchor::Root] {
-            if may_lack || place != Anchor::Root {
-                known.push(self.inside((tag, rest), place, residuals, reading)?);
-            }
-        }
-        let vocabulary = reading.vocabulary;
-        let runs = self.shared.runs(vocabulary.trie(), &blanks);
-        let whole = known.iter().all(|known| known.is_whole());
-        whole.then(|| led(&known, runs.tokens(u32::MAX), vocabulary))
     }
 
     /// Whether a terminal has been at a place before: then it will be again, and is worth being looked at by itself.
@@ -281,39 +217,35 @@ impl Terminals {
         })
     }
 
-    /// The same only where a plainer residual differs, which may be read beside another one in its turn; None where there
-    /// is none, or the two differ too much. Of the lengths of [`NEAR`], those are left for which no plainer one was
-    /// found.
+    /// The same only where another residual differs that treats short tokens alike: without the counts that those cannot
+    /// exceed. None where there is none, or the two differ too much.
     fn beside(
         &self,
         (residual, shape): (RegexId, RegexId),
-        lengths: &[u32],
         aside: u32,
         residuals: &mut Residuals,
         vocabulary: &Vocabulary,
         fuel: &mut Fuel,
     ) -> Result<Option<Inside>, Error> {
-        let found = self.neighbour((residual, shape), lengths, residuals, vocabulary, fuel)?;
-        let Some(Neighbour {
-            residual: other,
-            near,
-            lengths,
-        }) = found
-        else {
+        if residuals.first(shape).len() < MANY || !self.layers.has(Layer::Beside) {
             return Ok(None);
+        }
+        let other = residuals.uncounted(residual, NEAR, fuel)?;
+        let differs = if residuals.is_logical(shape) {
+            !residuals.same_head(other, shape)
+        } else {
+            other != shape
         };
+        if !differs {
+            return Ok(None);
+        }
         let fingerprint = residuals.fingerprint(other);
         let known = fingerprint.and_then(|known| self.shared.get(known, Anchor::Root));
         let known = if let Some(known) = known {
             known
         } else {
-            let made = if near == 0 {
-                None
-            } else {
-                self.beside((other, other), lengths, aside, residuals, vocabulary, fuel)?
-            };
-            let whole = || self.whole((aside, other), Anchor::Root, residuals, vocabulary, fuel);
-            let made = Arc::new(made.map_or_else(whole, Ok)?);
+            let made = self.whole((aside, other), Anchor::Root, residuals, vocabulary, fuel)?;
+            let made = Arc::new(made);
             if let Some(fingerprint) = fingerprint {
                 self.shared.put(fingerprint, Anchor::Root, &made);
             }
@@ -322,58 +254,9 @@ impl Terminals {
         if !known.is_whole() {
             return Ok(None);
         }
-        let other = (other, &*known, near);
+        let other = (other, &*known, NEAR);
         self.shared
             .with_scan(|scan| scan.beside((aside, shape), other, residuals, vocabulary, fuel))
-    }
-
-    /// A plainer residual to begin with.
-    fn neighbour<'a>(
-        &self,
-        (residual, shape): (RegexId, RegexId),
-        lengths: &'a [u32],
-        residuals: &mut Residuals,
-        vocabulary: &Vocabulary,
-        fuel: &mut Fuel,
-    ) -> Result<Option<Neighbour<'a>>, Error> {
-        if residuals.first(shape).len() < MANY || !self.layers.has(Layer::Beside) {
-            return Ok(None);
-        }
-        // Few tokens are long, so a residual that treats the short ones alike is a good one to start from.
-        let logical = residuals.is_logical(shape);
-        for (index, &near) in lengths.iter().enumerate() {
-            // What reads plain tokens without looking is read faster by itself than beside what is not so near.
-            if near < NEAR[0] {
-                let plain = vocabulary.plain().below();
-                let stretch = residuals.stretch(shape, fuel)?;
-                if stretch.is_some_and(|text| text.reads(plain) || text.cuts(plain).is_some()) {
-                    break;
-                }
-            }
-            let other = residuals.uncounted(residual, near, fuel)?;
-            let found = if logical {
-                !residuals.same_head(other, shape)
-            } else {
-                other != shape
-            };
-            if found {
-                return Ok(Some(Neighbour {
-                    residual: other,
-                    near,
-                    lengths: &lengths[index + 1..],
-                }));
-            }
-        }
-        if !logical {
-            return Ok(None);
-        }
-        let longest = vocabulary.trie().longest() as u32;
-        let plainer = residuals.plainer(shape, longest, fuel)?;
-        Ok(plainer.map(|residual| Neighbour {
-            residual,
-            near: 0,
-            lengths,
-        }))
     }
 
     /// What tokens have where they leave a residual at a byte on which it goes on, for each of these bytes; None if that

@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use super::row::allow;
-use super::siblings::Siblings;
-use crate::automaton::{FiredId, RegexId, UnionId, Unions};
+use crate::automaton::{FiredId, UnionId};
 use crate::earley::{Frames, Recognizer, SetId, StateId, Thread};
 use crate::error::Error;
 use crate::limits::Fuel;
@@ -95,86 +94,10 @@ impl Visitor for Listed<'_> {
     }
 }
 
-/// What remains of terminals of one set: of several, or of one whose bytes can be followed without the unions it is in.
-#[derive(Debug, Clone, Copy)]
-enum Rest {
-    Union(UnionId),
-    /// Its tag and residual.
-    One(u32, RegexId),
-}
+/// What remains of the terminals that are read, by depth: work space of walks.
+pub(super) type Lane = Vec<UnionId>;
 
-impl Rest {
-    fn of(union: UnionId, unions: &Unions) -> Self {
-        match unions.one(union) {
-            Some((tag, residual)) => Self::One(tag, residual),
-            None => Self::Union(union),
-        }
-    }
-
-    fn union(self, unions: &mut Unions) -> UnionId {
-        match self {
-            Self::Union(union) => union,
-            Self::One(tag, residual) => unions.intern([(tag, residual)]),
-        }
-    }
-
-    /// The byte that comes next, where that can be one only.
-    fn only(self, unions: &Unions) -> Option<u8> {
-        match self {
-            Self::Union(_) => None,
-            Self::One(_, residual) => unions.only_first(residual),
-        }
-    }
-
-    /// Whether a byte leads anywhere, where that is known already.
-    fn lives(self, byte: u8, unions: &Unions) -> Option<bool> {
-        match self {
-            Self::Union(union) => unions.lives(union, byte),
-            Self::One(_, residual) => unions.known_first(residual, byte),
-        }
-    }
-
-    /// What remains behind a byte, if no terminal may end with it, and whether that is anything.
-    fn step(
-        self,
-        byte: u8,
-        unions: &mut Unions,
-        fuel: &mut Fuel,
-    ) -> Result<Option<(Self, bool)>, Error> {
-        Ok(match self {
-            Self::Union(union) => {
-                let (to, fired) = unions.step(union, byte, fuel)?;
-                let inside = fired == FiredId::NONE;
-                inside.then(|| (Self::of(to, unions), to != UnionId::DEAD))
-            }
-            Self::One(tag, residual) => {
-                let residuals = unions.residuals();
-                residuals.set_owner(tag);
-                let to = residuals.step(residual, byte, fuel)?;
-                let inside = !residuals.is_nullable(to);
-                inside.then_some((Self::One(tag, to), to != RegexId::NOTHING))
-            }
-        })
-    }
-
-    /// Whether a byte leads anywhere.
-    fn may_take(self, byte: u8, unions: &mut Unions, fuel: &mut Fuel) -> Result<bool, Error> {
-        if let Some(known) = self.lives(byte, unions) {
-            return Ok(known);
-        }
-        Ok(self.step(byte, unions, fuel)?.is_none_or(|(_, any)| any))
-    }
-}
-
-/// Work space of walks, by depth.
-#[derive(Debug, Default)]
-pub(super) struct Lane {
-    /// What remains of the terminals that are read.
-    rests: Vec<Rest>,
-    siblings: Vec<Option<Siblings>>,
-}
-
-/// Finds the tokens in a part of a trie (siblings with all that is below them) that may follow the state that is loaded,
+/// Finds the tokens in a part of a trie (nodes side by side, with all that is below them) that may follow the state that is loaded,
 /// which stands in front of the first node's byte.
 ///
 /// Nearly all nodes are inside terminals of one set. There the walk keeps what remains of these in a lane, by depth, and
@@ -184,15 +107,13 @@ pub(super) fn walk(
     trie: &Trie,
     part: Range<usize>,
     frames: &mut Frames,
-    Lane { rests, siblings }: &mut Lane,
+    rests: &mut Lane,
     fuel: &mut Fuel,
     visitor: &mut impl Visitor,
 ) -> Result<(), Error> {
     let nodes = trie.nodes();
     let large = (nodes.len() / SHARE).min(LARGE);
-    rests.resize(trie.longest() + 1, Rest::Union(UnionId::DEAD));
-    siblings.resize(trie.longest() + 2, None);
-    siblings[0] = None;
+    rests.resize(trie.longest() + 1, UnionId::DEAD);
     let mut at = part.start;
     let above = match nodes.get(at) {
         Some(first) => usize::from(first.depth),
@@ -208,31 +129,13 @@ pub(super) fn walk(
             inside = None;
             if let &[(set, union)] = frames.threads() {
                 inside = Some((before, set));
-                rests[before] = Rest::of(union, &recognizer.unions);
-            }
-        }
-        if let Some(siblings) = &mut siblings[before] {
-            let rest = inside.map(|_| rests[before]);
-            let only = rest.and_then(|rest| rest.only(&recognizer.unions));
-            let next = match (only, rest) {
-                (Some(byte), _) => siblings.next_of(trie, at, byte),
-                (None, Some(rest)) => {
-                    let unions = &mut recognizer.unions;
-                    siblings.next(trie, at, |byte| rest.may_take(byte, unions, fuel))?
-                }
-                (None, None) => siblings.next(trie, at, |byte| {
-                    recognizer.may_take(frames.threads(), byte, fuel)
-                })?,
-            };
-            if next != at {
-                at = next;
-                continue;
+                rests[before] = union;
             }
         }
         // Behind a node with nothing below it, nobody asks for more than whether there is anything.
         let known = match inside {
             _ if node.next as usize > at + 1 => None,
-            Some(_) => rests[before].lives(node.byte, &recognizer.unions),
+            Some(_) => recognizer.unions.lives(rests[before], node.byte),
             None => recognizer.lives(frames.threads(), node.byte),
         };
         let alive = match (known, inside) {
@@ -243,13 +146,12 @@ pub(super) fn walk(
             (None, None) => recognizer.push(frames, node.byte, fuel)?,
             (None, Some((start, set))) => {
                 fuel.spend(1)?;
-                if let Some((rest, any)) =
-                    rests[before].step(node.byte, &mut recognizer.unions, fuel)?
-                {
-                    rests[before + 1] = rest;
-                    any
+                let (to, fired) = recognizer.unions.step(rests[before], node.byte, fuel)?;
+                if fired == FiredId::NONE {
+                    rests[before + 1] = to;
+                    to != UnionId::DEAD
                 } else {
-                    leave(&rests[start..=before], set, start, recognizer, frames);
+                    leave(&rests[start..=before], set, start, frames);
                     inside = None;
                     recognizer.push(frames, node.byte, fuel)?
                 }
@@ -264,10 +166,7 @@ pub(super) fn walk(
         }
         let next = node.next as usize;
         if next - at > large + 1 {
-            let single = inside.map(|(_, set)| {
-                let union = rests[before + 1].union(&mut recognizer.unions);
-                [(set, union)]
-            });
+            let single = inside.map(|(_, set)| [(set, rests[before + 1])]);
             let threads = single.as_ref().map_or(frames.threads(), |thread| thread);
             if let Some(left) = visitor.enter(at, threads, recognizer, fuel)? {
                 if left.is_empty() {
@@ -275,28 +174,20 @@ pub(super) fn walk(
                     continue;
                 }
                 if let Some((start, set)) = inside.take() {
-                    leave(&rests[start..=before + 1], set, start, recognizer, frames);
+                    leave(&rests[start..=before + 1], set, start, frames);
                 }
                 frames.replace_threads(&left);
             }
         }
-        siblings[before + 1] = Siblings::of(trie, at);
         at += 1;
     }
     Ok(())
 }
 
 /// Pushes the states of a lane, the first of which, behind so many steps, is there.
-fn leave(
-    rests: &[Rest],
-    set: SetId,
-    start: usize,
-    recognizer: &mut Recognizer,
-    frames: &mut Frames,
-) {
+fn leave(rests: &[UnionId], set: SetId, start: usize, frames: &mut Frames) {
     frames.truncate(start);
-    for rest in &rests[1..] {
-        let union = rest.union(&mut recognizer.unions);
+    for &union in &rests[1..] {
         frames.push_single(set, union);
     }
 }

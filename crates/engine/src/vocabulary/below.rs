@@ -51,8 +51,6 @@ pub(crate) struct Below {
     pub(crate) height: u8,
     /// How many characters began on the way to the node, that of its byte included; 255 as before.
     pub(crate) begun: u8,
-    /// Where the node's children begin in [`Belows::children`].
-    pub(super) children: u32,
 }
 
 /// The bit of a byte that may begin a character of more than one byte, 0 for others.
@@ -101,7 +99,6 @@ impl Below {
             from: 1,
             height,
             begun: 0,
-            children: 0,
         }
     }
 
@@ -113,17 +110,12 @@ impl Below {
     }
 }
 
-/// Nodes with so many children have a list of them.
-const MANY: usize = 8;
-
 /// What is below each of the larger nodes.
 #[derive(Debug, Default)]
 pub(crate) struct Belows {
     /// By node: an index into `large`, or `u32::MAX`.
     index: Vec<u32>,
     large: Vec<Below>,
-    /// Bytes and nodes of the children of each large node that has many, in the order of `large`.
-    children: Vec<(u8, u32)>,
     /// How many characters begin in each token, in the order of the trie; 255 for more.
     lengths: Vec<u8>,
     /// Which bytes each token has, in the same order.
@@ -149,14 +141,12 @@ impl Belows {
         }
         let mut index = vec![u32::MAX; nodes.len()];
         let mut large = Vec::new();
-        let mut children: Vec<(u8, u32)> = Vec::new();
         let nothing = Below {
             ascii: 0,
             leads: 0,
             from: (ASCII << 1) - 1,
             height: 0,
             begun: 0,
-            children: 0,
         };
         let mut all = vec![nothing; nodes.len()];
         for at in (0..nodes.len()).rev() {
@@ -165,11 +155,9 @@ impl Belows {
                 begun: begun[at],
                 ..nothing
             };
-            let before = children.len();
             let mut child = at + 1;
             while child < end {
                 let Node { byte, next, .. } = nodes[child];
-                children.push((byte, child as u32));
                 let further = all[child];
                 below.ascii |= further.ascii;
                 below.leads |= further.leads | lead(byte);
@@ -189,11 +177,7 @@ impl Belows {
             }
             all[at] = below;
             let is_large = nodes[at].next - at as u32 > LARGE;
-            if !is_large || children.len() - before < MANY {
-                children.truncate(before);
-            }
             if is_large {
-                below.children = before as u32;
                 index[at] = large.len() as u32;
                 large.push(below);
             }
@@ -201,7 +185,6 @@ impl Belows {
         Self {
             index,
             large,
-            children,
             lengths,
             kinds: token_kinds,
         }
@@ -210,20 +193,6 @@ impl Belows {
     #[inline]
     pub(super) fn get(&self, node: usize) -> Option<&Below> {
         self.large.get(*self.index.get(node)? as usize)
-    }
-
-    /// Bytes and nodes of a node's children, if they are many.
-    #[inline]
-    pub(super) fn children(&self, node: usize) -> &[(u8, u32)] {
-        let Some(&number) = self.index.get(node) else {
-            return &[];
-        };
-        let Some(below) = self.large.get(number as usize) else {
-            return &[];
-        };
-        let next = self.large.get(number as usize + 1);
-        let end = next.map_or(self.children.len(), |next| next.children as usize);
-        &self.children[below.children as usize..end]
     }
 
     pub(super) fn lengths(&self) -> &[u8] {
@@ -235,9 +204,6 @@ impl Belows {
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.index.len() * 4
-            + self.lengths.len() * 9
-            + self.large.len() * size_of::<Below>()
-            + self.children.len() * size_of::<(u8, u32)>()
+        self.index.len() * 4 + self.lengths.len() * 9 + self.large.len() * size_of::<Below>()
     }
 }

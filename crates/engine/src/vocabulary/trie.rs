@@ -3,9 +3,6 @@
 use super::below::{Below, Belows, Kinds, LARGE};
 use super::node::Node;
 
-/// Up to so many nodes below a node lie next to it.
-const NEAR: u32 = 32;
-
 /// The bytes that a token may have: what [`Node::depth`] can count.
 pub(crate) const MAX_TOKEN_BYTES: usize = u16::MAX as usize;
 
@@ -113,16 +110,6 @@ impl Trie {
             return None;
         }
         self.belows.get(node)
-    }
-
-    /// Bytes and nodes of a node's children, if they are many and far from each other; only in tries [with notes](Self::with_belows).
-    #[inline]
-    pub(crate) fn children(&self, node: usize) -> &[(u8, u32)] {
-        let Node { next, .. } = self.nodes[node];
-        if next - node as u32 <= NEAR {
-            return &[];
-        }
-        self.belows.children(node)
     }
 
     /// How many characters begin in each token, in the order of [`Self::order`], 255 standing for any larger number; only in
