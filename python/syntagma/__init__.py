@@ -56,6 +56,7 @@ __all__ = [
     "analyze",
     "apply_token_bitmask_inplace",
     "batch",
+    "conversion",
     "errors",
     "events",
     "fill_next_token_bitmask_batch",
@@ -66,7 +67,7 @@ __all__ = [
 ]
 
 if _typing.TYPE_CHECKING:
-    from syntagma import batch, errors, events, formats, openchatml, testing
+    from syntagma import batch, conversion, errors, events, formats, openchatml, testing
     from syntagma.analysis import Analysis, analyze
     from syntagma.codec import ChatCodec, Turn
     from syntagma.decoding import (
@@ -115,6 +116,7 @@ _NAMES = {
     "analysis": ("Analysis", "analyze"),
     "batch": (),
     "codec": ("ChatCodec", "Turn"),
+    "conversion": (),
     "decoding": (
         *("Backend", "CompiledGrammar", "GrammarCompiler", "GrammarMatcher", "TokenizerInfo", "Upstream"),
         *("accept_token_batch", "allocate_token_bitmask", "apply_token_bitmask_inplace"),

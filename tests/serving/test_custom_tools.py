@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from syntagma.serving.custom_calls import InputText
+from syntagma.conversion.custom_calls import InputText
 from tests.serving.support import CALL, WEATHER, body, client, stream
 
 GRAMMAR = {"type": "grammar", "syntax": "lark", "definition": 'start: "SELECT \\"" /[a-zü]+/ "\\"\\n"'}

@@ -13,7 +13,7 @@ import typer
 
 from syntagma.errors import SyntagmaError
 
-__all__ = ["JsonOption", "reported", "warn", "write", "write_json"]
+__all__ = ["JsonOption", "pretty_json", "reported", "warn", "write", "write_json"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -40,7 +40,12 @@ def _write(stream: TextIO, text: str) -> None:
 
 def write_json(value: Any) -> None:
     """Print a value as indented JSON."""
-    write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+    write(pretty_json(value))
+
+
+def pretty_json(value: Any) -> str:
+    """A value as indented JSON."""
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
 
 
 def reported(command: Callable[P, R]) -> Callable[P, R]:

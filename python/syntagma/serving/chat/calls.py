@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from syntagma.conversion.custom_calls import InputText, input_of
 from syntagma.messages import ToolCall
-from syntagma.serving.custom_calls import InputText, input_of
 
 __all__ = ["WrittenCalls"]
 

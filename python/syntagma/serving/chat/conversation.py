@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from syntagma.conversion.custom_calls import input_arguments
 from syntagma.serving.body import bad_field, unsupported
-from syntagma.serving.custom_calls import input_arguments
 
 __all__ = ["conversation_of"]
 

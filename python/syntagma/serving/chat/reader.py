@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
+from syntagma.conversion.custom_calls import custom_names
 from syntagma.limits import Limits
 from syntagma.request import ResolvedRequest
 from syntagma.serving.body import bad_field, bounded, decode_body, typed_body, unread_fields, unsupported
@@ -17,7 +18,6 @@ from syntagma.serving.chat.legacy import PLACES, legacy_choice, legacy_tools
 from syntagma.serving.chat.wire import ChatRequest
 from syntagma.serving.chat.writer import ChatWriter
 from syntagma.serving.constraint_fields import response_format_of
-from syntagma.serving.custom_calls import custom_names
 from syntagma.serving.dialect import Asked
 from syntagma.serving.errors import error_response
 from syntagma.serving.inner import InnerRequest

@@ -7,11 +7,13 @@ from typing import Any, Final
 
 from starlette.responses import Response as HttpResponse
 
+from syntagma.conversion.custom_calls import custom_names
+from syntagma.conversion.responses import read_tool
 from syntagma.json_pointer import pointer_of
 from syntagma.request import ResolvedRequest, ResponseFormat
 from syntagma.serving.body import bad_field, bounded, decode_body, typed_body, unread_fields, unsupported
 from syntagma.serving.constraint_fields import response_format_beside
-from syntagma.serving.custom_calls import custom_names
+from syntagma.serving.conversation import RequestNotes
 from syntagma.serving.dialect import Asked
 from syntagma.serving.errors import error_response, param_of
 from syntagma.serving.inner import InnerRequest
@@ -118,7 +120,7 @@ def _inner(request: ResponsesRequest, messages: list[dict[str, Any]], settings: 
 
 def _resolved(request: ResponsesRequest, settings: Settings, effort: str | None) -> ResolvedRequest:
     return resolved(
-        [_tool(tool, f"/tools/{index}") for index, tool in enumerate(request.tools or ())],
+        [read_tool(tool, f"/tools/{index}", RequestNotes()) for index, tool in enumerate(request.tools or ())],
         settings,
         _PLACES,
         tool_choice="auto" if request.tool_choice is None else _choice(request.tool_choice),
@@ -127,16 +129,6 @@ def _resolved(request: ResponsesRequest, settings: Settings, effort: str | None)
         budgets=budgets_of(None, settings, ""),
         template_kwargs={} if effort is None else {"reasoning_effort": effort},
     )
-
-
-def _tool(tool: Mapping[str, Any], pointer: str) -> Mapping[str, Any]:
-    """A tool, whose fields stand beside its type, as chat completions have it."""
-    if tool.get("type") == "custom":
-        return tool
-    if tool.get("type") != "function":
-        raise unsupported(f"{pointer}/type", f"tools of type {tool.get('type')!r} are not supported")
-    kept = _OF_TOOLS["function"]
-    return {"type": "function", "function": {key: tool[key] for key in kept if tool.get(key) is not None}}
 
 
 def _unread_of_tools(tools: Sequence[Mapping[str, Any]]) -> Iterator[str]:

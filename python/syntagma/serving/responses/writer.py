@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
+from syntagma.conversion.custom_calls import InputText, input_of
 from syntagma.events import ContentDelta, Event, ReasoningDelta, ToolCallDelta, ToolCallEnd, ToolCallStart
-from syntagma.serving.custom_calls import InputText, input_of
 from syntagma.serving.errors import error_body
 from syntagma.serving.inner import Began, Ended, Happening
 from syntagma.serving.logprobs import TokenLogprobEntry, logprob_entry

@@ -1,0 +1,114 @@
+"""The content of messages: a text, or a list of parts as chat completions spell them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from syntagma.conversion.notes import Members, Notes
+
+__all__ = [
+    "Content",
+    "content_of",
+    "data_url",
+    "flat_text",
+    "joined_content",
+    "parts_of",
+    "read_part",
+    "read_parts",
+    "split_data_url",
+]
+
+Content: TypeAlias = str | list[dict[str, Any]] | None
+_DATA_URL = re.compile(r"data:([^;,]+);base64,")
+
+
+def content_of(parts: Sequence[dict[str, Any]]) -> str | list[dict[str, Any]]:
+    """Parts as content: one plain text is a text, and so is nothing."""
+    if not parts:
+        return ""
+    if len(parts) == 1 and parts[0].keys() == {"type", "text"} and parts[0]["type"] == "text":
+        return str(parts[0]["text"])
+    return list(parts)
+
+
+def parts_of(content: Content) -> list[dict[str, Any]]:
+    """Content as parts; an empty text is none."""
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}] if content else []
+    return list(content or ())
+
+
+def joined_content(first: Content, second: Content) -> Content:
+    """Two contents, one behind the other."""
+    if not first or not second:
+        return first or second
+    return [*parts_of(first), *parts_of(second)]
+
+
+def read_parts(
+    content: Any, pointer: str, notes: Notes, read: Callable[[Members], dict[str, Any] | None]
+) -> list[tuple[dict[str, Any], str]]:
+    """The parts of content that is a text or a list of objects, each with its place.
+
+    Args:
+        content: as it came.
+        pointer: its place.
+        notes: where losses go.
+        read: gives the part of one object; None: nothing is made of its type, which is noted here.
+    """
+    if content is None:
+        return []
+    if isinstance(content, str):
+        return [({"type": "text", "text": content}, pointer)] if content else []
+    if not isinstance(content, list | tuple):
+        raise notes.malformed(pointer, "it is text, or a list of objects")
+    places = [f"{pointer}/{index}" for index in range(len(content))]
+    read_all = [(read_part(item, place, notes, read), place) for item, place in zip(content, places, strict=True)]
+    return [(part, place) for part, place in read_all if part is not None]
+
+
+def read_part(
+    item: Any, pointer: str, notes: Notes, read: Callable[[Members], dict[str, Any] | None]
+) -> dict[str, Any] | None:
+    """The part of one object, as `read_parts`; None: there is none, which is noted."""
+    members = Members(item, pointer, notes)
+    part = read(members)
+    if part is None:
+        notes.unknown(pointer, "content", members.data.get("type"))
+    else:
+        members.rest("content has no such member elsewhere")
+    return part
+
+
+def flat_text(content: Content, pointer: str, notes: Notes, *, separator: str = "\n") -> str | None:
+    """The text of content, for a form that has nothing else; what is no text is lost."""
+    if content is None or isinstance(content, str):
+        return content
+    texts: list[str] = []
+    for index, part in enumerate(content):
+        members = Members(part, f"{pointer}/{index}", notes)
+        kind = members.take("type")
+        text = members.take(kind) if kind in ("text", "refusal") else None
+        if not isinstance(text, str):
+            notes.lose(members.pointer, f"content of type {kind!r}", "the form holds text only")
+            continue
+        if kind == "refusal":
+            notes.lose(f"{members.pointer}/type", "refusal", "it is written as text")
+        members.rest("the form holds text only")
+        if texts:
+            notes.lose(members.pointer, "the bounds of parts", "the form has one text a message")
+        texts.append(text)
+    return separator.join(texts)
+
+
+def data_url(media_type: str, data: str) -> str:
+    """Bytes in base64 as a URL."""
+    return f"data:{media_type};base64,{data}"
+
+
+def split_data_url(url: Any) -> tuple[str, str] | None:
+    """Media type and base64 of a URL that holds its data; None: it does not."""
+    found = _DATA_URL.match(url) if isinstance(url, str) else None
+    return None if found is None else (found[1], url[found.end() :])

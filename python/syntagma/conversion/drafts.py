@@ -1,0 +1,84 @@
+"""The messages that a reader makes, each as chat completions spell it, with the places of what they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from syntagma.conversion.content import joined_content
+from syntagma.conversion.notes import Notes
+from syntagma.messages import Message
+
+__all__ = ["Drafts"]
+
+_NOWHERE: Mapping[str, str] = {}
+
+
+class Drafts:
+    """Messages in the making.
+
+    Args:
+        notes: where their places go.
+    """
+
+    def __init__(self, notes: Notes) -> None:
+        self.made: list[dict[str, Any]] = []
+        self._notes = notes
+
+    def add(self, data: dict[str, Any], pointer: str, places: Mapping[str, str] = _NOWHERE) -> None:
+        """Add a message.
+
+        Args:
+            data: its fields.
+            pointer: its place in the input.
+            places: places of its parts, such as `/content/0`.
+        """
+        own = f"/messages/{len(self.made)}"
+        self._notes.origins[own] = pointer
+        self._notes.origins.update({own + inner: place for inner, place in places.items()})
+        self.made.append(data)
+
+    def add_part(self, part: Mapping[str, Any], pointer: str) -> None:
+        """Add a part of an assistant's turn: to its last message, unless what stands there would change places.
+
+        Args:
+            part: `content`, `reasoning_content` or `tool_calls`.
+            pointer: its place in the input.
+        """
+        last = self.made[-1] if self.made else None
+        if last is None or last["role"] != "assistant" or ("tool_calls" in last and "tool_calls" not in part):
+            self.add({"role": "assistant", "content": None}, pointer)
+            last = self.made[-1]
+        own = f"/messages/{len(self.made) - 1}"
+        for key, value in part.items():
+            before = last.get(key)
+            if key == "incomplete" or not before:
+                last[key] = value
+            elif key == "content":
+                self._notes.lose(pointer, "where an item begins", "its text was joined to the one before")
+                last[key] = joined_content(before, value)
+            elif key == "reasoning_content":
+                self._notes.lose(pointer, "where an item begins", "its reasoning was joined to the one before")
+                last[key] = f"{before}\n{value}"
+            else:
+                last[key] = [*before, *value]
+            if key == "reasoning_content" and last.get("content"):
+                self._notes.lose(pointer, "the order", "reasoning stands before the content")
+            self._notes.origins[f"{own}/{key}"] = pointer
+            if key == "tool_calls":
+                self._notes.origins[f"{own}/{key}/{len(last[key]) - 1}"] = pointer
+
+    def messages(self) -> tuple[Message, ...]:
+        """The messages. An assistant's content is None exactly where it is empty and there are calls."""
+        made = []
+        for data in self.made:
+            content = data.get("content")
+            if data["role"] == "assistant" and not content:
+                content = None if data.get("tool_calls") else ""
+            message = Message.from_openai({**data, "content": content})
+            if data.get("incomplete"):
+                message = replace(message, incomplete=True)
+            made.append(message)
+        return tuple(made)

@@ -1,0 +1,53 @@
+"""The messages of a request in another form than that of chat completions, as templates take them: with texts alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from syntagma.conversion.drafts import Drafts
+from syntagma.conversion.notes import Notes
+from syntagma.errors import SyntagmaError
+from syntagma.json_pointer import follow, pointer_of
+from syntagma.serving.body import bad_field, unsupported
+
+__all__ = ["RequestNotes", "text_messages"]
+
+_HINT = "the model reads text only"
+
+
+class RequestNotes(Notes):
+    """Notes about a request: what cannot be read is refused, and what templates have no place for is passed over."""
+
+    def unknown(self, pointer: str, what: str, kind: Any) -> None:
+        """See `Notes`."""
+        raise unsupported(f"{pointer}/type", f"{what} of type {kind!r} is not supported", hint=_HINT)
+
+    def malformed(self, pointer: str, message: str) -> SyntagmaError:
+        """See `Notes`."""
+        return bad_field(pointer, message)
+
+
+def _no_text(notes: Notes, pointer: str) -> SyntagmaError:
+    place = notes.origin(pointer)
+    kind = follow(notes.document, place)["type"]
+    return unsupported(f"{place}/type", f"content of type {kind!r} is not supported", hint=_HINT)
+
+
+def text_messages(drafts: Drafts, notes: Notes) -> list[dict[str, Any]]:
+    """The messages that were read, their parts joined.
+
+    Raises:
+        RequestError: `E-REQUEST-UNSUPPORTED`, a part that is no text, with its pointer in the request.
+    """
+    made = []
+    for index, message in enumerate(drafts.messages()):
+        data = message.to_openai()
+        if isinstance(message.content, list):
+            texts = []
+            for at, part in enumerate(message.content):
+                if part["type"] not in ("text", "refusal"):
+                    raise _no_text(notes, pointer_of("messages", index, "content", at))
+                texts.append(part[part["type"]])
+            data["content"] = ("" if message.role == "assistant" else "\n").join(texts)
+        made.append(data)
+    return made
