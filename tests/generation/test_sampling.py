@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from syntagma.decoding.sampling import Sampler, Sampling, log_softmax, top_logprobs
 from syntagma.errors import ArgumentError, ModelError
@@ -139,12 +141,12 @@ def test_a_refused_token_stays_refused_whatever_its_bias() -> None:
 
 
 def test_penalties_are_those_of_the_formula() -> None:
-    given = logits(2.0, 1.9, -1.0, -1.1)
+    plain = logits(2.0, 1.9, -1.0, -1.1)
 
     def best(sampler: Sampler, *accepted: int) -> int:
         for token in accepted:
             sampler.accept(token)
-        return sampler.sample(given)
+        return sampler.sample(plain)
 
     def greedy(**asked: float) -> Sampling:
         return Sampling(temperature=0, **asked)
@@ -159,6 +161,26 @@ def test_penalties_are_those_of_the_formula() -> None:
     assert best(Sampler(greedy(frequency_penalty=1.0, presence_penalty=1.0), prompt=[0])) == 0
     only_low = Sampling(temperature=0, repetition_penalty=1.2, allowed_token_ids=(2, 3))
     assert best(Sampler(only_low), 2) == 3
+
+
+@given(
+    numbers=st.lists(st.floats(-1.7e308, 1.7e308, allow_nan=False), min_size=3, max_size=3),
+    penalty=st.floats(5e-324, 1.7e308),
+    accepted=st.lists(st.integers(0, 3), max_size=5),
+)
+def test_no_number_is_too_large_to_choose(numbers: list[float], penalty: float, accepted: list[int]) -> None:
+    bias, frequency, presence = numbers
+    asked = Sampling(
+        seed=1,
+        logit_bias={0: bias, 1: -bias},
+        repetition_penalty=penalty,
+        frequency_penalty=frequency,
+        presence_penalty=presence,
+    )
+    sampler = Sampler(asked, prompt=[0])
+    for token in accepted:
+        sampler.accept(token)
+    assert sampler.sample(logits(2.0, -2.0, -math.inf, 0.0)) in (0, 1, 3)
 
 
 def test_tokens_that_the_vocabulary_lacks_are_named() -> None:

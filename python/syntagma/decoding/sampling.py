@@ -23,6 +23,8 @@ from syntagma.errors import ArgumentError, ModelError
 __all__ = ["Sampler", "Sampling", "TokenLogprob", "log_softmax", "top_logprobs"]
 
 _SEED_SPACE = 2**64
+_LARGEST = 1e12
+"""what numbers that are larger count as, so that float32 does not overflow; logits are some tens"""
 
 
 class Sampling(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,9 +79,10 @@ class Sampling(msgspec.Struct, frozen=True, kw_only=True):
                 raise ArgumentError("E-ARGUMENT-VALUE", message, pointer=f"/{name}")
 
     @property
-    def token_ids(self) -> Iterable[int]:
-        """Every token id that it names, for those who check them against a vocabulary."""
-        return (*self.logit_bias, *(self.allowed_token_ids or ()))
+    def token_ids(self) -> Iterable[tuple[str, int]]:
+        """Every token id that it names, with its pointer, for those who check them against a vocabulary."""
+        yield from ((f"/logit_bias/{token}", token) for token in self.logit_bias)
+        yield from ((f"/allowed_token_ids/{at}", token) for at, token in enumerate(self.allowed_token_ids or ()))
 
 
 class TokenLogprob(msgspec.Struct, frozen=True):
@@ -102,7 +105,7 @@ class Sampler:
         seed = None if sampling.seed is None else sampling.seed % _SEED_SPACE
         self._random = np.random.default_rng(seed)
         self._biased = np.fromiter(sampling.logit_bias, np.int64)
-        self._bias = np.fromiter(sampling.logit_bias.values(), np.float32)
+        self._bias = np.fromiter(map(_bounded, sampling.logit_bias.values()), np.float32)
         allowed = sampling.allowed_token_ids
         self._allowed = None if allowed is None else np.array(allowed, np.int64)
         self._repeats = sampling.repetition_penalty != 1
@@ -169,18 +172,22 @@ class Sampler:
                 logits[self._allowed] = kept
         except IndexError:
             known = logits.shape[0]
-            message = f"the vocabulary has {known} tokens, and no {max(sampling.token_ids)}"
+            message = f"the vocabulary has {known} tokens, and no {max(token for _, token in sampling.token_ids)}"
             raise ArgumentError("E-ARGUMENT-VALUE", message) from None
         if self._seen:
             seen = np.fromiter(self._seen, np.int64, len(self._seen))
-            penalty = np.float32(sampling.repetition_penalty)
+            penalty = np.float32(min(max(sampling.repetition_penalty, 1 / _LARGEST), _LARGEST))
             values = logits[seen]
             logits[seen] = np.where(values > 0, values / penalty, values * penalty)
         if self._counts:
             counted = np.fromiter(self._counts, np.int64, len(self._counts))
             counts = np.fromiter(self._counts.values(), np.float32, len(self._counts))
-            logits[counted] -= sampling.frequency_penalty * counts + sampling.presence_penalty
+            logits[counted] -= _bounded(sampling.frequency_penalty) * counts + _bounded(sampling.presence_penalty)
         return logits
+
+
+def _bounded(value: float) -> float:
+    return min(max(value, -_LARGEST), _LARGEST)
 
 
 def _likeliest(weights: NDArray[np.float64], count: int) -> NDArray[np.float64]:

@@ -172,11 +172,13 @@ class Generator:
         return self._loop is not None
 
     def _check_tokens(self, options: GenerationOptions) -> None:
-        named = {*options.stop_token_ids, *options.sampling.token_ids}
+        ends = ((f"/stop_token_ids/{at}", token) for at, token in enumerate(options.stop_token_ids))
         known = self.backend.tokenizer_info.vocab_size
-        if unknown := [token for token in named if not 0 <= token < known]:
-            message = f"the vocabulary has {known} tokens, and no {min(unknown)}"
-            raise ArgumentError("E-ARGUMENT-VALUE", message, hint="token ids are numbers from 0 up")
+        for pointer, token in (*ends, *options.sampling.token_ids):
+            if not 0 <= token < known:
+                message = f"the vocabulary has {known} tokens, and no {token}"
+                hint = "token ids are numbers from 0 up"
+                raise ArgumentError("E-ARGUMENT-VALUE", message, pointer=pointer, hint=hint)
 
     @entry
     def generate(

@@ -33,8 +33,8 @@ __all__ = [
 
 # What a request can cause by what it holds. Everything else is a fault of the server.
 _REQUESTS_FAULT = (ArgumentError, LimitError, TemplateError, GrammarError, FormatError)
-# Further ones by code, with the field that is to blame.
-_REQUESTS_FIELD = {"E-MODEL-CONTEXT": "messages", "E-MODEL-PROMPT": "messages", "E-MATCH-DEAD": "response_format"}
+# Further ones by code.
+_REQUESTS_CODES = ("E-MODEL-CONTEXT", "E-MODEL-PROMPT", "E-MATCH-DEAD")
 # Where clients know a code of their own.
 _KNOWN_CODES = {
     "E-MODEL-CONTEXT": "context_length_exceeded",
@@ -96,7 +96,7 @@ def error_body(error: BaseException) -> tuple[int, ErrorBody]:
         return error.status, _body(error, error.status)
     if isinstance(error, UpstreamError):
         return error.status, _body(error, error.status)
-    if isinstance(error, _REQUESTS_FAULT) or (isinstance(error, SyntagmaError) and error.code in _REQUESTS_FIELD):
+    if isinstance(error, _REQUESTS_FAULT) or (isinstance(error, SyntagmaError) and error.code in _REQUESTS_CODES):
         return 400, _body(error, 400)
     code = error.code if isinstance(error, SyntagmaError) else None
     return 500, ErrorBody(message="the server failed", type="server_error", param=None, code=code)
@@ -114,7 +114,7 @@ def _body(error: SyntagmaError, status: int) -> ErrorBody:
     return ErrorBody(
         message="\n".join(lines),
         type=_KINDS.get(status, "invalid_request_error"),
-        param=param_of(error.pointer) or _REQUESTS_FIELD.get(error.code),
+        param=param_of(error.pointer),
         code=_KNOWN_CODES.get(error.code, error.code),
     )
 

@@ -305,9 +305,20 @@ def in_request(request: InnerRequest) -> Iterator[None]:
     except SyntagmaError as error:
         if error.code == "E-REQUEST-PREFIX":
             error.pointer = request.final_message
-        elif error.pointer is not None:
-            error.pointer = placed(error.pointer, request.places)
+        elif (pointer := error.pointer or _blamed(error, request)) is not None:
+            error.pointer = placed(pointer, request.places)
         raise
+
+
+def _blamed(error: SyntagmaError, request: InnerRequest) -> str | None:
+    """The field that is at fault where an error comes from below requests."""
+    match error.code:
+        case "E-MODEL-CONTEXT" | "E-MODEL-PROMPT":
+            return "/messages"
+        case "E-MATCH-DEAD":
+            return request.resolved.response_format.pointer or "/tools"
+        case _:
+            return None
 
 
 def _options(request: InnerRequest, index: int) -> GenerationOptions:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from syntagma.decoding.sampling import Sampling
 from syntagma.errors import ArgumentError
 from syntagma.generation import GenerationOptions
 from syntagma.limits import Limits
-from syntagma.serving.body import bad_field, bounded, over_limit, unsupported
+from syntagma.serving.body import bad_field, over_limit
 from syntagma.serving.settings import Settings
 
-__all__ = ["SamplingFields", "generation_options", "prompt_logprobs_of"]
+__all__ = ["OPTION_PLACES", "SamplingFields", "generation_options"]
+
+OPTION_PLACES: Final = {"/excluded": "/bad_words"}
+"""where requests have what options of a generation call otherwise"""
 
 
 class SamplingFields(msgspec.Struct, kw_only=True):
@@ -35,7 +40,12 @@ class SamplingFields(msgspec.Struct, kw_only=True):
 
 
 def generation_options(
-    fields: SamplingFields, settings: Settings, *, max_tokens: int | None, logprobs: int | None = None
+    fields: SamplingFields,
+    settings: Settings,
+    *,
+    max_tokens: int | None,
+    logprobs: int | None = None,
+    stop: str = "stop",
 ) -> GenerationOptions:
     """What the fields ask for.
 
@@ -44,6 +54,7 @@ def generation_options(
         settings: of the server.
         max_tokens: as the request says; None: it does not.
         logprobs: as in `GenerationOptions`.
+        stop: the field that has the texts which end the answer.
 
     Raises:
         RequestError: `E-REQUEST-FIELD`, `E-REQUEST-LIMIT`, with the pointer of the field.
@@ -70,7 +81,7 @@ def generation_options(
             sampling=sampling,
             max_tokens=settings.max_tokens if max_tokens is None else max_tokens,
             complete=settings.complete,
-            stop=_texts("stop", fields.stop, settings.limits),
+            stop=_texts(stop, getattr(fields, stop), settings.limits),
             logprobs=logprobs,
             min_tokens=fields.min_tokens or 0,
             ignore_eos=fields.ignore_eos is True,
@@ -79,18 +90,6 @@ def generation_options(
         )
     except ArgumentError as error:
         raise bad_field(error.pointer or "", error.message) from error
-
-
-def prompt_logprobs_of(given: int | None, limits: Limits, *, stream: bool | None) -> int | None:
-    """How many of the likeliest tokens are wanted at each place of the prompt.
-
-    Raises:
-        RequestError: `E-REQUEST-FIELD`, `E-REQUEST-LIMIT`; `E-REQUEST-UNSUPPORTED`, of a stream.
-    """
-    if given is not None and stream:
-        raise unsupported("/prompt_logprobs", "they come with whole answers only, and not in streams")
-    top = bounded("prompt_logprobs", given, 0, 0, limits.server_top_logprobs)
-    return None if given is None else top
 
 
 def _given(value: float | None, default: float) -> float:

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from syntagma.conversion.custom_calls import custom_names
 from syntagma.limits import Limits
 from syntagma.request import ResolvedRequest
+from syntagma.serving.answer_fields import prompt_logprobs_of
 from syntagma.serving.body import bad_field, bounded, decode_body, typed_body, unread_fields, unsupported
 from syntagma.serving.chat.calls import WrittenCalls
 from syntagma.serving.chat.conversation import conversation_of
@@ -22,7 +23,7 @@ from syntagma.serving.dialect import Asked
 from syntagma.serving.errors import error_response
 from syntagma.serving.inner import InnerRequest
 from syntagma.serving.resolving import budgets_of, resolved
-from syntagma.serving.sampling_fields import generation_options, prompt_logprobs_of
+from syntagma.serving.sampling_fields import OPTION_PLACES, generation_options
 from syntagma.serving.settings import Settings
 
 __all__ = ["ChatDialect"]
@@ -52,7 +53,7 @@ class ChatDialect:
         """The same of a body that was decoded; raises as `read`."""
         request = typed_body(data, ChatRequest)
         _refuse_unsupported(request)
-        places = {**_PLACES, **(PLACES if request.functions is not None else {})}
+        places = {**OPTION_PLACES, **_PLACES, **(PLACES if request.functions is not None else {})}
         inner = InnerRequest(
             model=request.model,
             messages=conversation_of(data["messages"]),
@@ -67,7 +68,7 @@ class ChatDialect:
             final_message=f"/messages/{len(request.messages) - 1}/content",
             stream_reasoning=request.stream_reasoning is not False,
             return_token_ids=request.return_token_ids is True,
-            prompt_logprobs=prompt_logprobs_of(request.prompt_logprobs, settings.limits, stream=request.stream),
+            prompt_logprobs=prompt_logprobs_of(request, settings, stream=request.stream),
             places=places,
         )
         writer = partial(

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from syntagma.serving.constraint_fields import ConstraintFields
+from syntagma.serving.answer_fields import AnswerFields
 from syntagma.serving.logprobs import TokenLogprobEntry
 from syntagma.serving.prompt_logprobs import PromptLogprobs
 from syntagma.serving.usage import StreamOptions, Usage
@@ -49,7 +49,7 @@ class RequestMessage(msgspec.Struct, kw_only=True):
     reasoning: str | None = None
 
 
-class ChatRequest(ConstraintFields, kw_only=True):
+class ChatRequest(AnswerFields, kw_only=True):
     """Body of `POST /v1/chat/completions`."""
 
     messages: list[RequestMessage]
@@ -64,13 +64,10 @@ class ChatRequest(ConstraintFields, kw_only=True):
     n: int | None = None
     logprobs: bool | None = None
     top_logprobs: int | None = None
-    prompt_logprobs: int | None = None
-    return_token_ids: bool | None = None
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     chat_template_kwargs: dict[str, Any] | None = None
     chat_template: str | None = None
-    thinking_token_budget: int | None = None
     reasoning_effort: str | None = None
     documents: list[dict[str, Any]] | None = None
     add_generation_prompt: bool | None = None

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from syntagma.request import resolve_request
+from syntagma.serving.answer_fields import prompt_logprobs_of
 from syntagma.serving.body import bad_field, bounded, decode_body, typed_body, unread_fields, unsupported
 from syntagma.serving.completions.wire import CompletionRequest
 from syntagma.serving.completions.writer import CompletionsWriter
@@ -15,13 +15,16 @@ from syntagma.serving.constraint_fields import response_format_of
 from syntagma.serving.dialect import Asked
 from syntagma.serving.errors import error_response
 from syntagma.serving.inner import InnerRequest
-from syntagma.serving.sampling_fields import generation_options, prompt_logprobs_of
+from syntagma.serving.resolving import resolved
+from syntagma.serving.sampling_fields import OPTION_PLACES, generation_options
 from syntagma.serving.settings import Settings
 
 __all__ = ["CompletionsDialect"]
 
 _DEFAULT_TOKENS: Final = 16
 """OpenAI's"""
+_PLACES: Final = {**OPTION_PLACES, "/messages": "/prompt"}
+"""what stands elsewhere than in chat completions"""
 
 
 class CompletionsDialect:
@@ -47,13 +50,14 @@ class CompletionsDialect:
             model=request.model,
             messages=[],
             prompt=prompt,
-            resolved=resolve_request((), response_format=response_format_of(request), limits=limits),
+            resolved=resolved((), settings, _PLACES, shape=response_format_of(request)),
             options=generation_options(
                 request, settings, max_tokens=most, logprobs=None if request.logprobs is None else top
             ),
             n=bounded("n", request.n, 1, 1, limits.server_n),
             return_token_ids=request.return_token_ids is True,
-            prompt_logprobs=prompt_logprobs_of(request.prompt_logprobs, limits, stream=request.stream),
+            places=_PLACES,
+            prompt_logprobs=prompt_logprobs_of(request, settings, stream=request.stream),
         )
         writer = partial(
             CompletionsWriter,
@@ -70,9 +74,10 @@ class CompletionsDialect:
 
 
 def _refuse_unsupported(request: CompletionRequest) -> None:
-    for name in ("suffix",):
-        if getattr(request, name):
-            raise unsupported(f"/{name}", f"{name} is not supported")
+    if request.suffix:
+        raise unsupported("/suffix", "suffix is not supported")
+    if request.thinking_token_budget is not None:
+        raise unsupported("/thinking_token_budget", "in plain text, nothing is known to be reasoning")
     if request.best_of is not None and request.best_of != (request.n or 1):
         raise unsupported("/best_of", "best_of is n: all texts that are written are given")
     if request.echo and (request.logprobs is not None or not isinstance(request.prompt, str)):

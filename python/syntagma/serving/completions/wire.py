@@ -8,14 +8,14 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from syntagma.serving.constraint_fields import ConstraintFields
+from syntagma.serving.answer_fields import AnswerFields
 from syntagma.serving.prompt_logprobs import PromptLogprobs
 from syntagma.serving.usage import StreamOptions, Usage
 
 __all__ = ["Choice", "Completion", "CompletionRequest", "Logprobs"]
 
 
-class CompletionRequest(ConstraintFields, kw_only=True):
+class CompletionRequest(AnswerFields, kw_only=True):
     """Body of `POST /v1/completions`."""
 
     prompt: str | list[str | int | list[int]]
@@ -26,8 +26,6 @@ class CompletionRequest(ConstraintFields, kw_only=True):
     echo: bool | None = None
     suffix: str | None = None
     logprobs: int | None = None
-    prompt_logprobs: int | None = None
-    return_token_ids: bool | None = None
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     user: str | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -10,7 +11,8 @@ from starlette.responses import Response
 
 from syntagma.conversion.anthropic import read_messages, read_system, read_tool
 from syntagma.conversion.drafts import Drafts
-from syntagma.request import ResolvedRequest
+from syntagma.request import Budgets, ResolvedRequest
+from syntagma.serving.answer_fields import refuse_token_fields
 from syntagma.serving.body import bad_field, decode_body, typed_body, unread_fields
 from syntagma.serving.constraint_fields import response_format_beside
 from syntagma.serving.conversation import RequestNotes, text_messages
@@ -21,20 +23,21 @@ from syntagma.serving.messages.errors import error_payload
 from syntagma.serving.messages.wire import CountRequest, MessagesRequest
 from syntagma.serving.messages.writer import MessagesWriter
 from syntagma.serving.resolving import budgets_of, resolved
-from syntagma.serving.sampling_fields import SamplingFields, generation_options
+from syntagma.serving.sampling_fields import OPTION_PLACES, SamplingFields, generation_options
 from syntagma.serving.settings import Settings
 
 __all__ = ["MessagesDialect"]
 
 _FORMAT: Final = "/output_config/format"
 _PLACES: Final = {
+    **OPTION_PLACES,
     "/tools/*/function/parameters": "/tools/*/input_schema",
     "/tools/*/function": "/tools/*",
     "/tool_choice/function": "/tool_choice",
     "/template_kwargs/reasoning_effort": "/output_config/effort",
-    "/thinking_token_budget": "/thinking/budget_tokens",
 }
 """what stands elsewhere than in chat completions"""
+_BUDGET: Final = "/thinking/budget_tokens"
 _PASSED_ON: Final = ("messages", "system")
 _CHOICES: Final = {"auto": "auto", "any": "required", "none": "none"}
 
@@ -54,12 +57,12 @@ class MessagesDialect:
         request = typed_body(data, MessagesRequest)
         if request.max_tokens < 1:
             raise bad_field("/max_tokens", f"at least 1, not {request.max_tokens}")
-        fields: SamplingFields = request
-        if request.stop_sequences is not None:
-            fields = msgspec.structs.replace(request, stop=request.stop_sequences)
-        inner = msgspec.structs.replace(
-            _inner(request, data, settings), options=generation_options(fields, settings, max_tokens=request.max_tokens)
-        )
+        refuse_token_fields(request)
+        if request.stop is not None and request.stop_sequences is not None:
+            raise bad_field("/stop", "stop_sequences is given already")
+        stop = "stop" if request.stop_sequences is None else "stop_sequences"
+        options = generation_options(request, settings, max_tokens=request.max_tokens, stop=stop)
+        inner = msgspec.structs.replace(_inner(request, data, settings), options=options)
         shows_thinking = request.thinking is None or request.thinking.display != "omitted"
         writer = partial(MessagesWriter, shows_thinking=shows_thinking)
         return Asked(inner, request.stream is True, writer, unread_fields(data, MessagesRequest, _PASSED_ON))
@@ -87,7 +90,7 @@ def _inner(request: CountRequest, data: dict[str, Any], settings: Settings) -> I
         # An assistant's message at the end is the beginning of the answer.
         continue_final_message=continues,
         final_message=f"/messages/{len(request.messages) - 1}/content",
-        places=_PLACES,
+        places=_places(request),
         add_generation_prompt=not continues,
         thinking=None if request.thinking is None else request.thinking.type != "disabled",
     )
@@ -111,14 +114,31 @@ def _resolved(request: CountRequest, data: dict[str, Any], settings: Settings) -
         named = {"type": "function", "function": {"name": choice.name}}
         wanted = _CHOICES.get(choice.type, named)
     effort = {} if config is None or config.effort is None else {"reasoning_effort": config.effort}
-    thinking = None if request.thinking is None else request.thinking.budget_tokens
     return resolved(
         [read_tool(tool, f"/tools/{index}", RequestNotes()) for index, tool in enumerate(data.get("tools") or ())],
         settings,
-        _PLACES,
+        _places(request),
         tool_choice=wanted,
         parallel_tool_calls=choice is None or choice.disable_parallel_tool_use is not True,
         shape=shape,
-        budgets=budgets_of(thinking, settings, "/thinking/budget_tokens", least=1),
+        budgets=_budgets(request, settings),
         template_kwargs=effort,
     )
+
+
+def _own_budget(request: CountRequest) -> int | None:
+    """Anthropic's bound on the reasoning, tokens."""
+    return None if request.thinking is None else request.thinking.budget_tokens
+
+
+def _budgets(request: CountRequest, settings: Settings) -> Budgets | None:
+    own, shared = _own_budget(request), request.thinking_token_budget
+    if own is None:
+        return budgets_of(shared, settings, "/thinking_token_budget")
+    if shared is not None:
+        raise bad_field("/thinking_token_budget", f"{_BUDGET} is given already")
+    return budgets_of(own, settings, _BUDGET, least=1)
+
+
+def _places(request: CountRequest) -> Mapping[str, str]:
+    return _PLACES if _own_budget(request) is None else {"/thinking_token_budget": _BUDGET, **_PLACES}

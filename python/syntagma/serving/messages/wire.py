@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from syntagma.serving.constraint_fields import ConstraintFields
+from syntagma.serving.answer_fields import AnswerFields
 
 __all__ = [
     "Answer",
@@ -67,7 +67,7 @@ class OutputConfig(msgspec.Struct, kw_only=True):
     effort: str | None = None
 
 
-class CountRequest(ConstraintFields, kw_only=True):
+class CountRequest(AnswerFields, kw_only=True):
     """Body of `POST /v1/messages/count_tokens`, and what it shares with `/v1/messages`.
 
     The fields of sampling and of constraints that other servers have made common are among them.

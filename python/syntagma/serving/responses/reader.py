@@ -11,6 +11,7 @@ from syntagma.conversion.custom_calls import custom_names
 from syntagma.conversion.responses import read_tool
 from syntagma.json_pointer import pointer_of
 from syntagma.request import ResolvedRequest, ResponseFormat
+from syntagma.serving.answer_fields import refuse_token_fields
 from syntagma.serving.body import bad_field, bounded, decode_body, typed_body, unread_fields, unsupported
 from syntagma.serving.constraint_fields import response_format_beside
 from syntagma.serving.conversation import RequestNotes
@@ -22,13 +23,16 @@ from syntagma.serving.responses.conversation import conversation_of
 from syntagma.serving.responses.store import ResponseStore
 from syntagma.serving.responses.wire import Reasoning, Response, ResponsesRequest
 from syntagma.serving.responses.writer import ResponsesWriter
-from syntagma.serving.sampling_fields import generation_options
+from syntagma.serving.sampling_fields import OPTION_PLACES, generation_options
 from syntagma.serving.settings import Settings
 
 __all__ = ["ResponsesDialect"]
 
 _PASSED_ON: Final = ("input", "tools")
 _PLACES: Final = {
+    **OPTION_PLACES,
+    "/logprobs": "/top_logprobs",
+    "/max_tokens": "/max_output_tokens",
     "/tools/*/function": "/tools/*",
     "/tool_choice/function": "/tool_choice",
     "/tool_choice/custom": "/tool_choice",
@@ -89,6 +93,7 @@ class ResponsesDialect:
 
 
 def _refuse_unsupported(request: ResponsesRequest) -> None:
+    refuse_token_fields(request)
     for name in ("background", "conversation", "prompt", "max_tool_calls"):
         if getattr(request, name):
             raise unsupported(f"/{name}", f"{name} is not supported")
@@ -126,7 +131,7 @@ def _resolved(request: ResponsesRequest, settings: Settings, effort: str | None)
         tool_choice="auto" if request.tool_choice is None else _choice(request.tool_choice),
         parallel_tool_calls=request.parallel_tool_calls is not False,
         shape=_shape(request),
-        budgets=budgets_of(None, settings, ""),
+        budgets=budgets_of(request.thinking_token_budget, settings, "/thinking_token_budget"),
         template_kwargs={} if effort is None else {"reasoning_effort": effort},
     )
 

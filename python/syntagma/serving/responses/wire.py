@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from syntagma.serving.constraint_fields import ConstraintFields
+from syntagma.serving.answer_fields import AnswerFields
 
 __all__ = [
     "CallItem",
@@ -49,7 +49,7 @@ class StreamOptions(msgspec.Struct, kw_only=True):
     include_obfuscation: bool | None = None
 
 
-class ResponsesRequest(ConstraintFields, kw_only=True):
+class ResponsesRequest(AnswerFields, kw_only=True):
     """Body of `POST /v1/responses`, with the fields of sampling and of constraints that every endpoint has."""
 
     input: str | list[dict[str, Any]]
