@@ -9,7 +9,9 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -169,6 +171,18 @@ class TestConnections:
                     statuses.append(httpx.post(server.url, json=asked("hi"), timeout=PATIENCE).status_code)
                 assert statuses[-1] == 200
                 assert closed(connection)
+
+    @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux tells what a connection holds")
+    def test_little_is_kept_for_a_client_that_reads_nothing(self) -> None:
+        with serving() as server, server.connect() as connection:
+            connection.sendall(raw(asked("much", stream=True)))
+            place = f":{server.port:04X} 0100007F:{connection.getsockname()[1]:04X} "
+            kept = [0] * 20
+            while kept[-1] == 0 or kept[-1] > kept[-20]:
+                time.sleep(0.05)
+                line = next(line for line in Path("/proc/net/tcp").read_text().splitlines() if place in line)
+                kept.append(int(line.split()[4].split(":")[0], 16))
+            assert kept[-1] <= 1 << 18
 
     def test_requests_on_one_connection_are_answered_in_their_order(self) -> None:
         with serving() as server, server.connect() as connection:

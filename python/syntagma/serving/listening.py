@@ -31,6 +31,9 @@ _FILES_FOR_OTHERS = 128
 """open files that are left to everything but connections"""
 _SWITCH_S = 0.001
 """after so long a thread lets the event loop go on"""
+_UNREAD_BYTES = 64 << 10
+"""what the system keeps for a client that does not read, beside what the client's own system has taken: with as much as
+it takes by itself, some hundred clients fill the memory"""
 _LAST_WORDS_S = 2.0
 """what streams that are cut off have to say so"""
 
@@ -122,6 +125,7 @@ class _Connection(H11Protocol):
         # Whatever the client does not read at once counts: an answer waits for it, and so does its end.
         # With TLS, a limit of nothing would be reached by nothing, and the answer would wait for ever.
         transport.set_write_buffer_limits(high=1)
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNREAD_BYTES)
         if len(self.connections) > self._most:
             transport.abort()
             return
