@@ -16,7 +16,7 @@ CLIENTS ?=
 # What the build of a wheel is told; on Linux it links against an old C library, so that the wheel runs everywhere.
 WHEEL ?= $(if $(filter Linux,$(shell uname)),--zig --compatibility manylinux2014)
 
-.PHONY: help run test test-format lint fuzz exactness bench tags docs format test-rust test-python test-torch test-engines test-clients test-vllm response-templates verdicts wheel check-wheel train build clean toolchain
+.PHONY: help run test test-format lint fuzz exactness bench tags docs format test-rust test-python test-torch test-engines test-clients test-vllm response-templates verdicts wheel check-wheel train build clean toolchain site
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -67,7 +67,7 @@ fuzz: build ## look for crashes and broken promises with random input
 exactness: toolchain ## 10,000 random grammars against naive recognisers (minutes)
 	cargo test --release --quiet --package syntagma-engine --test exactness -- --ignored --nocapture
 
-lint: build ## check style, types, stubs, floors
+lint: build ## check style, types, stubs, layers of imports, and the documentation's links
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	cargo clippy --package syntagma-python --no-default-features --quiet -- -D warnings
@@ -76,6 +76,7 @@ lint: build ## check style, types, stubs, floors
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest syntagma._engine
 	$(BIN)/lint-imports
+	$(MAKE) --no-print-directory site
 
 format: build ## format the sources
 	cargo fmt --all
@@ -84,6 +85,10 @@ format: build ## format the sources
 
 docs: build ## write the generated pages of docs/
 	$(BIN)/python docs/generate.py
+
+site: build ## build the documentation as a site, into site/ (open site/index.html); a broken link is an error
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --jobs auto -c docs/site -b html . site
 
 # Environments beside the main one: what they need, and the same editable package.
 $(BENCH_VENV)/.installed: benchmarks/requirements.txt $(STAMP)
@@ -145,4 +150,4 @@ train: $(TORCH_VENV)/.installed ## train the shipped model (resumes; hours)
 	$(TORCH_VENV)/bin/python training/train.py
 
 clean: ## remove what the targets made
-	rm -rf $(VENV) $(VENV)-engines-* $(VENV)-clients-* $(TORCH_VENV) $(BENCH_VENV) $(WHEEL_VENV) target build dist
+	rm -rf site docs/reference/api $(VENV) $(VENV)-engines-* $(VENV)-clients-* $(TORCH_VENV) $(BENCH_VENV) $(WHEEL_VENV) target build dist

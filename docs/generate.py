@@ -15,6 +15,8 @@ from typing import Any
 
 from clients_page import clients_page
 from engines_page import engines_page
+from peers_table import insert_peers_table
+from pictures import PICTURES
 from server_fields_page import server_fields_page
 from typer.main import get_command
 
@@ -197,19 +199,15 @@ def parser_states() -> str:
     pages = [NOTE + "# States of the parser\n\n" + STATES]
     pages.append("| state | `parser.state` | what is read |\n|---|---|---|\n")
     pages += [f"| {state} | `{meaning.now}` | {meaning.text} |\n" for state, meaning in MEANING.items()]
-    pages += _transitions("Turns with markers", INLINE)
-    pages += _transitions("Turns that are messages with headers", MESSAGES)
+    pages += _transitions("Turns with markers", "states-inline.svg", INLINE)
+    pages += _transitions("Turns that are messages with headers", "states-messages.svg", MESSAGES)
     return "".join(pages)
 
 
-def _transitions(title: str, table: Transitions) -> Iterator[str]:
+def _transitions(title: str, picture: str, table: Transitions) -> Iterator[str]:
     """One reader's transitions, as a drawing and as a table."""
-    yield f"\n## {title}\n\n```mermaid\nstateDiagram-v2\n"
-    states = dict.fromkeys(state for row in table.rows for state in (row.source, row.target))
-    yield from (f'    state "{state}" as {state.name}\n' for state in states)
-    yield from (f"    [*] --> {state.name}\n" for state in table.starts)
-    yield from (f"    {row.source.name} --> {row.target.name}\n" for row in table.rows)
-    yield "```\n\n| from | to | when |\n|---|---|---|\n"
+    yield f"\n## {title}\n\n![Which state leads to which](../pictures/{picture})\n\n"
+    yield f"Reading begins in: {', '.join(map(str, table.starts))}.\n\n| from | to | when |\n|---|---|---|\n"
     yield from (f"| {row.source} | {row.target} | {row.when} |\n" for row in table.rows)
 
 
@@ -304,6 +302,7 @@ def sglang_names() -> str:
 
 
 PAGES = {
+    "../README.md": lambda: insert_peers_table((DOCS.parent / "README.md").read_text()),
     "clients.md": lambda: NOTE + clients_page(),
     "engines/index.md": lambda: NOTE + engines_page(),
     "reference/cli.md": command_line,
@@ -314,6 +313,7 @@ PAGES = {
     "reference/parser-states.md": parser_states,
     "reference/schema-suite.md": schema_suite,
     "reference/server-fields.md": lambda: NOTE + server_fields_page(),
+    **{f"pictures/{name}": draw for name, draw in PICTURES.items()},
 }
 
 

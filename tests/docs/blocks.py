@@ -1,22 +1,89 @@
-"""Python blocks of a page, run in order as one program."""
+"""Blocks of a page, run in order as one program: Python in this process, shell commands beside it."""
 
 from __future__ import annotations
 
+import contextlib
+import io
+import os
 import re
+import signal
+import subprocess
+import sys
+import sysconfig
 import textwrap
 from pathlib import Path
 
 __all__ = ["run_blocks"]
 
-_BLOCK = re.compile(r"^( *)```python\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
+# A block of a kind that runs, and what it prints if that stands right below: "```text output".
+_BLOCK = re.compile(
+    r"^( *)```(?P<kind>python|sh)(?P<engine> [\w-]+)?\n(?P<code>.*?)^ *```\n"
+    r"(?:\n\1```text output\n(?P<output>.*?)^ *```)?",
+    re.MULTILINE | re.DOTALL,
+)
+
+_SECONDS = 120
+"""the longest that the commands of a block may take"""
 
 
-def run_blocks(page: Path, **names: object) -> None:
+def run_blocks(page: Path, *, engine: str = "", ports: dict[str, int] | None = None, **names: object) -> None:
     """Run the blocks of a page.
+
+    A block runs if nothing stands behind its language, or the name of the engine that is here; so "no-run" never does.
 
     Args:
         page: the Markdown file.
+        engine: what is installed here beside the package.
+        ports: numbers of ports on the page, and those to take in their place.
         **names: what the first block finds defined.
+
+    Raises:
+        AssertionError: a block prints something else than the page says, or a command fails.
     """
-    for _, block in _BLOCK.findall(page.read_text(encoding="utf-8")):
-        exec(compile(textwrap.dedent(block), str(page), "exec"), names)
+    text = page.read_text(encoding="utf-8")
+    for named, port in (ports or {}).items():
+        text = text.replace(named, str(port))
+    started: list[int] = []
+    try:
+        for block in _BLOCK.finditer(text):
+            if (block["engine"] or "").strip() not in ("", engine):
+                continue
+            code, promised = textwrap.dedent(block["code"]), block["output"]
+            is_python = block["kind"] == "python"
+            printed = _python(code, page, names, quiet=promised is not None) if is_python else _shell(code, started)
+            if promised is not None:
+                same = printed.split() == promised.split()
+                assert same, f"{page.name} promises:\n{promised}\nand this came:\n{printed}"
+    finally:
+        for group in started:  # what was started in the background, and is still there
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(group, signal.SIGTERM)
+
+
+def _python(code: str, page: Path, names: dict[str, object], *, quiet: bool) -> str:
+    """What the code prints, if it is to be quiet."""
+    with contextlib.redirect_stdout(io.StringIO()) if quiet else contextlib.nullcontext(sys.stdout) as out:
+        exec(compile(code, str(page), "exec"), names)
+    return out.getvalue() if isinstance(out, io.StringIO) else ""
+
+
+def _shell(code: str, started: list[int]) -> str:
+    """What the commands print; `syntagma` and `python` are those of this interpreter."""
+    here = [str(Path(sys.executable).parent), sysconfig.get_path("scripts")]
+    path = os.pathsep.join([*here, os.environ.get("PATH", os.defpath)])
+    with subprocess.Popen(
+        ["bash", "-euo", "pipefail", "-c", code],
+        env={**os.environ, "PATH": path, "COLUMNS": "120"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as shell:
+        started.append(shell.pid)
+        try:
+            printed = shell.communicate(timeout=_SECONDS)[0]
+        except subprocess.TimeoutExpired:
+            os.killpg(shell.pid, signal.SIGKILL)
+            raise
+    assert shell.returncode == 0, f"{code}\nends with {shell.returncode}:\n{printed}"
+    return printed
