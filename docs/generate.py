@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from clients_page import clients_page
+from doctor_page import doctor_page
 from engines_page import engines_page
 from peers_table import insert_peers_table
 from pictures import PICTURES
@@ -307,6 +308,7 @@ PAGES = {
     "engines/index.md": lambda: NOTE + engines_page(),
     "reference/cli.md": command_line,
     "reference/compat-sglang-names.md": sglang_names,
+    "reference/doctor-checks.md": lambda: NOTE + doctor_page(),
     "reference/formats.md": formats,
     "reference/limits.md": limits,
     "reference/openchatml-rules.md": openchatml_rules,

@@ -9,6 +9,7 @@ from syntagma.cli.analyze import analyze
 from syntagma.cli.batch import batch
 from syntagma.cli.convert import convert
 from syntagma.cli.demo import demo
+from syntagma.cli.doctor import doctor
 from syntagma.cli.formats import formats
 from syntagma.cli.generate import generate
 from syntagma.cli.grammar import grammar
@@ -30,7 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (analyze, lint_template, formats, render, parse, grammar, mask, generate, convert, serve, demo):
+for verb in (analyze, lint_template, formats, render, parse, grammar, mask, generate, convert, serve, doctor, demo):
     app.command()(verb)
 for group in (batch, openchatml):
     app.add_typer(group)

@@ -1,0 +1,97 @@
+"""`syntagma doctor`: whether a server keeps to the protocol of chat completions."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from syntagma.cli.output import JsonOption, reported, write, write_json
+from syntagma.doctor import Report, diagnose
+
+__all__ = ["doctor"]
+
+_WIDTH = 120
+"""columns where there is no terminal"""
+_STYLES = {"held": "green", "fault": "bold red", "not offered": "dim", "unsure": "yellow"}
+
+
+@reported
+def doctor(
+    url: Annotated[str, typer.Argument(help="Base URL, such as http://127.0.0.1:8000/v1.")],
+    *,
+    model: Annotated[str | None, typer.Option(help="The model to ask for, not the first that is listed.")] = None,
+    api_key: Annotated[
+        str | None, typer.Option(help="Goes out as a bearer token, and is never shown.", envvar="SYNTAGMA_API_KEY")
+    ] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(help="A check or a family of checks to run; may be given again.")
+    ] = None,
+    skip: Annotated[list[str] | None, typer.Option(help="One to leave out; may be given again.")] = None,
+    timeout: Annotated[float, typer.Option(help="Seconds that one answer may take.")] = 60.0,
+    limit: Annotated[float | None, typer.Option(help="Seconds for everything.")] = None,
+    max_tokens: Annotated[
+        int, typer.Option(help="Tokens of an answer whose length does not matter; long reasoning needs more.")
+    ] = 512,
+    as_json: JsonOption = False,
+) -> None:
+    """Check an OpenAI-compatible server: streams, calls, reasoning, schemas, errors, injection.
+
+    Each law is held, broken (fault), not offered, or left unsure by what came. A fault is shown by the request that
+    brings it about. The exit code is 1 if there are any. docs/doctor.md tells what each means and how it is mended.
+    """
+    report = diagnose(
+        url,
+        model=model,
+        api_key=api_key,
+        only=only or (),
+        skip=skip or (),
+        timeout=timeout,
+        limit=limit,
+        max_tokens=max_tokens,
+    )
+    if as_json:
+        write_json(report.to_dict())
+    else:
+        _write_table(report)
+        _write_faults(report)
+    if report.faults:
+        raise typer.Exit(1)
+
+
+def _write_table(report: Report) -> None:
+    """One row for each check, with what was found where that is more than the verdict."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, title=f"{report.url}, model {report.model or 'not named'}", title_justify="left")
+    for column in ("check", "verdict", "law, and what was found"):
+        table.add_column(column, overflow="fold", no_wrap=column != "law, and what was found")
+    for result in report.results:
+        said = Text(result.title)
+        if result.said:
+            said.append(f": {result.said}", style=_STYLES[result.verdict])
+        table.add_row(Text(result.id), Text(result.verdict, style=_STYLES[result.verdict]), said)
+    width = None if sys.stdout.isatty() else _WIDTH
+    console = Console(width=width)
+    with console.capture() as captured:
+        console.print(table)
+    write(captured.get(), end="")
+
+
+def _write_faults(report: Report) -> None:
+    for fault in report.faults:
+        write(f"\n{fault.id}: {fault.said}")
+        for name, text in (
+            ("request", fault.request),
+            ("came", fault.came),
+            ("harm", fault.harm),
+            ("mend", fault.mend),
+        ):
+            if text:
+                write(f"  {name}: " + text.replace("\n", "\n    "))
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in report.counts.items())
+    write(f"\n{counts}; {report.requests} requests in {report.seconds:.1f} s")
