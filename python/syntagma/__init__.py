@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import typing as _typing
 
+from syntagma.version import __version__
+
 __all__ = [
     "Analysis",
     "ArgumentError",
@@ -63,11 +65,12 @@ __all__ = [
     "formats",
     "load",
     "openchatml",
+    "recording",
     "testing",
 ]
 
 if _typing.TYPE_CHECKING:
-    from syntagma import batch, conversion, errors, events, formats, openchatml, testing
+    from syntagma import batch, conversion, errors, events, formats, openchatml, recording, testing
     from syntagma.analysis import Analysis, analyze
     from syntagma.codec import ChatCodec, Turn
     from syntagma.decoding import (
@@ -109,7 +112,6 @@ if _typing.TYPE_CHECKING:
     from syntagma.request import Budgets
     from syntagma.templates import ChatTemplate, Prompt, Segment
 
-__version__ = "0.1.0"
 
 # Everything is imported when it is first used, so that `import syntagma` costs next to nothing. Module → its names.
 _NAMES = {
@@ -136,6 +138,7 @@ _NAMES = {
     "messages": ("Message", "Tool", "ToolCall"),
     "openchatml": (),
     "parsing": ("Policies", "StreamParser"),
+    "recording": (),
     "request": ("Budgets",),
     "templates": ("ChatTemplate", "Prompt", "Segment"),
     "testing": (),

@@ -19,6 +19,7 @@ from syntagma.cli.openchatml import openchatml
 from syntagma.cli.output import write
 from syntagma.cli.parse import parse
 from syntagma.cli.render import render
+from syntagma.cli.replay import replay
 from syntagma.cli.serve import serve
 
 __all__ = ["app"]
@@ -31,7 +32,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (analyze, lint_template, formats, render, parse, grammar, mask, generate, convert, serve, doctor, demo):
+for verb in (
+    *(analyze, lint_template, formats, render, parse, grammar, mask, generate),
+    *(convert, replay, serve, doctor, demo),
+):
     app.command()(verb)
 for group in (batch, openchatml):
     app.add_typer(group)

@@ -113,6 +113,16 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
         int,
         typer.Option(min=0, help="Bytes that the answers of /v1/responses that are kept may have together; 0: none."),
     ] = 64 << 20
+    record_dir: Annotated[
+        str | None,
+        typer.Option(
+            help="A folder in which answers are kept for `syntagma replay`: those of requests with the header "
+            "x-syntagma-record: 1. They hold prompts, and no headers or keys."
+        ),
+    ] = None
+    record_all: Annotated[bool, typer.Option("--record-all", help="Keep every answer there.")] = False
+    record_files: Annotated[int, typer.Option(min=1, help="Answers that are kept; the oldest make room.")] = 1_000
+    record_bytes: Annotated[int, typer.Option(min=1, help="Bytes that they may have together.")] = 256 << 20
     api_key: Annotated[
         list[str] | None,
         typer.Option(envvar="SYNTAGMA_API_KEY", help="A key that clients must show; repeat it for several."),

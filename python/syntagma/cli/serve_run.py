@@ -19,6 +19,7 @@ from syntagma.serving.following import Follower
 from syntagma.serving.keys import Key, key_of, keys_of_file
 from syntagma.serving.listening import serve as listen
 from syntagma.serving.logs import configure
+from syntagma.serving.recordings import RecordingSettings
 from syntagma.serving.tracing import export_to
 
 __all__ = ["run_here", "settings_of"]
@@ -63,6 +64,7 @@ def settings_of(options: ServeOptions) -> Settings:
         on_length=options.on_length,  # type: ignore[arg-type]
         reasoning_fields=both if field == "both" else (field,),  # type: ignore[arg-type]
         stored_bytes=options.stored_bytes,
+        recording=_recording(options),
         limits=Limits(server_queue_seconds=options.queue_timeout),
         operations=Operations(
             keys=_keys(options), origins=tuple(options.cors or ()), rate=options.rate, concurrency=options.concurrency
@@ -93,6 +95,16 @@ def _keys(options: ServeOptions) -> tuple[Key, ...]:
     if options.api_keys is not None:
         keys += keys_of_file(read_text(options.api_keys), options.api_keys)
     return tuple(keys)
+
+
+def _recording(options: ServeOptions) -> RecordingSettings | None:
+    if options.record_dir is None:
+        if options.record_all:
+            raise RequestError("E-REQUEST-ARGUMENT", "--record-all needs --record-dir")
+        return None
+    return RecordingSettings(
+        folder=options.record_dir, every=options.record_all, files=options.record_files, bytes=options.record_bytes
+    )
 
 
 def _tls(options: ServeOptions) -> dict[str, Any]:

@@ -32,13 +32,14 @@ class Turn(FormatTexts):
         prompt: the rendered prompt; `prompt.start` is where the assistant's turn begins in it.
         format: the format that the model writes.
         request: what was asked of the turn, read and checked; grammar and parser both follow it.
+        reading: how the parser reads.
     """
 
     def __init__(self, prompt: Prompt, fmt: ChatFormat, request: ResolvedRequest, reading: ReadingOptions) -> None:
         self.prompt = prompt
         self.format = fmt
         self.request = request
-        self._reading = reading
+        self.reading = reading
         self._unused: list[StreamParser] = []
         """a parser that was made to find the start state, to be handed out first"""
 
@@ -165,7 +166,7 @@ class Turn(FormatTexts):
             return self._new_parser()
 
     def _new_parser(self) -> StreamParser:
-        return StreamParser.from_request(self.format, self.request, prompt=self.prompt, reading=self._reading)
+        return StreamParser.from_request(self.format, self.request, prompt=self.prompt, reading=self.reading)
 
     @entry
     def prompt_ids(self, info: TokenizerInfo) -> list[int]:
@@ -206,4 +207,4 @@ class Turn(FormatTexts):
         return self.prompt.without_lookalikes([one for one in known if len(one) > 1], mode=mode)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Turn, (self.prompt, self.format, self.request, self._reading)
+        return Turn, (self.prompt, self.format, self.request, self.reading)

@@ -80,7 +80,7 @@ def create_app(
         settings: how the server behaves.
         observers: are told what happens to requests, beside the server's own log, metrics and traces.
     """
-    around = Surroundings(settings.operations, observers)
+    around = Surroundings(settings, observers)
     server = _Server([model] if isinstance(model, ServedModel) else model, settings, around)
 
     @contextlib.asynccontextmanager
@@ -136,12 +136,14 @@ class _Server:
         self._models = {model.name: model for model in models}
         self._settings = settings
         self.store = ResponseStore(settings.stored_bytes)
-        self._runner = Runner(settings.parallel, settings.limits, settings.on_length)
+        self._runner = Runner(settings.parallel, settings.limits, settings.on_length, around.recordings)
         self._admission = Admission(settings.limits)
 
     async def close(self) -> None:
         """Give back what is held: threads, and connections to engines."""
         self._runner.close()
+        if self._around.recordings is not None:
+            self._around.recordings.close()
         for served in self._models.values():
             await served.close()
 

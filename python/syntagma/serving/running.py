@@ -29,6 +29,7 @@ from syntagma.serving.model import ServedModel
 from syntagma.serving.plain_turn import plain_turn
 from syntagma.serving.pointers import placed
 from syntagma.serving.prompt_logprobs import PromptLogprobs, prompt_logprobs
+from syntagma.serving.recordings import Recordings, recorded
 from syntagma.serving.records import stage, timed
 from syntagma.serving.threads import ThreadStream
 from syntagma.serving.token_endpoints import vocabulary_of
@@ -79,10 +80,18 @@ class Runner:
             models that compute them together, two of others.
         limits: how long they may wait.
         on_length: see `Settings`.
+        recordings: keep answers; None: none is kept.
     """
 
-    def __init__(self, parallel: int | None, limits: Limits, on_length: Literal["length", "stop"] = "length") -> None:
+    def __init__(
+        self,
+        parallel: int | None,
+        limits: Limits,
+        on_length: Literal["length", "stop"] = "length",
+        recordings: Recordings | None = None,
+    ) -> None:
         self._on_length = on_length
+        self._recordings = recordings
         self._queue_seconds = limits.server_queue_seconds
         alone, together = (_ALONE, _TOGETHER) if parallel is None else (parallel, parallel)
         self._alone = ThreadPoolExecutor(max_workers=alone, thread_name_prefix="syntagma-generate")
@@ -151,7 +160,7 @@ class Runner:
 
     async def _choice(self, ready: Ready, index: int) -> AsyncGenerator[Happening, None]:
         request = ready.request
-        parser = timed(ready.turn.parser())
+        parser = timed(recorded(self._recordings, ready.turn))
         metrics, stopped_by = Metrics(), None
         async with aclosing(self._written(ready, index, parser)) as pieces:
             began = False

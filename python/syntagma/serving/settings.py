@@ -8,6 +8,7 @@ import msgspec
 
 from syntagma.limits import Limits
 from syntagma.serving.operations import Operations
+from syntagma.serving.recordings import RecordingSettings
 
 __all__ = ["Settings"]
 
@@ -29,6 +30,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             or what it would be had the model ended it (`stop`). `usage.extra.completed` tells of it in both cases.
         reasoning_fields: the fields of a chat completion that reasoning stands in.
         stored_bytes: what the answers of `/v1/responses` that are kept may have together; 0: none is kept.
+        recording: which answers are kept to be parsed again; None: none.
         limits: bounds on requests.
         operations: who may ask, how much, and from where.
     """
@@ -41,5 +43,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     on_length: Literal["length", "stop"] = "length"
     reasoning_fields: tuple[Literal["reasoning_content", "reasoning"], ...] = ("reasoning_content", "reasoning")
     stored_bytes: int = 64 << 20
+    recording: RecordingSettings | None = None
     limits: Limits = Limits()
     operations: Operations = Operations()

@@ -12,8 +12,9 @@ from starlette.middleware.cors import CORSMiddleware
 from syntagma.serving.gate import Gate
 from syntagma.serving.logs import AccessLog
 from syntagma.serving.metrics import Metrics
-from syntagma.serving.operations import Operations
+from syntagma.serving.recordings import Recordings
 from syntagma.serving.records import Observer, Recording
+from syntagma.serving.settings import Settings
 from syntagma.serving.tracing import Tracing
 
 __all__ = ["Surroundings"]
@@ -26,16 +27,17 @@ class Surroundings:
     """Made once for an application.
 
     Args:
-        operations: as the operator chose.
+        settings: as the operator chose.
         observers: further ones.
 
     Attributes:
         observers: are told what happens to requests.
         metrics: counts; None: prometheus-client is not installed.
+        recordings: keep answers; None: none is kept.
     """
 
-    def __init__(self, operations: Operations, observers: Sequence[Observer]) -> None:
-        self._operations = operations
+    def __init__(self, settings: Settings, observers: Sequence[Observer]) -> None:
+        self._operations = settings.operations
         self.metrics: Metrics | None = None
         found: list[Observer] = [AccessLog()]
         with contextlib.suppress(ImportError):
@@ -43,6 +45,9 @@ class Surroundings:
             found.append(self.metrics)
         with contextlib.suppress(ImportError):
             found.append(Tracing())
+        self.recordings = None if settings.recording is None else Recordings(settings.recording)
+        if self.recordings is not None:
+            found.append(self.recordings)
         self.observers: tuple[Observer, ...] = (*found, *observers)
 
     def middleware(self) -> list[Middleware]:
