@@ -98,17 +98,24 @@ class RemoteGeneration:
         self._upstream = upstream
         self._turn = turn
         self._cancelled = threading.Event()
-        self._metrics = Metrics()
+        self._prompt_tokens = self._completion_tokens = 0
+        self._prefill_s = self._decode_s = 0.0
         began = time.perf_counter()
         self._asked = completion_of(upstream, turn, options, unheld=unheld, lookalikes=lookalikes)
         constrains = turn.request.constrains
         self._checks = unheld == "check" and constrains and self._asked.constraint is None
-        self._metrics = Metrics(grammar_init_s=time.perf_counter() - began if constrains else 0.0)
+        self._grammar_init_s = time.perf_counter() - began if constrains else 0.0
 
     @property
     def metrics(self) -> Metrics:
         """What it took so far. Tokens are counted by the engine; where it does not, its pieces are."""
-        return self._metrics
+        return Metrics(
+            prompt_tokens=self._prompt_tokens,
+            completion_tokens=self._completion_tokens,
+            grammar_init_s=self._grammar_init_s,
+            prefill_s=self._prefill_s,
+            decode_s=self._decode_s,
+        )
 
     def cancel(self) -> None:
         """Stop before the next piece; may be called from any thread."""
@@ -149,11 +156,11 @@ class RemoteGeneration:
                 logprobs = () if self._asked.logprobs is None else piece.logprobs
                 if piece.text or logprobs:
                     events = parser.feed(piece.text) if piece.text else ()
-                    told = self._metrics if not began and self._metrics.prompt_tokens else None
+                    told = self.metrics if not began and self._prompt_tokens else None
                     began = True
                     yield Written(events=events, logprobs=logprobs, metrics=told)
         events = parser.finish(self.finish_reason or "stop")
-        yield Written(events=events, metrics=self._metrics, stopped_by=self.stopped_by)
+        yield Written(events=events, metrics=self.metrics, stopped_by=self.stopped_by)
 
     async def _checked(self) -> AsyncGenerator[Piece, None]:
         """The pieces of the first text that keeps to the constraint."""
@@ -188,22 +195,25 @@ class RemoteGeneration:
             async for piece in pieces:
                 counted += piece.tokens or bool(piece.text)
                 self._count(piece, counted, time.perf_counter() - began)
-                text = b"".join(data for _, data in scanner.push(None, piece.text.encode("utf-8", "replace")))
                 if piece.finish_reason is not None:
                     self.finish_reason = piece.finish_reason
-                    text += b"".join(data for _, data in scanner.flush()) if scanner.found is None else b""
-                yield msgspec.structs.replace(piece, text=text.decode())
+                yield _before_a_stop(scanner, piece) if asked.stop else piece
                 if scanner.found is not None:
                     self.stopped_by, self.finish_reason = scanner.found, "stop"
                     return
 
     def _count(self, piece: Piece, counted: int, seconds: float) -> None:
-        now = self._metrics
+        if piece.prompt_tokens is not None:
+            self._prompt_tokens = piece.prompt_tokens
         told = piece.completion_tokens
-        self._metrics = msgspec.structs.replace(
-            now,
-            prompt_tokens=now.prompt_tokens if piece.prompt_tokens is None else piece.prompt_tokens,
-            completion_tokens=max(now.completion_tokens, counted) if told is None else told,
-            prefill_s=now.prefill_s or seconds,
-            decode_s=seconds - (now.prefill_s or seconds),
-        )
+        self._completion_tokens = max(self._completion_tokens, counted) if told is None else told
+        self._prefill_s = self._prefill_s or seconds
+        self._decode_s = seconds - self._prefill_s
+
+
+def _before_a_stop(scanner: StopScanner[None], piece: Piece) -> Piece:
+    """A piece with the text of which it is certain that no stop string begins there."""
+    decided = scanner.push(None, piece.text.encode("utf-8", "replace"))
+    if piece.finish_reason is not None and scanner.found is None:
+        decided += scanner.flush()
+    return msgspec.structs.replace(piece, text=b"".join(data for _, data in decided).decode())

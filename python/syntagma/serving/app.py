@@ -43,7 +43,7 @@ from syntagma.serving.parsing_endpoints import (
     separated_reasoning,
 )
 from syntagma.serving.readiness import check_ready
-from syntagma.serving.records import Observer, observed
+from syntagma.serving.records import Observer, Watch
 from syntagma.serving.refusals import refusal
 from syntagma.serving.render_endpoints import DerenderRequest, derendered, rendered
 from syntagma.serving.responses import ResponsesDialect, ResponseStore
@@ -293,22 +293,28 @@ class _Server:
         asked = ready.asked
         writer = asked.writer(ready.served.name)
         headers = _ignored_header(asked.ignored)
-        happenings = observed(self._runner.run(ready), ready.served.name, self._around.observers)
+        happenings = self._runner.run(ready)
+        watch = held.enter_context(Watch(ready.served.name, self._around.observers))
         if not asked.stream:
-            whole = await _first(_whole(happenings, writer))
+            whole = await _whole(happenings, writer, watch)
             return Response(whole, headers=headers, media_type="application/json")
-        answer = _stream(happenings, writer)
-        first = asyncio.ensure_future(_first(answer))
+        first = asyncio.ensure_future(anext(happenings))
         try:
             # An engine elsewhere may still refuse the request; here, everything has been checked.
             await asyncio.wait({first}, timeout=_UNSAID_S if ready.served.computes else _UNSAID_ELSEWHERE_S)
             if first.done():
                 first.result()
         except BaseException:
-            await closed(answer, first)
+            await closed(happenings, first)
             raise
         return EventStream(
-            answer, first, writer=writer, headers=headers, place=held.pop_all(), limits=self._settings.limits
+            happenings,
+            first,
+            writer=writer,
+            watch=watch,
+            headers=headers,
+            place=held.pop_all(),
+            limits=self._settings.limits,
         )
 
     def _read(self, dialect: Dialect, body: bytes) -> tuple[ServedModel, Asked]:
@@ -346,31 +352,13 @@ def _card(served: ServedModel) -> Model:
     return Model(id=served.name, created=served.created)
 
 
-async def _whole(happenings: AsyncGenerator[Happening, None], writer: Writer) -> AsyncGenerator[bytes, None]:
-    """The body of an answer, as the only item."""
+async def _whole(happenings: AsyncGenerator[Happening, None], writer: Writer, watch: Watch) -> bytes:
+    """The body of an answer."""
     async with aclosing(happenings):
         async for happening in happenings:
+            watch.saw(happening)
             writer.whole(happening)
-    yield writer.body()
-
-
-async def _stream(happenings: AsyncGenerator[Happening, None], writer: Writer) -> AsyncGenerator[bytes, None]:
-    """The events of an answer."""
-    async with aclosing(happenings):
-        async for happening in happenings:
-            for data in writer.stream(happening):
-                yield data
-    for data in writer.end():
-        yield data
-
-
-async def _first(answer: AsyncGenerator[bytes, None]) -> bytes:
-    """The first bytes. Whatever goes wrong before them is still an error with a status."""
-    try:
-        return await anext(answer)
-    except BaseException:
-        await answer.aclose()
-        raise
+    return writer.body()
 
 
 def _unknown_model(name: str | None, known: tuple[str, ...]) -> RequestError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import AsyncGenerator, Awaitable, Mapping
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from syntagma.errors import RequestError
 from syntagma.limits import Limits
 from syntagma.serving.dialect import Writer
 from syntagma.serving.disconnects import unless_gone
+from syntagma.serving.inner import Happening
+from syntagma.serving.records import Watch
 from syntagma.serving.sse import COMMENT
 
 if TYPE_CHECKING:
@@ -32,12 +35,13 @@ _AT_ONCE = 16
 
 
 class EventStream:
-    """The ASGI answer that forwards events as they come, and comments as long as none does.
+    """The ASGI answer that tells what happens as it does, and comments as long as nothing does.
 
     Args:
-        answer: the events.
+        happenings: of the answer.
         first: takes the first one.
-        writer: says that a stream has failed.
+        writer: makes events of them.
+        watch: is told.
         headers: beside those of all such streams.
         place: what is given back at the end.
         limits: how long a client may read nothing.
@@ -45,17 +49,19 @@ class EventStream:
 
     def __init__(
         self,
-        answer: AsyncGenerator[bytes, None],
-        first: asyncio.Task[bytes],
+        happenings: AsyncGenerator[Happening, None],
+        first: asyncio.Task[Happening],
         *,
         writer: Writer,
+        watch: Watch,
         headers: Mapping[str, str],
         place: contextlib.ExitStack,
         limits: Limits,
     ) -> None:
-        self._answer = answer
+        self._happenings = happenings
         self._first = first
         self._writer = writer
+        self._told = watch
         self._place = place
         self._patience = limits.server_write_seconds + _GRACE_S
         self._headers = {
@@ -64,7 +70,7 @@ class EventStream:
             "x-accel-buffering": "no",
             **headers,
         }
-        self._now = asyncio.get_running_loop().time
+        self._now = time.monotonic
         self._last = self._now()
         """when something was sent, or is being sent"""
         self._sending = False
@@ -84,7 +90,7 @@ class EventStream:
                     await asyncio.wait_for(self._put(send, last_words), _LAST_WORDS_S)
                 raise
             finally:
-                await closed(self._answer, self._first)
+                await closed(self._happenings, self._first)
 
     async def _send(self, send: Send) -> None:
         task = asyncio.current_task()
@@ -104,14 +110,23 @@ class EventStream:
         await self._put(send, {"type": "http.response.start", "status": 200, "headers": raw})
         if not self._first.done():
             await self._put(send, _body(COMMENT))
-        item = await self._next(self._first)
-        sent = 0
-        while item is not None:
-            await self._put(send, _body(item))
-            sent += 1
-            if sent % _AT_ONCE == 0:
+        seen = 0
+        coming: Awaitable[Happening] | None = self._first
+        while coming is not None:
+            try:
+                happening = await coming
+                self._told.saw(happening)
+                events = list(self._writer.stream(happening))
+                coming = anext(self._happenings)
+            except StopAsyncIteration:
+                events, coming = list(self._writer.end()), None
+            except Exception as error:
+                events, coming = [self._failed(error)], None
+            for data in events:
+                await self._put(send, _body(data))
+            seen += 1
+            if seen % _AT_ONCE == 0:
                 await asyncio.sleep(0)
-            item = await self._next(anext(self._answer, None))
         await self._put(send, _body(b"", more=False))
 
     async def _put(self, send: Send, message: Message) -> None:
@@ -132,23 +147,17 @@ class EventStream:
             if not self._sending and self._now() >= self._last + _QUIET_S:
                 await self._put(send, _body(COMMENT))
 
-    async def _next(self, item: Awaitable[bytes | None]) -> bytes | None:
-        try:
-            return await item
-        except Exception as error:
-            return self._failed(error)
-
     def _failed(self, error: BaseException) -> bytes:
         if not isinstance(error, RequestError):
             _log.error("a stream failed", exc_info=error)
         return self._writer.failed(error)
 
 
-async def closed(answer: AsyncGenerator[bytes, None], first: asyncio.Task[bytes]) -> None:
-    """Stop an answer, whether or not its first item is there."""
+async def closed(happenings: AsyncGenerator[Happening, None], first: asyncio.Task[Happening]) -> None:
+    """Stop an answer, whether or not anything has happened."""
     first.cancel()
     await asyncio.gather(first, return_exceptions=True)
-    await answer.aclose()
+    await happenings.aclose()
 
 
 def _body(data: bytes, *, more: bool = True) -> Message:

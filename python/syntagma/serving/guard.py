@@ -11,10 +11,11 @@ from starlette.requests import ClientDisconnect
 
 from syntagma.errors import RequestError
 from syntagma.serving.errors import error_body
+from syntagma.serving.records import current_record
 from syntagma.serving.refusals import refusal
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
 __all__ = ["Guard"]
 
@@ -36,16 +37,9 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        started = False
-
-        async def watched(message: Message) -> None:
-            nonlocal started
-            started = True
-            await send(message)
-
         failed: BaseException
         try:
-            await self._app(scope, receive, watched)
+            await self._app(scope, receive, send)
             return
         except ClientDisconnect:
             return
@@ -56,5 +50,6 @@ class Guard:
             if error_body(error)[0] == HTTPStatus.INTERNAL_SERVER_ERROR:
                 _log.error("%s failed", scope["path"], exc_info=error)
             failed = error
-        if not started:
+        record = current_record()
+        if record is None or record.status is None:
             await refusal(scope["path"], failed)(scope, receive, send)

@@ -6,6 +6,7 @@ answers with what all have counted.
 
 from __future__ import annotations
 
+import functools
 import os
 from pathlib import Path
 from typing import Final
@@ -62,7 +63,9 @@ class Metrics(Observer):
         self._http = count("http_requests", "Requests by endpoint and status.", ("route", "method", "status"))
         self._errors = count("request_errors", "Requests that were refused or failed, by the code.", ("route", "code"))
         self._first = times("time_to_first_token_seconds", "From the request to a model's first piece.", _LONG)
-        self._between = times("inter_token_latency_seconds", "Between two pieces that a model writes.", _SHORT)
+        between = times("inter_token_latency_seconds", "Between two pieces that a model writes.", _SHORT)
+        # Looking a label up takes longer than counting, and this is counted for every piece.
+        self._between = functools.cache(between.labels)
         self._whole = times("e2e_request_latency_seconds", "From the request to the end of its answer.", _LONG)
         self._render = times("request_render_time_seconds", "Reading the request and rendering its prompt.", _SHORT)
         self._prefill = times("request_prefill_time_seconds", "Reading the prompt by the model.", _LONG)
@@ -85,7 +88,7 @@ class Metrics(Observer):
 
     def wrote(self, record: RequestRecord, seconds: float) -> None:
         """See `Observer`."""
-        self._between.labels(record.model).observe(seconds)
+        self._between(record.model).observe(seconds)
 
     def ended(self, record: RequestRecord, choice: Choice) -> None:
         """See `Observer`."""

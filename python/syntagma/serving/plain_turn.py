@@ -45,14 +45,14 @@ def plain_turn(served: ServedModel, prompt: str | tuple[int, ...], request: Reso
             engine whose vocabulary is not known here.
     """
     if isinstance(prompt, str):
-        return Turn(_trusted(Prompt, prompt), _PLAIN, request, ReadingOptions())
+        return Turn(_trusted(Prompt, prompt), _PLAIN, request, ReadingOptions(keep_raw=False))
     info = vocabulary_of(served)
     for index, token in enumerate(prompt):
         if not 0 <= token < info.vocab_size:
             raise bad_field(f"/prompt/{index}", f"the vocabulary has {info.vocab_size} tokens, and no {token}")
     encoded = _trusted(_EncodedPrompt, info.decode(prompt).decode("utf-8", "replace"))
     encoded.given = prompt
-    return Turn(encoded, _PLAIN, request, ReadingOptions())
+    return Turn(encoded, _PLAIN, request, ReadingOptions(keep_raw=False))
 
 
 def _trusted(kind: type[T], text: str) -> T:

@@ -6,13 +6,13 @@ import contextlib
 import re
 import time
 import uuid
-from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 import msgspec
 
+from syntagma.events import Event
 from syntagma.parsing import StreamParser
 from syntagma.serving.errors import ERROR_HEADER
 from syntagma.serving.inner import Began, Ended, Happening, Wrote
@@ -20,7 +20,7 @@ from syntagma.serving.inner import Began, Ended, Happening, Wrote
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["Observer", "Recording", "RequestRecord", "current_record", "observed", "stage", "timed"]
+__all__ = ["Observer", "Recording", "RequestRecord", "Watch", "current_record", "stage", "timed"]
 
 ID_HEADER: Final = b"x-request-id"
 _ID: Final = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}\Z")
@@ -60,7 +60,6 @@ class RequestRecord(msgspec.Struct, kw_only=True):
         stages: what was done before a model writes: name, begin and end.
         choices: the answers that became whole.
         parse_seconds: what reading the model's text took.
-        parsed: the first and last time that it was read.
     """
 
     id: str
@@ -78,7 +77,6 @@ class RequestRecord(msgspec.Struct, kw_only=True):
     stages: list[tuple[str, int, int]] = []
     choices: list[Choice] = []
     parse_seconds: float = 0.0
-    parsed: tuple[int, int] | None = None
 
 
 class Observer:
@@ -177,48 +175,59 @@ def _route_of(scope: Scope) -> str | None:
     return path
 
 
-async def observed(
-    happenings: AsyncGenerator[Happening, None], model: str, observers: Sequence[Observer]
-) -> AsyncGenerator[Happening, None]:
-    """The same, while the observers are told."""
-    record = _current.get()
-    if record is None:
-        async with aclosing(happenings):
-            async for happening in happenings:
-                yield happening
-        return
-    record.model = model
-    begun: dict[int, int] = {}
-    last: float | None = None
-    for observer in observers:
-        observer.waits(record)
-    try:
-        async with aclosing(happenings):
-            async for happening in happenings:
-                now = time.perf_counter()
-                if isinstance(happening, Wrote):
-                    # A choice's first piece comes with its beginning: nothing lies between them.
-                    if last is not None:
-                        for observer in observers:
-                            observer.wrote(record, now - last)
-                    last = now
-                elif isinstance(happening, Began):
-                    last = None
-                    begun[happening.index] = time.time_ns()
-                    if record.first is None:
-                        record.first = now - record.began
-                        for observer in observers:
-                            observer.begins(record)
-                else:
-                    at = time.time_ns()
-                    choice = Choice(began=begun.get(happening.index, at), ended=at, happening=happening)
-                    record.choices.append(choice)
-                    for observer in observers:
-                        observer.ended(record, choice)
-                yield happening
-    finally:
-        for observer in observers:
-            observer.leaves(record)
+class Watch:
+    """Tells observers what happens to the current request, where there is one; a context as long as a model writes.
+
+    Args:
+        model: the name of the model that answers.
+        observers: are told.
+    """
+
+    def __init__(self, model: str, observers: Sequence[Observer]) -> None:
+        self._record = _current.get()
+        self._observers = () if self._record is None else observers
+        self._told_pieces = [one.wrote for one in self._observers if type(one).wrote is not Observer.wrote]
+        self._begun: dict[int, int] = {}
+        self._last: float | None = None
+        if self._record is not None:
+            self._record.model = model
+
+    def __enter__(self) -> Self:
+        if self._record is not None:
+            for observer in self._observers:
+                observer.waits(self._record)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._record is not None:
+            for observer in self._observers:
+                observer.leaves(self._record)
+
+    def saw(self, happening: Happening) -> None:
+        """Tell of it."""
+        record = self._record
+        if record is None:
+            return
+        if isinstance(happening, Wrote):
+            now = time.perf_counter()
+            # A choice's first piece comes with its beginning: nothing lies between them.
+            if self._last is not None:
+                for wrote in self._told_pieces:
+                    wrote(record, now - self._last)
+            self._last = now
+        elif isinstance(happening, Began):
+            self._last = None
+            self._begun[happening.index] = time.time_ns()
+            if record.first is None:
+                record.first = time.perf_counter() - record.began
+                for observer in self._observers:
+                    observer.begins(record)
+        else:
+            at = time.time_ns()
+            choice = Choice(began=self._begun.get(happening.index, at), ended=at, happening=happening)
+            record.choices.append(choice)
+            for observer in self._observers:
+                observer.ended(record, choice)
 
 
 @contextlib.contextmanager
@@ -247,33 +256,20 @@ class _TimedParser:
     def __init__(self, parser: StreamParser, record: RequestRecord) -> None:
         self._parser = parser
         self._record = record
+        self.feed = self._timed(parser.feed)
+        self.feed_tokens = self._timed(parser.feed_tokens)
+        self.finish = self._timed(parser.finish)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._parser, name)
 
-    def feed(self, *given: Any, **options: Any) -> Any:
-        """See `StreamParser`."""
-        began = time.perf_counter()
-        read = self._parser.feed(*given, **options)
-        self._count(began)
-        return read
+    def _timed(self, read: Callable[..., list[Event]]) -> Callable[..., list[Event]]:
+        record, now = self._record, time.perf_counter
 
-    def feed_tokens(self, *given: Any, **options: Any) -> Any:
-        """See `StreamParser`."""
-        began = time.perf_counter()
-        read = self._parser.feed_tokens(*given, **options)
-        self._count(began)
-        return read
+        def timed(*given: Any) -> list[Event]:
+            began = now()
+            events = read(*given)
+            record.parse_seconds += now() - began
+            return events
 
-    def finish(self, *given: Any, **options: Any) -> Any:
-        """See `StreamParser`."""
-        began = time.perf_counter()
-        read = self._parser.finish(*given, **options)
-        self._count(began)
-        return read
-
-    def _count(self, began: float) -> None:
-        record = self._record
-        record.parse_seconds += time.perf_counter() - began
-        now = time.time_ns()
-        record.parsed = (now, now) if record.parsed is None else (record.parsed[0], now)
+        return timed

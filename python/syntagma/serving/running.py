@@ -143,35 +143,36 @@ class Runner:
             ready = ready._replace(prompt_logprobs=await _in(self._compiling, lambda: _score(ready)))
         return ready
 
-    async def run(self, ready: Ready) -> AsyncGenerator[Happening, None]:
+    def run(self, ready: Ready) -> AsyncGenerator[Happening, None]:
         """What happens, choice by choice. Closing the iterator stops whatever writes.
 
         Raises:
             RequestError: `E-REQUEST-QUEUE`, 503, before the first item: no generation was free in time.
         """
-        request = ready.request
-        choices = [self._choice(ready, index) for index in range(request.n)]
+        choices = [self._choice(ready, index) for index in range(ready.request.n)]
+        if len(choices) == 1:
+            return choices[0]
         # An engine elsewhere writes several at once; what computes here is asked for one after another.
-        at_once = request.n > 1 and not ready.served.computes
-        async with aclosing(in_turn(choices) if at_once else _one_by_one(choices)) as happenings:
-            with in_request(request):
-                async for happening in happenings:
-                    yield happening
+        return _one_by_one(choices) if ready.served.computes else in_turn(choices)
 
     async def _choice(self, ready: Ready, index: int) -> AsyncGenerator[Happening, None]:
         request = ready.request
         parser = timed(recorded(self._recordings, ready.turn))
         metrics, stopped_by = Metrics(), None
-        async with aclosing(self._written(ready, index, parser)) as pieces:
-            began = False
-            async for piece in pieces:
-                if not began:
-                    began = True
-                    tokens = 0 if piece.metrics is None else piece.metrics.prompt_tokens
-                    yield Began(index, tokens, ready.prompt_ids, ready.prompt_logprobs)
-                metrics = piece.metrics or metrics
-                stopped_by = piece.stopped_by if piece.stopped_by in request.options.stop else None
-                yield Wrote(index, piece.events, piece.logprobs, piece.token_ids)
+        with in_request(request):
+            async with aclosing(await self._written(ready, index, parser)) as pieces:
+                began = False
+                async for piece in pieces:
+                    if not began:
+                        began = True
+                        tokens = 0 if piece.metrics is None else piece.metrics.prompt_tokens
+                        yield Began(index, tokens, ready.prompt_ids, ready.prompt_logprobs)
+                    if piece.metrics is not None:
+                        metrics = piece.metrics
+                    stopped_by = piece.stopped_by
+                    yield Wrote(index, piece.events, piece.logprobs, piece.token_ids)
+        if stopped_by not in request.options.stop:
+            stopped_by = None
         if not index:
             metrics = msgspec.structs.replace(metrics, grammar_init_s=metrics.grammar_init_s + ready.grammar_s)
         reason = parser.finish_reason or "stop"
@@ -179,14 +180,19 @@ class Runner:
             reason = "tool_calls" if any(call.complete for call in parser.message.tool_calls) else "stop"
         yield Ended(index, reason, parser.message, metrics, stopped_by)
 
-    def _written(self, ready: Ready, index: int, parser: StreamParser) -> AsyncGenerator[Written, None]:
+    async def _written(
+        self, ready: Ready, index: int, parser: StreamParser
+    ) -> AsyncGenerator[Written, None] | ThreadStream[Written]:
         options = _options(ready.request, index)
         if not ready.served.computes:
-            return _elsewhere(self._compiling, ready.served, ready.turn, options, parser)
+            # Building the grammar and writing it in the engine's language takes time.
+            generation = await _in(self._compiling, lambda: ready.served.model.start(ready.turn, options))
+            assert isinstance(generation, RemoteGeneration)
+            return generation.written(parser)
         # Only the first choice may give up: those behind it belong to an answer that has begun.
         patience = None if index else self._queue_seconds
         threads = self._alone if ready.served.rounds is None else self._together
-        return _here(threads, ready, options, parser, patience)
+        return await _here(threads, ready, options, parser, patience)
 
 
 async def _one_by_one(choices: Sequence[AsyncGenerator[T, None]]) -> AsyncGenerator[T, None]:
@@ -198,7 +204,7 @@ async def _one_by_one(choices: Sequence[AsyncGenerator[T, None]]) -> AsyncGenera
 
 async def _here(
     threads: Executor, ready: Ready, options: GenerationOptions, parser: StreamParser, patience: float | None
-) -> AsyncGenerator[Written, None]:
+) -> ThreadStream[Written]:
     turn, served = ready.turn, ready.served
     loop, begun = asyncio.get_running_loop(), asyncio.Event()
 
@@ -219,10 +225,10 @@ async def _here(
     stream = ThreadStream(threads, work)
     try:
         await _place(begun, patience)
-        async for piece in stream:
-            yield piece
-    finally:
+    except BaseException:
         stream.cancel()
+        raise
+    return stream
 
 
 async def _place(begun: asyncio.Event, patience: float | None) -> None:
@@ -232,17 +238,6 @@ async def _place(begun: asyncio.Event, patience: float | None) -> None:
         raise RequestError(
             "E-REQUEST-QUEUE", f"no generation was free within {patience:g} seconds", status=503
         ) from None
-
-
-async def _elsewhere(
-    threads: Executor, served: ServedModel, turn: Turn, options: GenerationOptions, parser: StreamParser
-) -> AsyncGenerator[Written, None]:
-    # Building the grammar and writing it in the engine's language takes time.
-    generation = await _in(threads, lambda: served.model.start(turn, options))
-    assert isinstance(generation, RemoteGeneration)
-    async with aclosing(generation.written(parser)) as pieces:
-        async for piece in pieces:
-            yield piece
 
 
 async def _in(threads: Executor, work: Callable[[], T]) -> T:
@@ -299,7 +294,7 @@ def _turn(served: ServedModel, request: InnerRequest) -> Turn:
     return served.codec.prepare_request(
         request.messages,
         resolved,
-        reading=ReadingOptions(stream_reasoning=request.stream_reasoning),
+        reading=ReadingOptions(stream_reasoning=request.stream_reasoning, keep_raw=False),
         documents=request.documents,
         add_generation_prompt=request.add_generation_prompt,
         continue_final_message=request.continue_final_message,

@@ -44,6 +44,10 @@ class ThreadStream(Generic[T]):
         self._future.cancel()
         self._queue.put_nowait(_End(error))
 
+    async def aclose(self) -> None:
+        """Stop; see `cancel`."""
+        self.cancel()
+
     def __aiter__(self) -> AsyncIterator[T]:
         return self
 

@@ -95,9 +95,10 @@ def _parts(record: RequestRecord) -> list[tuple[str, int, int, dict[str, Any]]]:
         parts.append(("prefill", choice.began - prefill, choice.began, index))
         generated = {**index, "syntagma.grammar_init_s": metrics.grammar_init_s}
         parts.append(("generate", choice.began, choice.ended, generated))
-    if record.parsed is not None:
+    if record.choices:
         # Reading goes on while a model writes: the span says from when to when, the attribute how long of that.
-        parts.append(("parse", *record.parsed, {"syntagma.parse_s": record.parse_seconds}))
+        began, ended = min(one.began for one in record.choices), max(one.ended for one in record.choices)
+        parts.append(("parse", began, ended, {"syntagma.parse_s": record.parse_seconds}))
     return parts
 
 

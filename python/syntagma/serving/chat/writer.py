@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import msgspec
 
-from syntagma.events import Event, to_openai
+from syntagma.events import ContentDelta, Event, ReasoningDelta, to_openai
 from syntagma.generation import Metrics
 from syntagma.messages import Message
 from syntagma.serving.chat.calls import WrittenCalls
@@ -28,6 +28,7 @@ from syntagma.serving.inner import Began, Ended, Happening, Wrote
 from syntagma.serving.logprobs import TokenLogprobEntry, logprob_entry
 from syntagma.serving.sse import DONE, event
 from syntagma.serving.usage import Usage, usage_of
+from syntagma.typed import as_type
 
 __all__ = ["ChatWriter"]
 
@@ -115,8 +116,9 @@ class ChatWriter:
         else:
             self._take(happening)
             for one in happening.events:
-                if delta := self._delta(happening.index, one):
-                    yield self._next(happening.index, msgspec.convert(delta, Delta))
+                delta = self._delta(happening.index, one)
+                if delta is not None:
+                    yield self._next(happening.index, delta)
 
     def end(self) -> Iterator[bytes]:
         """What comes after the last choice of a stream."""
@@ -144,11 +146,15 @@ class ChatWriter:
     def _reasoning(self, text: str | None) -> dict[str, Any]:
         return {} if text is None else dict.fromkeys(self._reasoning_fields, text)
 
-    def _delta(self, index: int, happened: Event) -> dict[str, Any]:
-        """What an event adds to the message of a choice; nothing: it adds none."""
-        delta = to_openai((happened,))
-        reasoning, calls = delta.pop("reasoning_content", None), delta.pop("tool_calls", ())
-        return {**delta, **self._reasoning(reasoning), **(self._calls.delta(index, calls) if calls else {})}
+    def _delta(self, index: int, happened: Event) -> Delta | None:
+        """What an event adds to the message of a choice; None: nothing."""
+        if isinstance(happened, ContentDelta):
+            return Delta(content=happened.text)
+        if isinstance(happened, ReasoningDelta):
+            return Delta(**self._reasoning(happened.text)) if self._reasoning_fields else None
+        calls = to_openai((happened,)).get("tool_calls")
+        added = self._calls.delta(index, calls) if calls else {}
+        return as_type(added, Delta) if added else None
 
     def _message(self, message: Message) -> ResponseMessage:
         content = message.content if isinstance(message.content, str) else None
@@ -161,9 +167,13 @@ class ChatWriter:
 
     def _next(self, index: int, delta: Delta, finish_reason: FinishReason | None = None) -> bytes:
         waiting, self._logprobs = self._logprobs, []
-        logprobs = ChoiceLogprobs(content=waiting) if waiting else None
-        choice = ChunkChoice(index=index, delta=delta, logprobs=logprobs, finish_reason=finish_reason)
-        choice.token_ids = self._taken_ids()
+        choice = ChunkChoice(
+            index=index,
+            delta=delta,
+            logprobs=ChoiceLogprobs(content=waiting) if waiting else None,
+            finish_reason=finish_reason,
+            token_ids=self._taken_ids(),
+        )
         return self._chunk(choice)
 
     def _chunk(
