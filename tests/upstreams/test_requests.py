@@ -59,12 +59,26 @@ def test_a_request_to_llamacpp(engine: MockEngine, model: sg.Model) -> None:
     assert (body["temperature"], body["top_p"]) == (0.5, 0.9)
     assert body["seed"] == 5
     assert body["n_predict"] == -1
-    assert set(body["stop"]) == {"zz", *model.codec.format.stop_strings}
-    assert "<tool_call>" in body["preserved_tokens"]
+    # A grammar ends by itself; what ends a turn without one may stand in a string of an argument.
+    assert body["stop"] == ["zz"]
+    assert {"<tool_call>", "<|im_start|>"} <= set(body["preserved_tokens"])
     assert turn.grammar is not None
     assert body["grammar"] == turn.grammar.to_gbnf().text
     # Nothing but what was asked for bends the model's distribution.
     assert (body["top_k"], body["min_p"], body["repeat_penalty"]) == (0, 0, 1)
+
+
+def test_free_text_ends_at_stop_strings(engine: MockEngine, model: sg.Model) -> None:
+    model.chat(MESSAGES, stop=["zz"])
+    assert set(engine.bodies[-1]["stop"]) == {"zz", *model.codec.format.stop_strings}
+
+
+def test_what_ends_a_turn_may_stand_in_a_held_answer(model: sg.Model) -> None:
+    (end, *_) = model.codec.format.stop_strings
+    schema = {"type": "object", "properties": {"text": {"enum": [f"a{end}b"]}}, "required": ["text"]}
+    shape = {"type": "json_schema", "json_schema": {"name": "r", "schema": schema}}
+    message = model.chat(MESSAGES, response_format=shape)
+    assert json.loads(str(message.content)) == {"text": f"a{end}b"}
 
 
 def test_the_engine_adds_its_first_token_where_the_template_has_written_it(

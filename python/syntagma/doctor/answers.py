@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from syntagma.doctor.exchange import Exchange
+from syntagma.doctor.exchange import Exchange, shortened
 from syntagma.doctor.outcomes import Broken, NotOffered
 from syntagma.doctor.reading import Events, read_events
 from syntagma.doctor.values import at, listed, word
@@ -15,6 +15,8 @@ from syntagma.doctor.values import at, listed, word
 __all__ = ["REASONING_FIELDS", "Answer", "Call", "answer_of", "answers_of", "events_of"]
 
 REASONING_FIELDS: Final = ("reasoning_content", "reasoning")
+_SHOWN = 240
+"""characters of a refusal that are told"""
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -66,8 +68,10 @@ def _check_status(exchange: Exchange) -> None:
     if exchange.status >= 500 and exchange.status != 501:
         raise Broken(f"the server failed with status {exchange.status}", exchange)
     if exchange.status == 501 or 400 <= exchange.status < 500:
-        said = word(exchange.json(), "error", "message") or word(exchange.json(), "error") or exchange.text[:200]
-        raise NotOffered(f"refused with status {exchange.status}: {said}", exchange)
+        said = word(exchange.json(), "error", "message") or word(exchange.json(), "error") or exchange.text
+        raise NotOffered(
+            f"refused with status {exchange.status}: {shortened(' '.join(said.split()), _SHOWN)}", exchange
+        )
     if exchange.status != 200:
         raise Broken(f"the status is {exchange.status} where 200 is expected", exchange)
     if exchange.failed is not None:

@@ -90,7 +90,7 @@ def _run(check: Check, endpoint: Endpoint, blamed: dict[tuple[str, bytes | None]
     Args:
         check: which.
         endpoint: the server.
-        blamed: by request, the check that has told that it has no answer, so that it is told once.
+        blamed: by request, the check that has told that it has no answer or is refused, so that it is told once.
     """
     began = time.monotonic()
     try:
@@ -99,13 +99,14 @@ def _run(check: Check, endpoint: Endpoint, blamed: dict[tuple[str, bytes | None]
         outcome, said = None, check.run(endpoint) or ""
     except Outcome as raised:
         outcome, said = raised, raised.said
-    if isinstance(outcome, Broken) and outcome.exchange is not None:
+    if isinstance(outcome, Broken | NotOffered) and outcome.exchange is not None:
         asked = (outcome.exchange.url, outcome.exchange.body)
         if endpoint.time_is_over:
             outcome, said = Unsure(said), "the time for everything was over"
         elif blamed.setdefault(asked, check.id) != check.id:
-            outcome = Unsure(said)
-            said = f"its request has no answer, as {blamed[asked]} tells"
+            refused = isinstance(outcome, NotOffered)
+            outcome = outcome if refused else Unsure(said)
+            said = f"its request {'is refused' if refused else 'has no answer'}, as {blamed[asked]} tells"
     verdict: Verdict = "held" if outcome is None else outcome.verdict
     made = Result(
         id=check.id, title=check.title, verdict=verdict, said=said, seconds=round(time.monotonic() - began, 3)

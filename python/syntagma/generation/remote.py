@@ -44,14 +44,19 @@ def completion_of(
         constraint = constraint_for(upstream, turn)
         if constraint is None and unheld == "refuse" and not is_held_by_reading(turn.request):
             raise refusal(upstream, turn.request)
+    ends, shown = turn.stop_strings, turn.preserved_tokens
+    if constraint is not None:
+        # A grammar ends with its turn. Within it a marker is text, as in a string of JSON: it neither ends the answer,
+        # nor may it be left out where the engine spells it by a control token.
+        ends, shown = (), tuple(sorted({*turn.preserved_tokens, *turn.prompt.markers()}.difference(turn.stop_strings)))
     return Completion(
         prompt=str(turn.prompt_text(mode=lookalikes)) if info is None else turn.prompt_ids(info),
         sampling=options.sampling,
         max_tokens=options.max_tokens,
-        stop=tuple(dict.fromkeys((*options.stop, *turn.stop_strings))),
+        stop=tuple(dict.fromkeys((*options.stop, *ends))),
         logprobs=options.logprobs,
         constraint=constraint,
-        preserved_tokens=turn.preserved_tokens,
+        preserved_tokens=shown,
         min_tokens=options.min_tokens,
         ignore_eos=options.ignore_eos,
         stop_token_ids=options.stop_token_ids,

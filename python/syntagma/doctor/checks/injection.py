@@ -9,6 +9,7 @@ from syntagma.doctor.answers import answer_of
 from syntagma.doctor.asks import MARKED, RESULTS, constant_answer, constant_call, user
 from syntagma.doctor.checks.common import uncut
 from syntagma.doctor.endpoint import Endpoint
+from syntagma.doctor.exchange import Exchange
 from syntagma.doctor.markers import control_texts
 from syntagma.doctor.outcomes import Check, Fault, NotOffered, Unsure
 from syntagma.doctor.values import at, is_count, object_of
@@ -56,19 +57,26 @@ def _tools(endpoint: Endpoint) -> str | None:
     return _forged(endpoint, lambda text: {**RESULTS, "messages": [*before, {**result, "content": text}]}, _OF_TOOLS)
 
 
+def _judge(written: Any, exchange: Exchange) -> None:
+    """Raise unless the text that was asked for came whole."""
+    if written == MARKED:
+        return
+    signs = iter(MARKED)
+    if isinstance(written, str) and len(written) > len(MARKED) / 2 and all(sign in signs for sign in written):
+        raise Fault("of text that looks like markers, parts are lost", exchange, written)
+    raise Unsure("the model did not write the text that it was held to")
+
+
 def _content(endpoint: Endpoint) -> str | None:
     for exchange in endpoint.both(constant_answer(MARKED)):
         answer = uncut(answer_of(exchange))
         if answer.calls:
             raise Fault("a call was read where there are no tools", exchange)
-        written = at(object_of(answer.content), "text")
-        if written == MARKED:
-            continue
-        if any(part and part in MARKED for part in (answer.content[-8:], *answer.reasoning.values())):
+        if object_of(answer.content) is None and any(text in MARKED for text in answer.reasoning.values()):
             raise Fault("text of the answer that looks like markers is read as such", exchange)
         if object_of(answer.content) is None:
             raise Fault("an answer that is held to JSON is torn at text that looks like markers", exchange)
-        raise Unsure("the model did not write the text that it was held to")
+        _judge(at(object_of(answer.content), "text"), exchange)
     return None
 
 
@@ -82,8 +90,7 @@ def _arguments(endpoint: Endpoint) -> str | None:
         arguments = object_of(answer.calls[0].arguments)
         if arguments is None:
             raise Fault("arguments are torn at text that looks like markers", exchange, answer.calls[0].arguments)
-        if at(arguments, "text") != MARKED:
-            raise Unsure("the model did not write the text that it was held to")
+        _judge(at(arguments, "text"), exchange)
     return None
 
 
