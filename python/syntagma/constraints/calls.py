@@ -178,7 +178,7 @@ class _Groups:
                 firsts.setdefault(search_key(self._spec, way.pattern.opener), []).append(way)
         for begins_with, same in firsts.items():
             calls = joined((self._several(form, same, ways, separator), *ends))
-            yield CallGroup(begins_with, calls, same[0].before, after if closer else same[0].after, marked)
+            yield CallGroup(begins_with, calls, same[0].before, after if closer else same[0].after + after, marked)
 
     def _ways(self, number: int, form: ToolsSpec) -> Iterator[_Way]:
         """The patterns of a form, each once, that a grammar can hold."""

@@ -202,8 +202,8 @@ class Certifier:
             )
         if not certificate.covers("C"):
             yield Finding("content-lost", "no content came back")
-        prose = "reasoning-prose" in known
-        if self._mentions.reasoning and not prose and not prompted and not certificate.covers("R"):
+        explained = bool(known & {"reasoning-prose", "reasoning-untold"})
+        if self._mentions.reasoning and not explained and not prompted and not certificate.covers("R"):
             yield Finding("mention-thinking", "the template has a thinking switch, and no reasoning came back")
 
 
@@ -506,7 +506,7 @@ class _FormatChecks:
         body = self._outputs.frame.without_end(self._outputs.text(rendered))[len(lead) :]
         body = without_empty_block(self._fmt, body).lstrip()
         tools = self._fmt.spec.tools
-        opener = (tools.section[0].opener or tools.call[0].opener).strip() if tools is not None else ""
+        opener = tools.section[0].opener.strip() or tools.call[0].opener.strip() if tools is not None else ""
         body = body[max(body.find(opener), 0) :]
         if closer.strip() in body:
             return

@@ -29,6 +29,7 @@ __all__ = [
     "ReasoningBlock",
     "find_content_block",
     "find_reasoning_block",
+    "opener_before_calls",
     "without_empty_content",
     "without_empty_reasoning",
 ]
@@ -256,6 +257,15 @@ def find_content_block(seen: Observations, frame: Frame, reasoning: ReasoningBlo
         if rest is not None and rest.strip():
             return ContentBlock(open=rest, close=closer, when="reasoning" if plain is not None else "always")
     return None
+
+
+def opener_before_calls(seen: Observations, frame: Frame, reasoning: ReasoningBlock | None) -> str:
+    """What opens content that calls follow, if content alone begins otherwise; else empty."""
+    alone, before = seen.best("C"), next((one for one in seen.all("CT") if one.next_kind("C") == "T"), None)
+    if alone is None or before is None or before.context != alone.context or before.elements[0].kind != "C":
+        return ""
+    opener, other = (without_empty_reasoning(frame.body(one), reasoning) for one in (before, alone))
+    return "" if equal_ignoring_whitespace(opener, other) else opener
 
 
 def _content_opener(located: LocatedTurn, frame: Frame, reasoning: ReasoningBlock | None) -> str:

@@ -169,9 +169,7 @@ def with_value_notation(arguments: ArgumentPatterns, numbers: LocatedTurn | None
                 notation={"quotes": [quote] if len(quote) > 1 else [quote, '"']} if quote != '"' else {},
             )
             return _as_object(found, before, literals.middle) if arguments.is_object else found
-    start = common_prefix([middle, literals.middle])
-    # Words are atoms, so a common end begins after the word that differs.
-    end = common_suffix([middle[len(start) :], literals.middle[len(start) :]])
+    start, end = _around_word(middle, literals.middle)
     string_type = middle[len(start) : len(middle) - len(end)]
     other_type = literals.middle[len(start) : len(literals.middle) - len(end)]
     differ_in_a_word = string_type.isalnum() and other_type.isalnum() and start and end
@@ -182,6 +180,21 @@ def with_value_notation(arguments: ArgumentPatterns, numbers: LocatedTurn | None
             types={string_type: "string", other_type: "json"},
         )
     return None
+
+
+def _around_word(one: str, other: str) -> tuple[str, str]:
+    """What two texts begin and end with, without any letter of the word in which they differ."""
+    start, end = 0, 0
+    shorter = min(len(one), len(other))
+    while start < shorter and one[start] == other[start]:
+        start += 1
+    while end < shorter - start and one[-1 - end] == other[-1 - end]:
+        end += 1
+    while start and one[start - 1].isalnum():
+        start -= 1
+    while end and one[-end].isalnum():
+        end -= 1
+    return one[:start], one[len(one) - end :]
 
 
 def _as_object(arguments: ArgumentPatterns, key_quote: str, middle: str) -> ArgumentPatterns:

@@ -81,11 +81,13 @@ def find_call_patterns(
     after = _after(calls[-1], frame.tail(located))
     arguments = None
     if calls[0].tagged:
-        arguments = find_argument_patterns(located, gaps[0] if gaps else after, seen.without_arguments)
+        follows = _before_last_id(located.text, calls[0])
+        arguments = find_argument_patterns(located, follows or (gaps[0] if gaps else after), seen.without_arguments)
         if arguments is None:
             raise UnsupportedCalls("arguments are written one by one, in a way that is not understood")
-        gaps = [arguments.after_last(call, gap) for call, gap in zip(calls, gaps, strict=False)]
-        after = arguments.after_last(calls[-1], after)
+        if not follows:
+            gaps = [arguments.after_last(call, gap) for call, gap in zip(calls, gaps, strict=False)]
+            after = arguments.after_last(calls[-1], after)
     if gaps:
         *gaps, after = with_leading_counters([*gaps, after])
         before, *gaps = with_trailing_counters([before, *gaps])
@@ -217,6 +219,9 @@ def _slots(
     """The call's body from its slots and the literals between them, the id's pattern, and the split without it."""
     names = [call.call.name for call in calls]
     order = [slot for slot in calls[0].slots if slot.kind in ("name", "id", "arguments")]
+    id_comes_last = bool(_before_last_id(text, calls[0]))
+    if id_comes_last:
+        order.pop()
     body = ""
     for at, slot in enumerate(order):
         if at:
@@ -230,7 +235,21 @@ def _slots(
         raise UnsupportedCalls("arguments are written as JSON inside a string")
     if arguments is not None:
         body += arguments.opens + "{arguments}"
+        if id_comes_last:
+            ends = [arguments.after_last(call, _after(call, _before_last_id(text, call))) for call in calls]
+            literal = common_spelling(ends)
+            if literal is None:
+                raise UnsupportedCalls("what stands before the ids of calls differs from call to call")
+            body += literal + "{id}"
     return _with_joined_id(body, split)
+
+
+def _before_last_id(text: str, call: LocatedCall) -> str:
+    """The text between the last of several arguments and an id that follows it; empty if none does."""
+    kinds = [slot.kind for slot in call.slots]
+    if not call.tagged or kinds[-1] != "id":
+        return ""
+    return text[call.slots[-2].end : call.slots[-1].start]
 
 
 def _alternate(split: _Split, body: str) -> str:

@@ -13,6 +13,7 @@ from syntagma.analysis.infer.blocks import (
     ReasoningBlock,
     find_content_block,
     find_reasoning_block,
+    opener_before_calls,
 )
 from syntagma.analysis.infer.call_body import ArgumentPatterns
 from syntagma.analysis.infer.calls import CallPatterns, UnsupportedCalls, find_call_patterns, opener_in_lead
@@ -31,7 +32,7 @@ from syntagma.analysis.probe.inputs import ProbeResult
 from syntagma.analysis.render.conversation import SampleTurn, Sentinels
 from syntagma.analysis.render.turn_renderer import TurnRenderer
 from syntagma.errors import FormatError
-from syntagma.format_schema import FormatSpec, Notation, read_tables
+from syntagma.format_schema import FormatSpec, Notation, read_tables, used_markers
 from syntagma.formats import ChatFormat
 from syntagma.templates import ChatTemplate
 
@@ -75,6 +76,8 @@ class _Parts(msgspec.Struct, frozen=True, kw_only=True):
     calls: CallPatterns | None
     not_understood: str | None
     """what is not understood of how calls are written"""
+    wrapped_before_calls: str = ""
+    """what opens content before calls, where content alone begins otherwise"""
     headers: MessageHeaders | None = None
     """the headers of messages, which then lead to reasoning, content and calls"""
 
@@ -101,6 +104,14 @@ def infer_format(
     evidence = tuple(_evidence(parts, tables))
     spec, refusals = _supported(_with_eos(tables, eos, template.eos_token))
     findings = [*_uncertainties(parts, unexplained), *leaks, *refusals]
+    written = probed.untold_reasoning is not None or any("R" in located.shape for located in seen.turns)
+    if written and parts.reasoning is None and parts.headers is None:
+        findings.append(
+            Finding(
+                "reasoning-untold",
+                "reasoning is written, and no marker stands between it and what follows: nothing tells where it ends",
+            )
+        )
     default = seen.prompts.get(None)
     if default is not None and whole_frame.after_header(default) is None:
         findings.append(
@@ -135,7 +146,14 @@ def _compare(
     frame = frame.shortened((reasoning.lead_cut if reasoning is not None else 0) or opener_in_lead(seen, frame))
     content = find_content_block(seen, frame, reasoning)
     calls, not_understood = _compare_calls(seen, frame, renderer, probed, (reasoning, content))
-    return _Parts(frame=frame, reasoning=reasoning, content=content, calls=calls, not_understood=not_understood)
+    return _Parts(
+        frame=frame,
+        reasoning=reasoning,
+        content=content,
+        calls=calls,
+        not_understood=not_understood,
+        wrapped_before_calls=opener_before_calls(seen, frame, reasoning),
+    )
 
 
 def _compare_calls(
@@ -220,6 +238,11 @@ def _uncertainties(parts: _Parts, unexplained: list[tuple[str, str]]) -> Iterato
         yield Finding("reasoning-prose", "only the instructions of the prompt speak of reasoning")
     if parts.reasoning is not None and parts.reasoning.ambiguous:
         yield Finding("reasoning-end", "where the closer of reasoning ends could not be proved")
+    if parts.wrapped_before_calls:
+        yield Finding(
+            "content-wrapper",
+            f"content before calls begins with {parts.wrapped_before_calls!r}, content alone does not",
+        )
     if parts.calls is not None and parts.calls.separators_differ:
         yield Finding("calls-uneven", "what stands between calls differs from call to call")
 
@@ -259,11 +282,11 @@ def _tables(parts: _Parts, states: dict[str, str]) -> dict[str, Any]:
             tables["content"]["when"] = content.when
     if parts.calls is not None:
         tables["tools"] = _tools_table(parts.calls)
-        markers = [text for text in _openers_of(parts.calls) if _begins_weakly(text)]
-        if markers:
-            tables["markers"] = list(dict.fromkeys(markers))
         if parts.calls.drop:
             tables.setdefault("content", {})["drop"] = [parts.calls.drop]
+    markers = [text.strip() for text in _delimiters(parts) if _begins_weakly(text)]
+    if markers:
+        tables["markers"] = list(dict.fromkeys(markers))
     return tables
 
 
@@ -287,15 +310,27 @@ def _tables_of_messages(headers: MessageHeaders, calls: CallPatterns | None) -> 
     return tables
 
 
-def _openers_of(calls: CallPatterns) -> list[str]:
-    """The texts that open a section and a call."""
-    return [text.partition("{")[0].strip() for text in (calls.section, calls.call)]
+def _delimiters(parts: _Parts) -> Iterator[str]:
+    """The texts by which a reader finds its way: what opens and closes reasoning, the answer and calls."""
+    if parts.reasoning is not None:
+        yield from (parts.reasoning.start, parts.reasoning.end)
+    if parts.content is not None:
+        yield from (parts.content.open, parts.content.close)
+    if parts.calls is not None:
+        yield from (text.partition("{")[0] for text in (parts.calls.section, parts.calls.call))
 
 
-def _begins_weakly(opener: str) -> bool:
-    """Whether an opener begins with a word of signs, which stands in any prose: only the whole text is a marker."""
-    first, *rest = opener.split() or [""]
-    return bool(rest) and not any(char.isalnum() for char in first)
+def _begins_weakly(text: str) -> bool:
+    """Whether a text begins with a word of signs or letters only, which stands in any prose.
+
+    Only the whole text is a marker then. A text of several lines is none.
+    """
+    first, *rest = text.strip().split(" ")
+    return (
+        any(rest)
+        and not any(char in text.strip() for char in "\n\r\t")
+        and (first.isalpha() or not any(char.isalnum() for char in first))
+    )
 
 
 def _end_of_turn_list(text: str, eos: str) -> list[str]:
@@ -457,4 +492,6 @@ def _weaker(spec: FormatSpec) -> Iterator[tuple[FormatSpec, str]]:
         if spec.tools.values == "text" and not spec.tools.literals.is_json:
             plain = msgspec.structs.replace(spec.tools, literals=Notation())
             yield msgspec.structs.replace(spec, tools=plain), "notation-unsupported"
-        yield msgspec.structs.replace(spec, tools=None), "calls-unsupported"
+        unmarked = msgspec.structs.replace(spec, tools=None, markers=())
+        markers = used_markers(unmarked, spec.markers)
+        yield msgspec.structs.replace(unmarked, markers=markers), "calls-unsupported"

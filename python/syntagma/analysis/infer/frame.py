@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import unicodedata
 
 import msgspec
 
@@ -140,7 +141,7 @@ def without_shared_edges(frame: Frame, seen: Observations) -> Frame:
         return frame
     pieces = atoms(frame.header, frame.eos)
     suffixes = ("".join(pieces[at:]) for at in range(1, len(pieces)))
-    shared = next((text for text in suffixes if text.strip() and all(text in gap for gap in gaps)), "")
+    shared = next((text for text in suffixes if _may_open(text) and all(text in gap for gap in gaps)), "")
     shorter = frame.shortened(len(shared)) if shared and shared == shared.strip() else frame
     opener = common_prefix([shorter.body(located) for located in seen.turns], frame.eos).strip()
     if not opener or any(opener not in gap for gap in gaps):
@@ -150,6 +151,11 @@ def without_shared_edges(frame: Frame, seen: Observations) -> Frame:
     prefixes = ("".join(pieces[:at]) for at in range(len(pieces) - 1, 0, -1))
     closer = next((text for text in prefixes if text.strip() and all(one.endswith(text) for one in closers)), "")
     return msgspec.structs.replace(shorter, end_of_turn=frame.end_of_turn.removeprefix(closer))
+
+
+def _may_open(text: str) -> bool:
+    """Whether a text may open a part of a turn: nothing opens with a closing bracket."""
+    return bool(text.strip()) and unicodedata.category(text.strip()[0]) not in ("Pe", "Pf") and text.strip()[0] != ">"
 
 
 def _lead(heads: list[str], prompts: list[str], eos: str) -> str:

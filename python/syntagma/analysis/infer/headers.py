@@ -137,7 +137,7 @@ def header_fields(headers: Iterable[str], body: str) -> list[str]:
         places: list[tuple[int, str]] = [(match.start(), match.group()) for match in _WORD_FIELD.finditer(text)]
         at = 0
         for atom in atoms(text):
-            if _is_marker(atom):
+            if _is_marker(atom) and atom not in ("{name}", "{id}"):
                 places.append((at, atom))
             at += len(atom)
         places.sort()

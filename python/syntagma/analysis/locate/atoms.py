@@ -1,14 +1,15 @@
 """Atoms: the pieces of a text between which two adjacent markers may be cut.
 
-An atom is a bracketed run without whitespace (`<…>`, `[word]`, any pair of Unicode brackets), a bracketed run that the
-end of the text leaves open, a run of one sign with the word after it (`%%done`, `@end`, `~over~`) where nothing stands
-before it, a run of one sign (`:::`), one whitespace character, a word, or any other single character. Atoms decide only
-where two markers are cut, never what a marker *is*. Functions that take `eos` treat that text, the sentinel of the
-end-of-sequence token, as one more atom.
+An atom is a bracketed run without whitespace (`<…>`, `[word]`, `{word}`, any pair of Unicode brackets), a bracketed run
+that the end of the text leaves open, a run of one sign with the word after it (`%%done`, `@end`, `~over~`) where
+nothing stands before it, a run of one sign (`:::`), one whitespace character, a word, or any other single character.
+Atoms decide only where two markers are cut, never what a marker *is*. Functions that take `eos` treat that text, the
+sentinel of the end-of-sequence token, as one more atom.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
@@ -30,6 +31,7 @@ _SIGNS = "!#$%&*+-/:;=?@^`|~"
 _INNER_SIGNS = ("|", "~", "#", "%", "@", "!", "*", "\N{FULLWIDTH VERTICAL LINE}")
 """signs that may stand on both sides of a word in square brackets"""
 _JSON_WORDS = ("true", "false", "null", "True", "False", "None")
+_BRACED = re.compile(r"\{(\{)?/?[^\W\d][\w.-]*\}(?(1)\})")
 _BRACKETS = {"◁": "▷", "⟦": "⟧", "«": "»", "‹": "›"}
 
 
@@ -57,6 +59,8 @@ def _end(text: str, at: int) -> int:
         return _bracketed(text, at, ">", opens=True)
     if char == "[":
         return _squared(text, at)
+    if char == "{":
+        return _braced(text, at)
     closer = _BRACKETS.get(char) or _partner(char)
     if closer:
         return _bracketed(text, at, closer, opens=False)
@@ -131,6 +135,12 @@ def _squared(text: str, at: int) -> int:
     is_marker = is_name and not inside[0].isdigit() and inside not in _JSON_WORDS
     closer = sign + "]" * depth
     return end + len(closer) if is_marker and text.startswith(closer, end) else at + 1
+
+
+def _braced(text: str, at: int) -> int:
+    """The end of `{word}` or `{/word}` at `at`, braces doubled or not; an object of JSON is none."""
+    found = _BRACED.match(text, at)
+    return at + 1 if found is None else found.end()
 
 
 def _partner(char: str) -> str:
