@@ -487,7 +487,12 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "streams are JSON by their type", "stream.content-type", content_type=("application/json", "application/json")
     ),
-    Fault("no empty lines", "stream.frames", wire=when(is_plain, lambda events: [*events[:-1], events[-1][:-1]])),
+    Fault(
+        "no empty lines",
+        "stream.frames",
+        wire=when(is_plain, lambda events: [*events[:-1], events[-1][:-1]]),
+        hides=frozenset({"stream.done", "stream.nothing-after"}),
+    ),
     Fault(
         "a line without a field",
         "stream.frames",
@@ -511,7 +516,7 @@ FAULTS: tuple[Fault, ...] = (
         "no end of the stream",
         "stream.done",
         wire=always(lambda events: events[:-1]),
-        hides=frozenset({"stream.nothing-after"}),
+        hides=frozenset({"stream.nothing-after", "stream.frames"}),
     ),
     Fault(
         "usage behind the end",
@@ -629,7 +634,12 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault("no index of a call", "calls.index", chunks=always(each(parts, lambda part: part.pop("index", None)))),
     Fault("calls are counted from one", "calls.index", chunks=always(each(parts, index_from_one))),
-    Fault("one index for all calls", "calls.id-once", chunks=always(one_index)),
+    Fault(
+        "one index for all calls",
+        "calls.id-once",
+        chunks=always(one_index),
+        hides=frozenset({"calls.index"}),
+    ),
     Fault("the id in every part", "calls.id-once", chunks=always(id_again)),
     Fault("the name in every part", "calls.name-once", chunks=always(name_again)),
     Fault(

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import syntagma as sg
 from syntagma.doctor import CHECKS, Result, diagnose
 from tests.doctor.faults import FAULTS
-from tests.doctor.mock import KEY, MODEL, Fault, mock
+from tests.doctor.mock import KEY, MODEL, Ask, Fault, Mock, Refusal, mock
 
 PATIENCE = 60
 """seconds until a test that hangs fails"""
@@ -160,6 +160,57 @@ def test_a_server_that_is_silent() -> None:
 def test_wrong_arguments(options: dict[str, Any]) -> None:
     with pytest.raises(sg.errors.ArgumentError):
         diagnose("http://127.0.0.1:9/v1", **options)
+
+
+def without(*names: str) -> Fault:
+    """A server that refuses some fields."""
+
+    def valid(ask: Ask, _: Mock) -> None:
+        if any(name in ask.body for name in names):
+            raise Refusal(400, "this field is not supported")
+
+    return Fault("refuses fields", "chat.whole", valid=valid)
+
+
+def test_a_server_that_does_not_take_every_field() -> None:
+    with mock(without("temperature")) as url:
+        report = diagnose(url, api_key=KEY, skip=["errors"])
+    assert report.faults == ()
+    assert "max_tokens alone" in report.results[3].said
+    with mock(without("temperature", "max_tokens")) as url:
+        report = diagnose(url, api_key=KEY, skip=["errors"])
+    assert report.faults == ()
+    verdicts = {result.id: result.verdict for result in report.results}
+    assert verdicts["ends.max-completion-tokens"] == "held"
+    assert verdicts["ends.length"] == "not offered"
+
+
+def test_a_server_that_asks_to_wait() -> None:
+    asked: list[float] = []
+
+    def busy(ask: Ask, _: Mock) -> None:
+        asked.append(time.monotonic())
+        if len(asked) % 3 == 1 and ask.plain:
+            raise Refusal(429, "wait")
+
+    with mock(Fault("busy", "chat.whole", valid=busy)) as url:
+        report = diagnose(url, api_key=KEY, only=["chat.whole", "chat.usage"])
+    assert {result.verdict for result in report.results} == {"held"}
+    with mock(Fault("busy", "chat.whole", valid=lambda *_: busy_for_ever())) as url:
+        report = diagnose(url, api_key=KEY, only=["chat", "stream"], limit=2)
+    assert report.faults == ()
+
+
+def busy_for_ever() -> None:
+    raise Refusal(429, "wait")
+
+
+def test_a_key_that_is_refused() -> None:
+    with mock() as url:
+        for key in (None, "another-key"):
+            with pytest.raises(sg.UpstreamError) as raised:
+                diagnose(url, api_key=key)
+            assert raised.value.code == "E-UPSTREAM-KEY"
 
 
 def test_only_and_skip() -> None:

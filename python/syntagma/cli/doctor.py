@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from typing import Annotated
 
 import typer
 
 from syntagma.cli.output import JsonOption, reported, write, write_json
-from syntagma.doctor import Report, diagnose
+from syntagma.cli.progress import progress
+from syntagma.doctor import CHECKS, Report, diagnose
 
 __all__ = ["doctor"]
 
@@ -41,16 +43,20 @@ def doctor(
     Each law is held, broken (fault), not offered, or left unsure by what came. A fault is shown by the request that
     brings it about. The exit code is 1 if there are any. docs/doctor.md tells what each means and how it is mended.
     """
-    report = diagnose(
-        url,
-        model=model,
-        api_key=api_key,
-        only=only or (),
-        skip=skip or (),
-        timeout=timeout,
-        limit=limit,
-        max_tokens=max_tokens,
-    )
+    names = (*(only or ()), *(skip or ()))
+    with progress(url, None if names else len(CHECKS)) as show:
+        done = itertools.count(1)
+        report = diagnose(
+            url,
+            model=model,
+            api_key=api_key,
+            only=only or (),
+            skip=skip or (),
+            timeout=timeout,
+            limit=limit,
+            max_tokens=max_tokens,
+            on_result=None if show is None else lambda result: show(next(done), result.id),
+        )
     if as_json:
         write_json(report.to_dict())
     else:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from syntagma.doctor.exchange import Exchange, shortened
-from syntagma.doctor.outcomes import Broken, NotOffered
+from syntagma.doctor.outcomes import Broken, NotOffered, Unsure
 from syntagma.doctor.reading import Events, read_events
 from syntagma.doctor.values import at, listed, word
 
@@ -62,11 +62,13 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _check_status(exchange: Exchange) -> None:
-    """Raise unless the status says that there is an answer."""
+    """Raise unless the status says that there is an answer; whoever has to wait is told nothing of the server."""
     if exchange.status is None:
         raise Broken(f"no answer came: {exchange.failed}", exchange)
     if exchange.status >= 500 and exchange.status != 501:
         raise Broken(f"the server failed with status {exchange.status}", exchange)
+    if exchange.status == 429:
+        raise Unsure("the server asks to wait (429), again and again", exchange)
     if exchange.status == 501 or 400 <= exchange.status < 500:
         said = word(exchange.json(), "error", "message") or word(exchange.json(), "error") or exchange.text
         raise NotOffered(

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from syntagma.doctor.asks import PLAIN
 from syntagma.doctor.checks import CHECKS
 from syntagma.doctor.endpoint import Endpoint
 from syntagma.doctor.exchange import Exchange, shortened
@@ -46,7 +47,8 @@ def diagnose(
         on_result: told of each result as it is there.
 
     Raises:
-        UpstreamError: `E-UPSTREAM-URL`, this is no address; `E-UPSTREAM-CONNECT`, nobody answers there.
+        UpstreamError: `E-UPSTREAM-URL`, this is no address; `E-UPSTREAM-CONNECT`, nobody answers there;
+            `E-UPSTREAM-KEY`, it refuses the key.
         ArgumentError: `E-ARGUMENT-VALUE`, no check has this name, a number is not positive, or the key cannot be sent.
     """
     chosen = _chosen(only, skip)
@@ -68,6 +70,10 @@ def diagnose(
             "E-UPSTREAM-CONNECT", f"the server does not answer: {listing.failed}", source=endpoint.url, status=503
         )
     endpoint.model = model or word(listed(listing.json(), "data"), 0, "id") or None
+    plain = endpoint.settle(PLAIN)
+    if plain.status in (401, 403):
+        hint = "another key" if api_key is not None else "give a key (api_key, --api-key, or SYNTAGMA_API_KEY)"
+        raise UpstreamError("E-UPSTREAM-KEY", "the server refuses the key", source=endpoint.url, hint=hint)
     results = []
     blamed: dict[tuple[str, bytes | None], str] = {}
     for check in chosen:

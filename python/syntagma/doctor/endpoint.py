@@ -8,7 +8,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -19,6 +19,12 @@ __all__ = ["Endpoint"]
 _MOST_BYTES = 1 << 24
 """of one answer"""
 _CHUNK = 1 << 16
+_ATTEMPTS = 4
+_LONGEST_WAIT_S = 20.0
+"""for a server that asks to be left alone for a while"""
+_BOUNDS: Final = frozenset({"max_tokens", "max_completion_tokens"})
+_WAYS: Final = (("temperature", "max_tokens"), ("max_tokens",), ("max_completion_tokens",))
+"""fields that questions have beside those of a check; some servers refuse the first or the second for some models"""
 
 
 class _Statuses(urllib.request.HTTPErrorProcessor):
@@ -55,8 +61,12 @@ class Endpoint:
     ) -> None:
         self.url = url
         self.model = model
-        self.max_tokens = max_tokens
+        self.note: str | None = None
+        """what questions lack, as the server does not take it"""
         self.has_key = api_key is not None
+        self._usual: dict[str, Any] = {}
+        self._max_tokens = max_tokens
+        self._ask_with(_WAYS[0])
         self._key = api_key
         self._timeout = timeout
         self._deadline = deadline
@@ -69,6 +79,24 @@ class Endpoint:
     def time_is_over(self) -> bool:
         """Whether nothing more may be asked."""
         return self._deadline is not None and time.monotonic() >= self._deadline
+
+    def settle(self, body: Mapping[str, Any]) -> Exchange:
+        """Find out which fields the server takes beside those of a plain question; returns the answer to that."""
+        first = self.ask(body)
+        if first.status not in (400, 422):
+            return first
+        for way in _WAYS[1:]:
+            self._ask_with(way)
+            exchange = self.ask(body)
+            if exchange.status == 200:
+                self.note = f"questions go out with {' and '.join(way)} alone, as the server refuses others"
+                return exchange
+        self._ask_with(_WAYS[0])
+        return first
+
+    def _ask_with(self, names: tuple[str, ...]) -> None:
+        values = {"temperature": 0, "max_tokens": self._max_tokens, "max_completion_tokens": self._max_tokens}
+        self._usual = {name: values[name] for name in names}
 
     def get(self, path: str) -> Exchange:
         """What stands at a path."""
@@ -97,7 +125,7 @@ class Endpoint:
             body: what is sent, as it is.
             key: another key than that of this endpoint.
         """
-        return self._exchange(method, path, body, key=key)
+        return self._patient(method, path, body, key=key)
 
     def leave(self, body: Mapping[str, Any], events: int) -> Exchange:
         """Ask for a stream, and close the connection after some of its lines."""
@@ -117,9 +145,9 @@ class Endpoint:
     def encoded(self, body: Mapping[str, Any], *, stream: bool = False) -> bytes:
         """The body of a chat completion as it goes out."""
         named = {} if self.model is None else {"model": self.model}
-        filled: dict[str, Any] = {**named, "temperature": 0, **body}
-        if "max_tokens" not in filled and "max_completion_tokens" not in filled:
-            filled["max_tokens"] = self.max_tokens
+        bounded = not _BOUNDS.isdisjoint(body)
+        usual = {name: value for name, value in self._usual.items() if not (bounded and name in _BOUNDS)}
+        filled: dict[str, Any] = {**named, **usual, **body}
         if stream:
             filled = {**filled, "stream": True}
             filled.setdefault("stream_options", {"include_usage": True})
@@ -127,17 +155,34 @@ class Endpoint:
 
     def _once(self, method: str, path: str, body: bytes | None, *, again: bool = False) -> Exchange:
         asked = (method, path, body)
-        if again or asked not in self._kept:
-            self._kept[asked] = self._exchange(method, path, body)
+        if asked not in self._kept:
+            self._kept[asked] = self._patient(method, path, body)
+        elif again:
+            return self._patient(method, path, body)
         return self._kept[asked]
+
+    def _patient(self, method: str, path: str, body: bytes | None, *, key: str | None = None) -> Exchange:
+        """What comes when the server is left alone as long as it asks for, within reason."""
+        wait = 1.0
+        for attempt in range(_ATTEMPTS):
+            exchange = self._exchange(method, path, body, key=key)
+            if exchange.status != 429 or attempt == _ATTEMPTS - 1:
+                break
+            asked = exchange.retry_after if exchange.retry_after is not None else wait
+            if asked > _LONGEST_WAIT_S or (self._deadline is not None and time.monotonic() + asked > self._deadline):
+                break
+            time.sleep(asked)
+            wait *= 2
+        return exchange
 
     def _exchange(self, method: str, path: str, body: bytes | None, *, key: str | None = None) -> Exchange:
         began, received, failed = time.monotonic(), bytearray(), None
-        status, kind = None, ""
+        status, kind, wait = None, "", None
         end = began + self._timeout
         try:
             with self._open(method, path, body, key or self._key) as response:
                 status, kind = response.status, _kind(response)
+                wait = _seconds(response.headers.get("retry-after"))
                 while more := response.read1(_CHUNK):
                     received += more
                     if time.monotonic() > end or self.time_is_over:
@@ -157,6 +202,7 @@ class Endpoint:
             content_type=kind,
             received=bytes(received),
             failed=failed,
+            retry_after=wait,
             keyed=(key or self._key) is not None,
         )
 
@@ -185,6 +231,11 @@ class Endpoint:
 
 def _kind(response: Any) -> str:
     return str(response.headers.get("content-type") or "").lower()
+
+
+def _seconds(said: str | None) -> float | None:
+    """What `Retry-After` says, where it is a number of seconds."""
+    return float(said) if said is not None and said.isascii() and said.isdigit() and len(said) < 9 else None
 
 
 def _reason(error: Exception) -> str:

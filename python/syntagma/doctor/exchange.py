@@ -27,6 +27,7 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
         content_type: as the server says it, in small letters.
         received: the body of the answer.
         failed: what went wrong with the connection, or None.
+        retry_after: seconds for which the server asks to be left alone.
         seconds: wall-clock time.
     """
 
@@ -38,6 +39,7 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
     content_type: str = ""
     received: bytes = b""
     failed: str | None = None
+    retry_after: float | None = None
     seconds: float = 0.0
 
     @property

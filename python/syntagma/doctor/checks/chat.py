@@ -16,7 +16,7 @@ def _whole(endpoint: Endpoint) -> str | None:
     answer = must(endpoint.ask(PLAIN))
     if not answer.exchange.content_type.startswith("application/json"):
         raise Fault(f"the content type is {answer.exchange.content_type!r}", answer.exchange)
-    return None
+    return endpoint.note
 
 
 def _envelope(endpoint: Endpoint) -> str | None:

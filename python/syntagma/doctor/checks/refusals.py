@@ -60,14 +60,22 @@ _WRONG: Final = (
 )
 
 
-def _refused(exchange: Exchange) -> None:
-    """Raise unless a status says that the request was wrong."""
+def _came(exchange: Exchange) -> Exchange:
+    """The exchange, if it has an answer that says anything of the request."""
     if exchange.status is None:
         raise Broken(f"no answer came: {exchange.failed}", exchange)
-    if exchange.status >= 500:
-        raise Fault(f"the server fails with status {exchange.status} where the request is wrong", exchange)
-    if exchange.status < 400:
-        raise Fault(f"the request is wrong, and is answered with status {exchange.status}", exchange)
+    if exchange.status == 429:
+        raise Unsure("the server asks to wait (429), again and again", exchange)
+    return exchange
+
+
+def _refused(exchange: Exchange) -> None:
+    """Raise unless a status says that the request was wrong."""
+    status = _came(exchange).status or 0
+    if status >= 500:
+        raise Fault(f"the server fails with status {status} where the request is wrong", exchange)
+    if status < 400:
+        raise Fault(f"the request is wrong, and is answered with status {status}", exchange)
 
 
 def _wrong(wrong: _Wrong, endpoint: Endpoint) -> str | None:
@@ -91,7 +99,7 @@ def _streamed(endpoint: Endpoint) -> str | None:
 
 
 def _model(endpoint: Endpoint) -> str | None:
-    exchange = endpoint.ask({**PLAIN, "max_tokens": 16, "model": "no-such-model-anywhere"})
+    exchange = _came(endpoint.ask({**PLAIN, "max_tokens": 16, "model": "no-such-model-anywhere"}))
     if exchange.status is not None and exchange.status < 300:
         raise Fault("a model that does not exist is answered for", exchange)
     if exchange.status != 404:
@@ -100,7 +108,7 @@ def _model(endpoint: Endpoint) -> str | None:
 
 
 def _path(endpoint: Endpoint) -> str | None:
-    exchange = endpoint.send("POST", "/no/such/path", b"{}")
+    exchange = _came(endpoint.send("POST", "/no/such/path", b"{}"))
     if exchange.status != 404:
         raise Fault(f"a path that does not exist is answered with status {exchange.status}, not 404", exchange)
     return None
@@ -119,7 +127,11 @@ def _key(endpoint: Endpoint) -> str | None:
 
 def _object(endpoint: Endpoint) -> str | None:
     exchanges = [_ask_wrong(endpoint, wrong) for wrong in _WRONG]
-    exchanges = [exchange for exchange in exchanges if exchange.status is not None and 400 <= exchange.status < 500]
+    exchanges = [
+        exchange
+        for exchange in exchanges
+        if exchange.status is not None and 400 <= exchange.status < 500 and exchange.status != 429
+    ]
     if not exchanges:
         raise Unsure("no wrong request was refused")
     for exchange in exchanges:
