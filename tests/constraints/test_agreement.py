@@ -443,3 +443,14 @@ def test_a_marker_with_an_empty_suffix_is_whole() -> None:
     assert fmt.preserved_tokens == ("<s>", "</s>", "<c>", "</c>")
     assert '@marker("<c>")' in fmt.grammar(TOOLS, tool_choice="required").to_ebnf()
     assert fmt.parse("<s:x><c:x>clock{}</c></s>", TOOLS).tool_calls[0].name == "clock"
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_a_section_of_nothing_but_a_line_break_ends_with_it_or_without(end: str) -> None:
+    fmt = ChatFormat.from_toml(
+        '[tools]\nsection = "{calls}\\n"\ncall = "tool {name}\\nargs {arguments}"\nseparator = "\\n"\n'
+    )
+    grammar = fmt.grammar([{"name": "clock", "parameters": {"type": "object"}}])
+    one = "tool clock\nargs {}"
+    for text in (one, f"Now.{one}\n{one}"):
+        assert grammar.check(text + end).accepted
