@@ -13,6 +13,7 @@ from syntagma.cli.doctor import doctor
 from syntagma.cli.formats import formats
 from syntagma.cli.generate import generate
 from syntagma.cli.grammar import grammar
+from syntagma.cli.inspect import inspect
 from syntagma.cli.lint_template import lint_template
 from syntagma.cli.mask import mask
 from syntagma.cli.openchatml import openchatml
@@ -34,7 +35,7 @@ app = typer.Typer(
 )
 for verb in (
     *(analyze, lint_template, formats, render, parse, grammar, mask, generate),
-    *(convert, replay, serve, doctor, demo),
+    *(convert, replay, inspect, serve, doctor, demo),
 ):
     app.command()(verb)
 for group in (batch, openchatml):

@@ -138,6 +138,10 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
         list[str] | None,
         typer.Option(help="A web page that may ask, as https://example.org; repeat it for several, '*' for all."),
     ] = None
+    inspector: Annotated[
+        bool,
+        typer.Option("--inspector", help="Serve the inspector at /inspector, to everybody who reaches the server."),
+    ] = False
     workers: Annotated[int, typer.Option(min=1, help="Processes that serve, each with the model.")] = 1
     tls_cert: Annotated[
         str | None, typer.Option("--tls-cert", "--ssl-certfile", help="The server's certificate, a PEM file.")

@@ -65,6 +65,7 @@ def settings_of(options: ServeOptions) -> Settings:
         reasoning_fields=both if field == "both" else (field,),  # type: ignore[arg-type]
         stored_bytes=options.stored_bytes,
         recording=_recording(options),
+        inspector=options.inspector,
         limits=Limits(server_queue_seconds=options.queue_timeout),
         operations=Operations(
             keys=_keys(options), origins=tuple(options.cors or ()), rate=options.rate, concurrency=options.concurrency

@@ -31,6 +31,7 @@ from syntagma.serving.errors import error_body, error_response, json_response
 from syntagma.serving.event_stream import EventStream, closed
 from syntagma.serving.guard import Guard
 from syntagma.serving.inner import Happening, InnerRequest
+from syntagma.serving.inspecting import inspector_routes
 from syntagma.serving.messages import MessagesDialect
 from syntagma.serving.metrics import metrics_response
 from syntagma.serving.model import ServedModel
@@ -79,6 +80,9 @@ def create_app(
         model: what is served; several have different names.
         settings: how the server behaves.
         observers: are told what happens to requests, beside the server's own log, metrics and traces.
+
+    Raises:
+        RequestError: `E-REQUEST-ARGUMENT`, the inspector is asked for and cannot be served.
     """
     around = Surroundings(settings, observers)
     server = _Server([model] if isinstance(model, ServedModel) else model, settings, around)
@@ -110,6 +114,7 @@ def create_app(
             Route("/detokenize", server.shows(server.detokenize), methods=["POST"]),
             Route("/apply-template", server.shows(server.apply_template), methods=["POST"]),
             Route("/version", server.version, methods=["GET"]),
+            *server.inspector(),
         ],
         middleware=[*around.middleware(), Middleware(Guard)],
         exception_handlers={HTTPException: _refused},
@@ -146,6 +151,17 @@ class _Server:
             self._around.recordings.close()
         for served in self._models.values():
             await served.close()
+
+    def inspector(self) -> list[Route]:
+        """The routes of the inspector, if it is asked for."""
+        if not self._settings.inspector:
+            return []
+        if self._settings.operations.keys:
+            raise RequestError("E-REQUEST-ARGUMENT", "the inspector's page has no key, so it is not served beside keys")
+        computing = [model for model in self._models.values() if model.computes]
+        if not computing:
+            raise RequestError("E-REQUEST-ARGUMENT", "the inspector needs a model that computes in this process")
+        return inspector_routes(computing[0])
 
     async def health(self, _: Request) -> Response:
         return json_response(Health())

@@ -31,6 +31,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         reasoning_fields: the fields of a chat completion that reasoning stands in.
         stored_bytes: what the answers of `/v1/responses` that are kept may have together; 0: none is kept.
         recording: which answers are kept to be parsed again; None: none.
+        inspector: whether `/inspector` shows what happens to a request. Whoever reaches the server may then compute on
+            it without a key, so it is off, and refused together with keys.
         limits: bounds on requests.
         operations: who may ask, how much, and from where.
     """
@@ -44,5 +46,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     reasoning_fields: tuple[Literal["reasoning_content", "reasoning"], ...] = ("reasoning_content", "reasoning")
     stored_bytes: int = 64 << 20
     recording: RecordingSettings | None = None
+    inspector: bool = False
     limits: Limits = Limits()
     operations: Operations = Operations()

@@ -1,0 +1,129 @@
+"""Formats, prompts and explanations in the words of the page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from syntagma.analysis import Analysis, comparisons
+from syntagma.analysis.layout import layout_of
+from syntagma.codec import ChatCodec, Turn
+from syntagma.decoding import TokenizerInfo
+from syntagma.errors import SyntagmaError
+from syntagma.inspector.values import Evidence, Fault, FormatSeen, PromptSeen
+
+__all__ = ["expected_in_words", "fault_of", "format_seen", "prompt_seen", "why_out"]
+
+_EXPECTED: Final = 12
+"""so many things that the grammar expects are told"""
+
+
+def fault_of(error: SyntagmaError) -> Fault:
+    """An error as the page shows it."""
+    place = error.pointer or ""
+    if error.line is not None:
+        place = f"line {error.line}" + ("" if error.column is None else f", column {error.column}")
+    return Fault(code=error.code, message=error.message, hint=error.hint or "", place=place)
+
+
+def format_seen(codec: ChatCodec, analysis: Analysis | None) -> FormatSeen:
+    """How the model writes, with what proves it.
+
+    Raises:
+        TemplateError: the template's renders went beyond their limits.
+    """
+    layout = analysis.layout if analysis is not None else layout_of(codec.format)
+    pairs = [] if analysis is None or codec.template is None else comparisons(codec.template, analysis)
+    evidence = []
+    for pair in pairs:
+        before, first, second, after = pair.parts
+        evidence.append(
+            Evidence(step=pair.step, question=pair.question, before=before, first=first, second=second, after=after)
+        )
+    kinds = ("reasoning_mode", "content_mode", "tool_format", "call_id_position", "argument_kind")
+    certificate = None if analysis is None else analysis.certificate
+    return FormatSeen(
+        chosen=(codec.format.name or "") if analysis is None else analysis.chosen,
+        toml=codec.format.to_toml(),
+        markers=layout.markers,
+        evidence=evidence,
+        proof={name: _shown_by(marker, evidence) for name, marker in layout.markers.items()},
+        certificate=[] if certificate is None else _certificate(certificate),
+        clean=None if certificate is None else certificate.clean,
+        facts={kind: getattr(layout, kind) for kind in kinds},
+    )
+
+
+def _certificate(certificate: Any) -> list[str]:
+    verdict = "not clean" if not certificate.clean else "clean, but:" if certificate.losses else "clean"
+    findings = [f"{finding.code}: {finding.message}" for finding in certificate.findings]
+    return [verdict, *findings, *(f"{remark.verdict}: {remark}" for remark in certificate.remarks)]
+
+
+def _shown_by(marker: str, evidence: list[Evidence]) -> list[int]:
+    """The numbers of the pairs in which a marker is what differs; else of the first that has it at all."""
+    text = marker.strip()
+    if not text:
+        return []
+    differs = [at for at, one in enumerate(evidence) if text in one.first or text in one.second]
+    return differs or [at for at, one in enumerate(evidence) if text in one.before + one.first + one.after][:1]
+
+
+def prompt_seen(turn: Turn, info: TokenizerInfo) -> PromptSeen:
+    """The prompt with its origins and special tokens.
+
+    Raises:
+        LimitError: the render with origins takes far longer than the one without.
+    """
+    prompt = turn.prompt
+    markers = sorted({*info.control_tokens, *turn.markers}, key=len, reverse=True)
+    pattern = re.compile("|".join(re.escape(marker) for marker in markers if len(marker) > 1) or r"(?!)")
+    special = [
+        (start + found.start(), start + found.end())
+        for start, end in prompt.template_ranges()
+        for found in pattern.finditer(prompt[start:end])
+    ]
+    return PromptSeen(
+        segments=[(segment.text, segment.origin) for segment in prompt.segments],
+        special=special,
+        start=prompt.start,
+        tokens=len(turn.prompt_ids(info)),
+        reasoning=turn.start.reasoning,
+    )
+
+
+def expected_in_words(explanation: Mapping[str, Any]) -> list[str]:
+    """What a matcher expects."""
+    expected = [
+        f"{'the rest of ' if one['begun'] else ''}{one['symbol']}, in rule {one['rule']}"
+        for one in explanation["expected"][:_EXPECTED]
+    ]
+    more = len(explanation["expected"]) - len(expected)
+    if more > 0:
+        expected.append(f"and {more} more")
+    if explanation["accepting"]:
+        expected.append("the end of the answer")
+    return expected
+
+
+def why_out(explanation: Mapping[str, Any], text: str) -> str:
+    """Why a token is out; empty where it is allowed."""
+    match explanation["token"]:
+        case "allowed":
+            return ""
+        case "dies":
+            read = text.encode("utf-8", "replace")[: explanation["dies_at"]].decode("utf-8", "replace")
+            rest = text[len(read) :]
+            behind = f"{read!r} may come, but behind it " if read else ""
+            return f"{behind}nothing that is expected goes on with {rest[:1]!r}"
+        case "not expected":
+            return "it is a special token, and none such is expected here"
+        case "unused":
+            return "it stands for no text: such a token never comes"
+        case "ended":
+            return "the answer has ended: nothing follows"
+        case "spent":
+            return "the grammar would take it, but the budget of this part is spent"
+        case other:
+            return str(other)

@@ -1,0 +1,299 @@
+"""`Inspector`: what happens to one request and its answer, step by step."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, TypeVar
+
+import msgspec
+import numpy as np
+
+from syntagma import formats
+from syntagma.analysis import Analysis, analyze
+from syntagma.codec import ChatCodec, Turn
+from syntagma.decoding import GrammarCompiler, GrammarMatcher, TokenizerInfo, allocate_token_bitmask
+from syntagma.decoding.backend import Backend
+from syntagma.decoding.bitmask.numpy_rows import denied_tokens
+from syntagma.decoding.sampling import Sampling
+from syntagma.errors import ArgumentError, RequestError, SyntagmaError
+from syntagma.generation import GenerationOptions, Generator
+from syntagma.inspector.describing import expected_in_words, fault_of, format_seen, prompt_seen, why_out
+from syntagma.inspector.values import Asked, Candidate, Continued, Seen, Step, TokenSeen
+from syntagma.templates import ChatTemplate
+
+__all__ = ["Inspector"]
+
+ANSWER_CHARACTERS: Final = 20_000
+"""an answer is shown up to here"""
+_CANDIDATES: Final = 15
+"""tokens that a step shows of those that are allowed, and of the others"""
+_PIECE: Final = 8
+"""tokens that the model adds at a time"""
+_KEPT: Final = 8
+"""requests whose prompt and grammar are kept"""
+
+T = TypeVar("T")
+
+
+class _Prepared(NamedTuple):
+    """What does not depend on the answer."""
+
+    codec: ChatCodec | SyntagmaError
+    analysis: Analysis | None
+    turn: Turn | SyntagmaError
+
+
+class Inspector:
+    """Looks at requests. Threads may share it.
+
+    Args:
+        backend: computes probabilities and continues answers; its vocabulary is the one that answers are cut into.
+        codec: how the backend's model is spoken to; used where a request names neither template nor format.
+    """
+
+    def __init__(self, backend: Backend, codec: ChatCodec) -> None:
+        self._backend = backend
+        self._codec = codec
+        self._info: TokenizerInfo = backend.tokenizer_info
+        self._generator = Generator(backend)
+        self._kept: OrderedDict[bytes, _Prepared] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @property
+    def model_name(self) -> str:
+        """The name of the backend's model."""
+        return self._backend.model_name
+
+    def close(self) -> None:
+        """End the threads of the generator."""
+        self._generator.close()
+
+    def look(self, asked: Asked) -> Seen:
+        """Everything about a request and its answer. What is wrong with a part is told in `Seen.faults`.
+
+        Raises:
+            RequestError: `E-REQUEST-LIMIT`, the answer is too long.
+        """
+        self._check(asked)
+        prepared = self._prepared(asked)
+        faults: dict[str, Any] = {}
+
+        def part(name: str, make: Callable[[], T], otherwise: T) -> T:
+            try:
+                return make()
+            except SyntagmaError as error:
+                faults[name] = fault_of(error)
+                return otherwise
+
+        def turn() -> Turn:
+            return _or_raise(prepared.turn)
+
+        grammar = part("grammar", lambda: turn().grammar, None)
+        none: tuple[list[Any], Any] = [], None
+        tokens, may_end = part("tokens", lambda: self._tokens(turn(), asked.answer), none)
+        events, message = part("events", lambda: _read(turn(), asked), none)
+        return Seen(
+            format=part("format", lambda: format_seen(_or_raise(prepared.codec), prepared.analysis), None),
+            prompt=part("prompt", lambda: prompt_seen(turn(), self._info), None),
+            grammar=None if grammar is None else grammar.to_ebnf(),
+            tokens=tokens,
+            events=events,
+            message=message,
+            may_end=may_end,
+            faults=faults,
+        )
+
+    def step(self, asked: Asked, at: int, token: str = "") -> Step:
+        """What could come behind the first tokens of the answer.
+
+        Args:
+            asked: the request.
+            at: how many tokens are before the place.
+            token: a text whose first token is asked about; empty: the token that the answer has there.
+
+        Raises:
+            ArgumentError: `E-ARGUMENT-VALUE`, there are not so many tokens.
+            SyntagmaError: the request cannot be prepared.
+        """
+        self._check(asked)
+        turn = _or_raise(self._prepared(asked).turn)
+        ids = self._ids(asked.answer)
+        if not 0 <= at <= len(ids):
+            raise ArgumentError("E-ARGUMENT-VALUE", f"the answer has {len(ids)} tokens", pointer="/at")
+        wanted = self._ids(token)[0] if token else ids[at] if at < len(ids) else None
+        matcher = self._matcher(turn)
+        taken = at if matcher is None else next((n for n in range(at) if not matcher.accept_token(ids[n])), at)
+        if taken < at:
+            return Step(at=at, why=f"no text of the grammar begins so: token {taken + 1} of the answer is out already")
+        allowed = None if matcher is None else _allowed(matcher, self._info.vocab_size)
+        probabilities = self._probabilities([*turn.prompt_ids(self._info), *ids[:at]])
+        return Step(
+            at=at,
+            expected=[] if matcher is None else expected_in_words(matcher.explain()),
+            allowed=None if allowed is None else int(allowed.sum()),
+            may_end=matcher is not None and matcher.is_accepting(),
+            masked=None if allowed is None or probabilities is None else float(probabilities[~allowed].sum()),
+            candidates=self._candidates(allowed, probabilities, wanted),
+            why="" if matcher is None or wanted is None else why_out(matcher.explain(wanted), self._text(wanted)),
+        )
+
+    def go_on(self, asked: Asked, seed: int = 0) -> Continued:
+        """Let the model add some tokens to the answer.
+
+        Args:
+            asked: the request; its answer is what the model has written so far.
+            seed: of the draw.
+
+        Raises:
+            SyntagmaError: the request cannot be prepared, or the model cannot go on.
+        """
+        self._check(asked)
+        turn = _or_raise(self._prepared(asked).turn)
+        before = self._ids(asked.answer)
+
+        def begin(matcher: GrammarMatcher) -> None:
+            if matcher.take(before) < len(before):
+                message = "the grammar does not allow the answer as it is"
+                raise ArgumentError("E-ARGUMENT-VALUE", message, pointer="/answer")
+
+        options = GenerationOptions(
+            sampling=Sampling(temperature=0.8, seed=seed + len(before)), max_tokens=_PIECE, complete=False
+        )
+        generation = self._generator.start(
+            [*turn.prompt_ids(self._info), *before], grammar=turn.grammar, begin=begin, options=options
+        )
+        text = b"".join(step.data for step in generation if not step.end).decode("utf-8", "replace")
+        return Continued(text=text, finished=generation.finish_reason == "stop")
+
+    def _check(self, asked: Asked) -> None:
+        if len(asked.answer) > ANSWER_CHARACTERS:
+            message = f"an answer is looked at up to {ANSWER_CHARACTERS:,} characters"
+            raise RequestError("E-REQUEST-LIMIT", message, pointer="/answer", status=413)
+
+    def _prepared(self, asked: Asked) -> _Prepared:
+        key = msgspec.json.encode(msgspec.structs.replace(asked, answer="", finished=False))
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        prepared = self._prepare(asked)
+        with self._lock:
+            self._kept[key] = prepared
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        return prepared
+
+    def _prepare(self, asked: Asked) -> _Prepared:
+        analysis: Analysis | None = None
+        try:
+            template = ChatTemplate(asked.template) if asked.template else self._codec.template
+            if asked.format:
+                codec = ChatCodec.from_format(formats.get(asked.format), template)
+            elif template is None:
+                codec = self._codec
+            else:
+                analysis = analyze(template, vocabulary=None if asked.template else self._info)
+                codec = ChatCodec.from_template(template, analysis)
+        except SyntagmaError as error:
+            return _Prepared(error, None, error)
+        try:
+            turn = codec.prepare(
+                asked.messages,
+                tools=asked.tools,
+                tool_choice=asked.tool_choice,
+                response_format=asked.response_format,
+                template_kwargs=asked.variables,
+                reasoning=asked.reasoning,
+                id_seed="inspector",
+            )
+            return _Prepared(codec, analysis, turn)
+        except SyntagmaError as error:
+            return _Prepared(codec, analysis, error)
+
+    def _ids(self, text: str) -> list[int]:
+        """The tokens of what a model wrote: special tokens are such."""
+        return self._info.encode(text, trusted=[(0, len(text))])
+
+    def _text(self, token: int) -> str:
+        return self._info.token_bytes(token).decode("utf-8", "replace")
+
+    def _matcher(self, turn: Turn) -> GrammarMatcher | None:
+        if turn.grammar is None:
+            return None
+        return GrammarMatcher(self._compiler.compile(turn.grammar))
+
+    @functools.cached_property
+    def _compiler(self) -> GrammarCompiler:
+        return self._generator.compiler
+
+    def _tokens(self, turn: Turn, answer: str) -> tuple[list[TokenSeen], bool | None]:
+        """The tokens of the answer, and whether it may end there."""
+        matcher = self._matcher(turn)
+        special = frozenset(self._info.control_tokens.values())
+        seen: list[TokenSeen] = []
+        behind = False
+        for token in self._ids(answer):
+            one = TokenSeen(id=token, text=self._text(token), special=token in special, state="free")
+            if matcher is not None and behind:
+                one = msgspec.structs.replace(one, state="behind")
+            elif matcher is not None:
+                allowed = int(_allowed(matcher, self._info.vocab_size).sum())
+                behind = not matcher.accept_token(token)
+                one = msgspec.structs.replace(one, state="out" if behind else "held", allowed=allowed)
+            seen.append(one)
+        return seen, None if matcher is None or behind else matcher.is_accepting()
+
+    def _probabilities(self, ids: list[int]) -> np.ndarray[Any, np.dtype[np.float64]] | None:
+        """What the model gives each token behind a text; None where that is longer than its context."""
+        if len(ids) >= self._backend.context_length:
+            return None
+        logits = np.asarray(self._backend.open().prefill(ids), dtype=np.float64)[: self._info.vocab_size]
+        powers = np.exp(logits - logits.max())
+        return np.asarray(powers / powers.sum())
+
+    def _candidates(
+        self,
+        allowed: np.ndarray[Any, np.dtype[np.bool_]] | None,
+        probabilities: np.ndarray[Any, np.dtype[np.float64]] | None,
+        wanted: int | None,
+    ) -> list[Candidate]:
+        """The likeliest tokens that are allowed, the likeliest that are not, and the one that was asked about."""
+        order = np.arange(self._info.vocab_size) if probabilities is None else np.argsort(-probabilities, kind="stable")
+        kinds = [order] if allowed is None else [order[allowed[order]], order[~allowed[order]]]
+        ids = [int(token) for kind in kinds for token in kind[:_CANDIDATES]]
+        if wanted is not None and wanted not in ids:
+            ids.append(wanted)
+        return [
+            Candidate(
+                id=token,
+                text=self._text(token),
+                allowed=allowed is None or bool(allowed[token]),
+                probability=None if probabilities is None else float(probabilities[token]),
+            )
+            for token in ids
+        ]
+
+
+def _or_raise(value: T | SyntagmaError) -> T:
+    if isinstance(value, SyntagmaError):
+        raise value
+    return value
+
+
+def _allowed(matcher: GrammarMatcher, vocab_size: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Which tokens may come next, bool [vocab_size]."""
+    row = allocate_token_bitmask(1, vocab_size)
+    matcher.fill_next_token_bitmask(row)
+    return np.asarray(~denied_tokens(row, vocab_size)[0])
+
+
+def _read(turn: Turn, asked: Asked) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
+    """The events of the answer, and the message that they make."""
+    parser = turn.parser()
+    events = [*parser.feed(asked.answer)]
+    if asked.finished:
+        events += parser.finish()
+    return msgspec.to_builtins(events), msgspec.to_builtins(parser.message)

@@ -1,0 +1,135 @@
+// What is told, as elements.
+
+import { $, el, fault, fill, visible } from "./dom.js";
+
+const ORIGINS = { template: "the template", system: "system", user: "user", assistant: "assistant", tool: "tools" };
+
+export function showPrompt(prompt, problem) {
+  if (!prompt) return fill($("prompt"), problem ? fault(problem) : "");
+  fill($("legend"), ...Object.entries(ORIGINS).map(([name, title]) => el("li", { class: name }, title)),
+    el("li", {}, el("span", { class: "special" }, "special token")));
+  const reasoning = { possible: "reasoning may come", open: "reasoning is open", done: "reasoning is over" }[prompt.reasoning];
+  $("prompt-facts").textContent = `${prompt.tokens} tokens, ${reasoning}`;
+  const pieces = [];
+  let offset = 0;
+  for (const [text, origin] of prompt.segments) {
+    // Offsets are code points; a string of JavaScript counts UTF-16 units.
+    const points = Array.from(text);
+    const cuts = new Set([0, points.length]);
+    for (const [start, end] of prompt.special) for (const at of [start, end]) if (at > offset && at < offset + points.length) cuts.add(at - offset);
+    if (prompt.start > offset && prompt.start < offset + points.length) cuts.add(prompt.start - offset);
+    const sorted = [...cuts].sort((a, b) => a - b);
+    sorted.slice(0, -1).forEach((from, index) => {
+      const at = offset + from;
+      const special = prompt.special.some(([start, end]) => start <= at && at < end);
+      const names = [origin, special && "special", at === prompt.start && "start"].filter(Boolean).join(" ");
+      const title = (special ? "special token of " : "written by ") + ORIGINS[origin] + (at === prompt.start ? "; here the assistant's turn begins" : "");
+      pieces.push(el("span", { class: names, title }, points.slice(from, sorted[index + 1]).join("")));
+    });
+    offset += points.length;
+  }
+  fill($("prompt"), ...pieces);
+}
+
+export function showFormat(format, problem, choose, chosen) {
+  $("evidence").hidden = true;
+  if (!format) {
+    fill($("markers"), problem ? fault(problem) : null);
+    fill($("certificate"));
+    $("toml").textContent = $("chosen").textContent = "";
+    return;
+  }
+  const facts = Object.entries(format.facts).map(([name, value]) => `${name.replaceAll("_", " ")}: ${value.replaceAll("_", " ")}`);
+  $("chosen").textContent = `${format.chosen} — ${facts.join(", ")}`;
+  $("toml").textContent = format.toml;
+  fill($("certificate"), ...format.certificate.map((line, at) => el("li", { class: at ? "" : format.clean ? "clean" : "unclean" }, at ? line : `certificate: ${line}`)));
+  fill($("markers"), ...Object.entries(format.markers).map(([name, text]) => el("button", {
+    type: "button", class: "marker", "aria-pressed": String(name === chosen), "data-marker": name, on: { click: () => choose(name) },
+  }, el("code", {}, visible(text)), el("span", {}, name.replaceAll("_", " ")))));
+  if (chosen && format.markers[chosen]) showEvidence(format, chosen);
+}
+
+function marked(text, marker) {
+  if (!marker || !text.includes(marker)) return [text];
+  return text.split(marker).flatMap((part, at) => (at ? [el("mark", {}, marker), part] : [part]));
+}
+
+function showEvidence(format, name) {
+  const marker = format.markers[name].trim();
+  const proof = format.proof[name] ?? [];
+  const shown = proof.slice(0, 3).map((at) => format.evidence[at]);
+  $("evidence").hidden = false;
+  fill($("evidence"), el("p", {}, shown.length
+    ? `“${name.replaceAll("_", " ")}” in renders of the template that differ in one thing; what only one of them has is coloured.`
+    : format.evidence.length ? "No pair of renders shows this marker: it stands in the prompt, or is blanks." : "This format is named, not derived: the template was not asked."),
+  ...shown.flatMap((pair) => [
+    el("h3", {}, `${pair.step}: ${pair.question}`),
+    el("div", { class: "beside" }, ...[["del", pair.first], ["ins", pair.second]].map(([kind, inside]) => el("pre", { class: "text", tabindex: "0" },
+      ...marked(pair.before, marker), el(kind, {}, ...marked(inside, marker)), ...marked(pair.after, marker)))),
+  ]));
+}
+
+export function showGrammar(grammar, problem) {
+  $("rules").textContent = grammar ? `${grammar.trim().split("\n").length} rules` : "";
+  $("grammar").textContent = grammar ?? "";
+  $("grammar").parentElement.hidden = !grammar;
+  $("no-grammar").hidden = Boolean(grammar) || Boolean(problem);
+  if (problem) {
+    $("grammar").parentElement.hidden = false;
+    fill($("grammar"), fault(problem));
+  }
+}
+
+export function showTokens(seen, selected, choose) {
+  const facts = [`${seen.tokens.length} tokens`];
+  if (seen.tokens.some((one) => one.state === "out")) facts.push("the grammar does not allow it");
+  else if (seen.may_end != null) facts.push(seen.may_end ? "may end here" : "may not end here");
+  $("answer-facts").textContent = seen.faults.tokens ? "" : facts.join(", ");
+  const words = { held: "allowed", out: "not allowed", behind: "behind a token that is out", free: "not constrained" };
+  fill($("strip"), seen.faults.tokens ? fault(seen.faults.tokens) : null, ...seen.tokens.map((one, at) => el("div", {
+    id: `token-${at}`, role: "option", class: `token ${one.state} ${one.special ? "special" : ""}`, "aria-selected": String(at === selected),
+    "aria-label": `${visible(one.text)}, ${words[one.state]}${one.allowed == null ? "" : `, ${one.allowed} tokens were allowed`}`,
+    title: `token ${one.id}, ${words[one.state]}${one.allowed == null ? "" : `; ${one.allowed} tokens were allowed`}`, on: { click: () => choose(at) },
+  }, visible(one.text), el("span", { class: "small" }, one.allowed == null ? " " : String(one.allowed)))));
+}
+
+const percent = (share) => (share >= 0.0995 ? `${Math.round(share * 100)} %` : share >= 0.001 ? `${(share * 100).toFixed(1)} %` : share > 0 ? "< 0.1 %" : "0 %");
+
+function candidate(one, ask) {
+  const share = one.probability == null ? "" : percent(one.probability);
+  return el("button", {
+    type: "button", class: `candidate ${one.allowed ? "" : "no"}`, "data-token": one.id,
+    "aria-label": `${visible(one.text)}, ${one.allowed ? "allowed" : "out"}${share && `, ${share}`}`, on: { click: () => ask(one.text) },
+  }, el("code", {}, visible(one.text)), share ? el("small", {}, share) : null);
+}
+
+export function showStep(step, token, ask, model) {
+  const box = $("step");
+  box.hidden = false;
+  const parts = [el("h3", {}, token ? `In front of token ${step.at + 1}: ${visible(token.text)}` : "Behind the last token")];
+  if (step.why) parts.push(el("p", { class: "why" }, `Out: ${step.why}.`));
+  if (step.expected.length) parts.push(el("p", {}, "Expected:"), el("ul", {}, ...step.expected.map((one) => el("li", {}, el("code", {}, one)))));
+  if (step.allowed != null) parts.push(el("p", {}, `${step.allowed} tokens are allowed${step.may_end ? ", and the answer may end here" : ""}.`));
+  if (step.masked != null) {
+    const filled = el("i");
+    filled.style.width = `${step.masked * 100}%`;
+    parts.push(el("p", {}, `The grammar takes away ${percent(step.masked)} of the probability (${model}).`), el("div", { class: "bar", "aria-hidden": "true" }, filled));
+  }
+  for (const [title, fits] of [["Likeliest tokens that are allowed:", true], ["Likeliest tokens that are out; choose one to ask why:", false]]) {
+    const these = step.candidates.filter((one) => one.allowed === fits);
+    if (these.length) parts.push(el("p", {}, title), el("div", { class: "candidates" }, ...these.map((one) => candidate(one, ask))));
+  }
+  fill(box, ...parts);
+}
+
+export function showEvents(seen) {
+  const rows = seen.events.map((event) => {
+    const text = event.text ?? event.arguments ?? event.message ?? event.name ?? event.finish_reason ?? "";
+    return el("tr", { "data-kind": event.type }, el("td", {}, event.type.replaceAll("_", " ")), el("td", {}, el("code", {}, String(text))), el("td", {}, `${event.span[0]}–${event.span[1]}`));
+  });
+  fill(document.querySelector("#events tbody"), ...rows);
+  const diagnostics = seen.message?.diagnostics ?? [];
+  fill($("diagnostics"), seen.faults.events ? fault(seen.faults.events) : null,
+    ...diagnostics.map((one) => el("li", { class: "unclean" }, `${one.code}: ${one.message} (characters ${one.span?.[0]}–${one.span?.[1]})`)));
+  $("message").textContent = seen.message ? JSON.stringify(seen.message, null, 2) : "";
+}
