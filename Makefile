@@ -16,7 +16,7 @@ CLIENTS ?=
 # What the build of a wheel is told; on Linux it links against an old C library, so that the wheel runs everywhere.
 WHEEL ?= $(if $(filter Linux,$(shell uname)),--zig --compatibility manylinux2014)
 
-.PHONY: help run test test-format lint fuzz exactness bench tags docs format test-rust test-python test-torch test-engines test-clients test-vllm response-templates verdicts wheel check-wheel train build clean toolchain site
+.PHONY: help run test test-format lint fuzz exactness bench tags docs format test-rust test-python test-torch test-engines test-clients test-inspector test-vllm response-templates verdicts wheel check-wheel train build clean toolchain site
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -120,6 +120,9 @@ test-engines: build ## the tests with other engines, an environment an engine (E
 
 test-clients: build ## the server with other clients, an environment a client (CLIENTS="litellm ai_sdk": only these)
 	$(BIN)/python -m tests.clients.run $(CLIENTS)
+
+test-inspector: build ## the inspector in Chromium, if the system has it
+	$(BIN)/python -m tests.inspector.run $(INSPECTOR)
 
 test-vllm: build ## a real server of vLLM on the CPU with our parsers and grammars (6 GB, minutes)
 	$(BIN)/python -m tests.engines.run vllmcpu

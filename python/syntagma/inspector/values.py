@@ -183,7 +183,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
         allowed: how many tokens it allows; None without a grammar.
         may_end: whether the answer may end there.
         masked: the probability that the grammar takes away; None without a model.
-        candidates: the likeliest tokens that are allowed, and the likeliest that are not; without a model, some of each.
+        candidates: the likeliest tokens that are allowed, and the likeliest that are not; some of each without a model.
         why: why the token that was asked about is out; empty if it is not.
     """
 
