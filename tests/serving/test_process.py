@@ -144,6 +144,22 @@ class TestConnections:
             connection.sendall(b"GET /hea")
             assert closed(connection)
 
+    @pytest.mark.parametrize("closing", [True, False])
+    def test_who_sends_too_much_reads_the_answer(self, *, closing: bool) -> None:
+        with serving() as server, server.connect() as connection:
+            head = b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n" % (50 << 20)
+            connection.sendall(head + b"connection: close\r\n" * closing + b"\r\n")
+            for _ in range(50):
+                connection.sendall(b"x" * (1 << 20))
+            assert connection.recv(1 << 16).startswith(b"HTTP/1.1 413")
+
+    def test_what_is_sent_too_much_is_bounded(self) -> None:
+        with serving() as server, server.connect() as connection:
+            head = b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: %d\r\n\r\n"
+            connection.sendall(head % (1 << 40))
+            with pytest.raises(ConnectionError):
+                connection.sendall(b"x" * (400 << 20))
+
     def test_a_head_that_is_too_long_is_refused(self) -> None:
         with serving(limits={"server_header_bytes": 4096}) as server, server.connect() as connection:
             connection.sendall(b"GET /health HTTP/1.1\r\nx: " + b"y" * 8192)

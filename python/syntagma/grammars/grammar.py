@@ -375,7 +375,8 @@ class Grammar:
     ) -> Grammar:
         parts = tuple(map(own, grammars))
         for place, part in enumerate(parts):
-            check_argument(f"grammars/{place}", part, Grammar)
+            if not isinstance(part, Grammar):
+                check_argument(f"grammars/{place}", part, Grammar)
         if len(parts) == 1:
             return parts[0]
         return cls(join([part._inner for part in parts]), None, _joined(parts), (how, None, parts))

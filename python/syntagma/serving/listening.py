@@ -17,6 +17,7 @@ from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -34,6 +35,9 @@ _SWITCH_S = 0.001
 _UNREAD_BYTES = 64 << 10
 """what the system keeps for a client that does not read, beside what the client's own system has taken: with as much as
 it takes by itself, some hundred clients fill the memory"""
+_REST_BYTES = 64 << 20
+_REST_S = 10.0
+"""what is still taken of a body after its answer"""
 _LAST_WORDS_S = 2.0
 """what streams that are cut off have to say so"""
 
@@ -129,6 +133,7 @@ class _Connection(H11Protocol):
         if len(self.connections) > self._most:
             transport.abort()
             return
+        self.transport = self._closing = _Closing(transport, self.conn)  # type: ignore[assignment]  # used as one
         self._await_request()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -143,6 +148,9 @@ class _Connection(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Take bytes of a request; see `asyncio.Protocol`."""
+        if self._closing.has_ended:
+            self._closing.drop(len(data))
+            return
         super().data_received(data)
         if self.cycle is not None and not self.cycle.response_complete:
             _stop(self._asking)
@@ -180,6 +188,49 @@ class _Connection(H11Protocol):
             self._await_reader()
         else:
             self.transport.abort()
+
+
+class _Closing:
+    """A transport by which an answer reaches a client that is still sending when the connection is closed.
+
+    Closing it at once would throw away what the client has not read of the answer. So the answer ends, and what the
+    client still sends is dropped, for a while and up to a bound.
+
+    Args:
+        transport: of the connection.
+        conn: its state.
+    """
+
+    def __init__(self, transport: asyncio.Transport, conn: h11.Connection) -> None:
+        self._transport = transport
+        self._conn = conn
+        self._left = _REST_BYTES
+        self.has_ended = False
+        """whether nothing but dropping the rest is left to do"""
+        self.write = transport.write
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def is_closing(self) -> bool:
+        """See `asyncio.Transport`."""
+        return self.has_ended or self._transport.is_closing()
+
+    def close(self) -> None:
+        """See `asyncio.Transport`."""
+        if self.has_ended or self._conn.their_state is not h11.SEND_BODY or not self._transport.can_write_eof():
+            self._transport.close()
+            return
+        self.has_ended = True
+        self._transport.write_eof()
+        self._transport.resume_reading()
+        asyncio.get_running_loop().call_later(_REST_S, self._transport.abort)
+
+    def drop(self, size: int) -> None:
+        """So many bytes came that nobody reads."""
+        self._left -= size
+        if self._left < 0:
+            self._transport.abort()
 
 
 def _stop(timer: asyncio.TimerHandle | None) -> None:
