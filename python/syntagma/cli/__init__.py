@@ -1,5 +1,6 @@
 """The command line, `syntagma COMMAND …`: one file for each command. Every command has `--json`.
 
+An error that comes from a file names it.
 Exit codes: 0 success, 1 a negative answer (a text that a grammar refuses, for example), 2 a wrong request.
 """
 

@@ -10,8 +10,9 @@ import typer
 from syntagma.analysis import Analysis, comparisons
 from syntagma.analysis import analyze as analyze_template
 from syntagma.cli.analysis_report import write_certificate, write_comparison, write_facts, write_turn
-from syntagma.cli.inputs import load_template, load_tokenizer, read_json
+from syntagma.cli.inputs import load_template, load_tokenizer, load_tools, of_file
 from syntagma.cli.output import JsonOption, reported, write, write_json
+from syntagma.cli.progress import progress
 
 __all__ = ["analyze"]
 
@@ -47,10 +48,10 @@ def analyze(
     The exit code is 1 if the certificate is not clean.
     """
     loaded = load_template(template)
-    declared = None if tools is None else read_json(tools)
-    analysis = analyze_template(
-        loaded, cache=cache, vocabulary=None if tokenizer is None else load_tokenizer(tokenizer)
-    )
+    declared = load_tools(tools)
+    vocabulary = None if tokenizer is None else load_tokenizer(tokenizer)
+    with of_file(template), progress(template):
+        analysis = analyze_template(loaded, cache=cache, vocabulary=vocabulary)
     asked: dict[str, Any] = {}
     if toml:
         asked["toml"] = analysis.format.to_toml().rstrip("\n")

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from functools import partial
 from typing import Annotated, Any, TypeAlias
 
 import msgspec
 import typer
 
-from syntagma.cli.inputs import load_format, load_template, read_json
+from syntagma.cli.inputs import format_of, load_template, load_tools, of_file, read_json
 from syntagma.cli.output import JsonOption, reported, warn, write, write_json
+from syntagma.cli.progress import Advance, progress
 from syntagma.codec import ChatCodec
 from syntagma.errors import RequestError
-from syntagma.formats import ChatFormat
 
 __all__ = ["batch"]
 
@@ -64,8 +62,8 @@ def parse(
     from syntagma.batch import Parse
 
     stage = Parse(
-        _format(format_, template),
-        tools=_tools(tools),
+        format_of(format_, template),
+        tools=load_tools(tools),
         columns=_columns(column),
         reasoning=reasoning,  # type: ignore[arg-type]  # the stage checks it
     )
@@ -99,9 +97,11 @@ def render(
     variables = {} if kwargs is None else read_json(kwargs)
     if not isinstance(variables, dict):
         raise RequestError("E-REQUEST-FIELD", "template variables are a JSON object", source=kwargs)
+    with of_file(template):
+        renderer = loaded if as_is else ChatCodec.from_template(loaded)
     stage = Render(
-        loaded if as_is else ChatCodec.from_template(loaded),
-        tools=_tools(tools),
+        renderer,
+        tools=load_tools(tools),
         columns=_columns(column),
         add_generation_prompt=generation_prompt,
         template_kwargs=variables,
@@ -133,27 +133,13 @@ def constrain(
     from syntagma.batch import Constrain
 
     stage = Constrain(
-        _format(format_, template),
+        format_of(format_, template),
         dialect,  # type: ignore[arg-type]  # the stage checks it
-        tools=_tools(tools),
+        tools=load_tools(tools),
         columns=_columns(column),
         tool_choice=tool_choice,
     )
     _run(stage, source, target, errors, workers=workers, chunk_rows=chunk_rows, overwrite=overwrite, as_json=as_json)
-
-
-def _format(name: str | None, template: str | None) -> ChatFormat:
-    if (name is None) == (template is None):
-        raise RequestError("E-REQUEST-ARGUMENT", "give either --format or --template")
-    if name is not None:
-        return load_format(name)
-    from syntagma.analysis import analyze
-
-    return analyze(load_template(template or "")).format
-
-
-def _tools(path: str | None) -> Any:
-    return None if path is None else read_json(path)
 
 
 def _columns(given: list[str] | None) -> dict[str, str]:
@@ -171,8 +157,9 @@ def _run(stage: Any, source: str, target: str, errors: str | None, *, as_json: b
     from syntagma.batch import process_file
 
     try:
-        with _progress(source) as progress:
-            summary = process_file(stage, source, target, errors=errors, progress=progress, **options)
+        with progress(source, 1.0) as show:
+            told = None if show is None else partial(_tell, show)
+            summary = process_file(stage, source, target, errors=errors, progress=told, **options)
     except KeyboardInterrupt:
         warn("stopped; the same command goes on")
         raise typer.Exit(130) from None
@@ -186,24 +173,6 @@ def _run(stage: Any, source: str, target: str, errors: str | None, *, as_json: b
         write(f"{summary.errors}: {summary.bad_rows:,} rows that could not be processed")
 
 
-@contextmanager
-def _progress(source: str) -> Iterator[Callable[[Any], None] | None]:
-    """Shows how far the run is, on a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    try:
-        from rich.console import Console
-        from rich.progress import Progress
-    except ImportError:
-        yield None
-        return
-    columns = Progress.get_default_columns()
-    with Progress(*columns, "{task.fields[rows]}", console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(source, total=1.0, rows="")
-
-        def show(done: Any) -> None:
-            bad = f", {done.bad_rows:,} bad" if done.bad_rows else ""
-            bar.update(task, completed=done.fraction, rows=f"{done.rows:,} rows{bad}")
-
-        yield show
+def _tell(show: Advance, done: Any) -> None:
+    bad = f", {done.bad_rows:,} bad" if done.bad_rows else ""
+    show(done.fraction, f"{done.rows:,} rows{bad}")

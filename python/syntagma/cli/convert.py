@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -11,12 +12,12 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from syntagma.cli.inputs import read_bytes
+from syntagma.cli.inputs import of_file, read_bytes
 from syntagma.cli.output import JsonOption, pretty_json, reported, warn, write
 from syntagma.cli.progress import progress
 from syntagma.conversion import Converted
 from syntagma.conversion import convert as convert_document
-from syntagma.errors import RequestError, SyntagmaError
+from syntagma.errors import RequestError
 
 __all__ = ["convert"]
 
@@ -62,13 +63,10 @@ def convert(
     chat templates (hf), and transcripts in Harmony and OpenChatML. A file of JSON lines stays one.
     """
     documents, is_lines = _documents(read_bytes(file), file)
-    with _target(output) as put, progress(file, len(documents)) as show:
+    with _target(output) as put, progress(file, len(documents), hidden=output is None and sys.stdout.isatty()) as show:
         for at, (number, document) in enumerate(documents, 1):
-            try:
+            with of_file(file, line=number):
                 done = convert_document(document, target.value, source=source.value)
-            except SyntagmaError as error:
-                error.source, error.line = file, error.line or number
-                raise
             refused = strict and bool(done.losses)
             if as_json:
                 report: dict[str, Any] = {"line": number} if is_lines else {}

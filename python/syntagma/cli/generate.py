@@ -9,10 +9,18 @@ import msgspec
 import typer
 
 from syntagma import load
-from syntagma.cli.inputs import EMBEDDED, GRAMMAR_FILE, load_format, read_json, read_text
+from syntagma.cli.inputs import (
+    EMBEDDED,
+    GRAMMAR_FILE,
+    grammar_of,
+    load_format,
+    load_messages,
+    load_tools,
+    read_text,
+)
 from syntagma.cli.output import JsonOption, reported, warn, write, write_json
 from syntagma.codec import ChatCodec
-from syntagma.errors import RequestError, SyntagmaError
+from syntagma.errors import RequestError
 from syntagma.events import ContentDelta, Event, Malformed, MessageEnd, ReasoningDelta, ToolCallDelta, ToolCallStart
 from syntagma.generation import Model
 from syntagma.grammars.dialects import notation_of_file
@@ -55,7 +63,7 @@ def generate(
         if format_ is not None:
             loaded = Model(loaded.engine, ChatCodec.from_format(load_format(format_), loaded.codec.template))
         asked: dict[str, Any] = {
-            "tools": [] if tools is None else read_json(tools),
+            "tools": load_tools(tools) or [],
             "tool_choice": choice,
             "response_format": shape,
             "temperature": temperature,
@@ -79,7 +87,7 @@ def _conversation(prompt: str | None, messages: str | None) -> Any:
     if (prompt is None) == (messages is None):
         raise RequestError("E-REQUEST-ARGUMENT", "give either what the user says, or --messages")
     if messages is not None:
-        return read_json(messages)
+        return load_messages(messages)[0]
     return [{"role": "user", "content": read_text("-") if prompt == "-" else prompt}]
 
 
@@ -92,11 +100,8 @@ def _shape(grammar: str | None, regex: str | None) -> dict[str, Any] | None:
     if grammar is None:
         return None
     text = read_text(grammar)
-    try:
-        notations = notation_of_file(grammar, text)
-    except SyntagmaError as error:
-        error.source = error.source or grammar
-        raise
+    grammar_of(grammar, text)  # what is wrong in it is said with its name
+    notations = notation_of_file(grammar, text)
     if notations == ("json_schema",):
         return {"type": "json_schema", "json_schema": {"name": "answer", "schema": text}}
     if notations == ("structural_tag",):

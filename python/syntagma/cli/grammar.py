@@ -15,10 +15,11 @@ from syntagma.cli.inputs import (
     format_of,
     load_grammar,
     load_tokenizer,
-    read_json,
+    load_tools,
     read_text,
 )
 from syntagma.cli.output import JsonOption, reported, warn, write, write_json
+from syntagma.cli.progress import progress
 from syntagma.compat.llama_cpp import special_tokens
 from syntagma.errors import RequestError
 from syntagma.grammars import Check, Grammar
@@ -69,7 +70,8 @@ def grammar(
     if format_ is not None or template is not None:
         read = _of_turn(source or regex, format_, template, tools)
     else:
-        read = load_grammar(source, regex, start=start, order=order, strict=strict)
+        with progress(source or "regex"):
+            read = load_grammar(source, regex, start=start, order=order, strict=strict)
     enforced = read.report
     vocabulary = None if tokenizer is None else load_tokenizer(tokenizer)
     token_ids = None if vocabulary is None else special_tokens(vocabulary)
@@ -111,7 +113,7 @@ def _of_turn(other: str | None, name: str | None, template: str | None, tools: s
     """The grammar of a turn; `other` is a further source, which there may not be."""
     if other is not None:
         raise RequestError("E-REQUEST-ARGUMENT", "give either a grammar or the format of a turn")
-    return format_of(name, template).grammar(None if tools is None else read_json(tools))
+    return format_of(name, template).grammar(load_tools(tools))
 
 
 def _print(answer: dict[str, Any], verdict: Check | None, *, report: bool) -> None:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
 
 import msgspec
 
+from syntagma.cli.progress import progress
 from syntagma.decoding import TokenizerInfo
 from syntagma.errors import RequestError, SyntagmaError
 from syntagma.formats import ChatFormat
 from syntagma.formats import get as get_format
 from syntagma.grammars import Grammar, Order
 from syntagma.grammars.dialects import notation_of_file, read_first
+from syntagma.messages import tools_from
 from syntagma.templates import ChatTemplate
 
 __all__ = [
@@ -22,10 +26,14 @@ __all__ = [
     "GRAMMAR_FILE",
     "START",
     "format_of",
+    "grammar_of",
     "load_format",
     "load_grammar",
+    "load_messages",
     "load_template",
     "load_tokenizer",
+    "load_tools",
+    "of_file",
     "read_bytes",
     "read_json",
     "read_text",
@@ -41,6 +49,17 @@ GRAMMAR_FILE = (
 
 START = "The rule that everything must match; otherwise 'start', in GBNF 'root'."
 """help text for the start rule of `load_grammar`"""
+
+
+@contextmanager
+def of_file(path: str, *, line: int | None = None) -> Iterator[None]:
+    """What is raised here, and names no source, is about this file, or about this line of it."""
+    try:
+        yield
+    except SyntagmaError as error:
+        error.source = error.source or path
+        error.line = error.line or line
+        raise
 
 
 def read_bytes(path: str) -> bytes:
@@ -102,7 +121,8 @@ def format_of(name: str | None, template: str | None) -> ChatFormat:
         return load_format(name)
     from syntagma.analysis import analyze
 
-    return analyze(load_template(template or "")).format
+    with of_file(template or ""), progress(template or ""):
+        return analyze(load_template(template or "")).format
 
 
 def load_tokenizer(source: str) -> TokenizerInfo:
@@ -113,6 +133,38 @@ def load_tokenizer(source: str) -> TokenizerInfo:
     if path.is_dir():
         path /= "tokenizer.json"
     return TokenizerInfo.from_gguf(path) if path.suffix == ".gguf" else TokenizerInfo.from_tokenizer_json(path)
+
+
+def load_messages(path: str) -> tuple[list[Any], Any]:
+    """The messages in a JSON file, which may be a whole request, and the tools of that; None: it has none.
+
+    Raises:
+        RequestError: `E-REQUEST-FILE` or `E-REQUEST-JSON`; `E-REQUEST-FIELD`, they are no list of objects.
+    """
+    given = read_json(path)
+    tools = None
+    if isinstance(given, dict):  # a whole request
+        tools = given.get("tools")
+        given = given.get("messages")
+    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+        message = "it is a list of messages, or an object with one"
+        raise RequestError("E-REQUEST-FIELD", message, source=path)
+    return given, tools
+
+
+def load_tools(path: str | None) -> Any:
+    """The tools in a JSON file, as they stand there; None: there is no file.
+
+    Raises:
+        RequestError: `E-REQUEST-FILE` or `E-REQUEST-JSON`.
+        ArgumentError: `E-TOOL-…`, they are no tools.
+    """
+    if path is None:
+        return None
+    given = read_json(path)
+    with of_file(path):
+        tools_from(given)
+    return given
 
 
 def _shipped() -> str:
@@ -136,12 +188,15 @@ def load_grammar(
         return Grammar.from_regex(regex)
     if path is None or regex is not None:
         raise RequestError("E-REQUEST-ARGUMENT", "give either a grammar file or --regex")
-    text = read_text(path)
-    try:
+    return grammar_of(path, read_text(path), start=start, order=order, strict=strict)
+
+
+def grammar_of(
+    path: str, text: str, *, start: str | None = None, order: str = "declared", strict: bool = False
+) -> Grammar:
+    """The grammar in the text of a file; as `load_grammar`."""
+    with of_file(path):
         notations = notation_of_file(path, text)
         if notations == ("json_schema",):
             return Grammar.from_json_schema(text, order=cast("Order", order), allow_widened=not strict)
         return read_first(notations, lambda notation: Grammar.from_text(text, notation, start=start))
-    except SyntagmaError as error:
-        error.source = error.source or path
-        raise

@@ -9,8 +9,9 @@ import msgspec
 import typer
 
 from syntagma.analysis import lint_template as findings_of
-from syntagma.cli.inputs import load_template, load_tokenizer
+from syntagma.cli.inputs import load_template, load_tokenizer, of_file
 from syntagma.cli.output import JsonOption, reported, write, write_json
+from syntagma.cli.progress import progress
 
 __all__ = ["lint_template"]
 
@@ -29,7 +30,9 @@ def lint_template(
 
     The exit code is 1 if there are any. docs/reference/template-lint.md lists the rules.
     """
-    found = findings_of(load_template(template), None if tokenizer is None else load_tokenizer(tokenizer))
+    loaded, vocabulary = load_template(template), None if tokenizer is None else load_tokenizer(tokenizer)
+    with of_file(template), progress(template):
+        found = findings_of(loaded, vocabulary)
     if as_json:
         write_json(msgspec.to_builtins(found))
     elif not found:

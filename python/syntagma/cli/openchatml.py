@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from syntagma.cli.inputs import read_bytes
+from syntagma.cli.inputs import of_file, read_bytes
 from syntagma.cli.output import JsonOption, reported, write, write_json
+from syntagma.cli.progress import progress
 from syntagma.errors import RequestError, SyntagmaError
 from syntagma.openchatml import (
     OpenChatMLError,
@@ -57,7 +58,8 @@ DebugOption = Annotated[bool, typer.Option("--debug", help="Show hidden messages
 
 def _read(source: str, profile: _Profile | None, *, lenient: bool) -> tuple[str, Transcript]:
     text = read_bytes(source).decode("utf-8", "replace")
-    return text, _transcript(text, source, profile=profile, lenient=lenient)
+    with progress(source):
+        return text, _transcript(text, source, profile=profile, lenient=lenient)
 
 
 def _transcript(
@@ -140,7 +142,8 @@ def validate(
 ) -> None:
     """Check a transcript against every requirement; exit code 1 if a MUST is not met."""
     source, transcript = _read(text, profile, lenient=True)
-    checked = check_transcript(transcript, require_header=require_header)
+    with progress(text):
+        checked = check_transcript(transcript, require_header=require_header)
     if as_json:
         write_json(
             {
@@ -187,16 +190,17 @@ def convert(
 ) -> None:
     """Convert between forms; losses are listed on standard error."""
     raw = read_bytes(text).decode("utf-8", "replace")
-    transcript, losses = _from(raw, source, "assistant" if completion else None, text)
-    if target is _Form.HARMONY:
-        written: Any = harmony.to_harmony(transcript.messages, drop_cot=drop_cot)
-    elif target is _Form.OPENCHATML:
-        written = write_transcript(transcript)
-    elif target is _Form.JSON:
-        written = to_json(transcript.messages)
-    else:
-        written, more = to_openai(transcript.messages)
-        losses += [f"message {loss.index}, {loss.field}: {loss.reason}" for loss in more]
+    with of_file(text):
+        transcript, losses = _from(raw, source, "assistant" if completion else None, text)
+        if target is _Form.HARMONY:
+            written: Any = harmony.to_harmony(transcript.messages, drop_cot=drop_cot)
+        elif target is _Form.OPENCHATML:
+            written = write_transcript(transcript)
+        elif target is _Form.JSON:
+            written = to_json(transcript.messages)
+        else:
+            written, more = to_openai(transcript.messages)
+            losses += [f"message {loss.index}, {loss.field}: {loss.reason}" for loss in more]
     if as_json:
         write_json({"result": written, "losses": losses})
         return

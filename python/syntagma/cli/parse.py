@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from syntagma.cli.inputs import format_of, read_json, read_text
+from syntagma.cli.inputs import format_of, load_tools, read_text
 from syntagma.cli.output import JsonOption, reported, write, write_json
 from syntagma.errors import RequestError
 
@@ -31,7 +31,7 @@ def parse(
     if reasoning not in ("auto", "open", "closed", "off"):
         raise RequestError("E-REQUEST-ARGUMENT", f"--reasoning is auto, open, closed or off, not {reasoning!r}")
     parser = format_of(format_, template).parser(
-        None if tools is None else read_json(tools),
+        load_tools(tools),
         prompt=None if prompt is None else read_text(prompt),
         reasoning=reasoning,  # type: ignore[arg-type]  # one of the four, by the check above
     )

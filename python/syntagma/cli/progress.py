@@ -14,17 +14,18 @@ Advance: TypeAlias = Callable[[float, str], None]
 
 
 @contextmanager
-def progress(label: str, total: float | None) -> Iterator[Advance | None]:
+def progress(label: str, total: float | None = None, *, hidden: bool = False) -> Iterator[Advance | None]:
     """Shows a bar on standard error while its block runs, if that is a terminal, and takes it away at the end.
 
     Args:
         label: what is worked on, such as the name of a file.
-        total: how much there is to do, in any unit; None: it is not known.
+        total: how much there is to do, in any unit; None: it is not known, and the bar only shows that work goes on.
+        hidden: show nothing, as the block writes to the terminal itself.
 
     Yields:
         what is told of the progress; None: nobody looks.
     """
-    if not sys.stderr.isatty():
+    if hidden or not sys.stderr.isatty():
         yield None
         return
     try:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from syntagma.cli.inputs import load_template, read_json
+from syntagma.cli.inputs import load_messages, load_template, load_tools, of_file, read_json
 from syntagma.cli.output import JsonOption, reported, write, write_json
 from syntagma.errors import RequestError
 
@@ -28,21 +28,19 @@ def render(
 ) -> None:
     """Print the prompt for a conversation."""
     loaded = load_template(template)
-    given: Any = read_json(messages)
-    declared: Any = None
-    if isinstance(given, dict):
-        # A whole request: its messages and tools are taken.
-        given, declared = given.get("messages"), given.get("tools")
+    given, declared = load_messages(messages)
     variables = {} if kwargs is None else read_json(kwargs)
     if not isinstance(variables, dict):
         raise RequestError("E-REQUEST-FIELD", "template variables are a JSON object", source=kwargs)
-    prompt = loaded.render(
-        given,
-        tools=declared if tools is None else read_json(tools),
-        add_generation_prompt=generation_prompt and not continue_final_message,
-        continue_final_message=continue_final_message,
-        template_kwargs=variables,
-    )
+    declared = declared if tools is None else load_tools(tools)
+    with of_file(messages):
+        prompt = loaded.render(
+            given,
+            tools=declared,
+            add_generation_prompt=generation_prompt and not continue_final_message,
+            continue_final_message=continue_final_message,
+            template_kwargs=variables,
+        )
     if as_json:
         pieces = [{"origin": origin, "text": text} for text, origin in prompt.segments] if segments else None
         write_json({"prompt": str(prompt), "start": prompt.start} | ({} if pieces is None else {"segments": pieces}))

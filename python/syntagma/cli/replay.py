@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from syntagma.cli.inputs import load_format, read_bytes
+from syntagma.cli.inputs import load_format, of_file, read_bytes
 from syntagma.cli.output import JsonOption, reported, write, write_json
-from syntagma.errors import SyntagmaError
+from syntagma.cli.progress import progress
 from syntagma.recording import Bundle, Chunk, Replay
 from syntagma.recording import replay as replay_bundle
 
@@ -37,11 +37,8 @@ def replay(
 ) -> None:
     """Parse a recorded answer again, and show the events; exit code 1 if anything is otherwise than recorded."""
     recorded = Bundle.from_json(read_bytes(bundle), source=bundle)
-    try:
+    with of_file(bundle), progress(bundle):
         done = replay_bundle(recorded, fmt=None if format_ is None else load_format(format_), chunks=chunks.value)
-    except SyntagmaError as error:
-        error.source = error.source or bundle
-        raise
     if as_json:
         write_json(_report(recorded, done))
     else:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagma import backends, upstreams
-from syntagma.cli.inputs import load_format
+from syntagma.cli.inputs import load_format, of_file
 from syntagma.codec import ChatCodec
 from syntagma.errors import RequestError
 from syntagma.templates import ChatTemplate
@@ -92,7 +92,8 @@ def codec_maker(options: ServeOptions, loaded: ChatCodec) -> Callable[[], ChatCo
             tokens = {} if template is None else {"bos_token": template.bos_token, "eos_token": template.eos_token}
             template = ChatTemplate.from_file(options.chat_template, **tokens)
             if options.format is None:
-                codec = ChatCodec.from_template(template)
+                with of_file(options.chat_template):
+                    codec = ChatCodec.from_template(template)
         if options.format is not None:
             codec = ChatCodec.from_format(load_format(options.format), template)
         if options.reasoning_format is not None:
