@@ -112,6 +112,7 @@ SIGNS: list[tuple[Any, str]] = [
     ([{"role": "user", "content": [{"type": "image"}]}], "hf"),
     ("<|start|>user<|message|>a<|end|>\n", "openchatml"),
     ("<|start|>functions.f to=assistant<|channel|>commentary<|message|>a<|end|>", "harmony"),
+    ("<|start|>assistant<|channel|>commentary<|message|>a<|end|><|start|>user<|message|>b<|end|>", "harmony"),
     ({"text": "<|start|>user<|message|>a<|end|>"}, "openchatml"),
 ]
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from syntagma.serving import Operations, Settings, create_app
 from syntagma.serving.keys import key_of
 from syntagma.serving.recordings import RecordingSettings
 from tests.serving.support import CALL, WEATHER, body, model
+from tests.serving.test_life import PATIENCE, Caller, run
 
 URL = "/v1/chat/completions"
 ASKS = {"x-syntagma-record": "1"}
@@ -74,6 +77,44 @@ def test_every_answer_of_every_endpoint_is_kept(tmp_path: Path) -> None:
     bundles = kept(tmp_path)
     assert [bundle.message.content for bundle in bundles] == ["hello"] * 4
     assert all(replay(bundle).same for bundle in bundles)
+
+
+def test_an_answer_that_fails_is_kept_as_far_as_it_came(tmp_path: Path) -> None:
+    def fail(step: int) -> None:
+        if step == 3:
+            raise RuntimeError("the accelerator is on fire")
+
+    with TestClient(create_app(model("hello", on_step=fail), settings(tmp_path))) as client:
+        answer = client.post(URL, json=body(stream=True), headers=ASKS)
+        assert "server_error" in answer.text
+    (bundle,) = kept(tmp_path)
+    assert not bundle.finished
+    assert bundle.message.content == "hel"
+    assert replay(bundle).same
+
+
+def test_an_answer_that_its_client_leaves_is_kept_as_far_as_it_came(tmp_path: Path) -> None:
+    begun = threading.Event()
+
+    async def scene() -> None:
+        served = model("x" * 10**6, on_step=lambda _: begun.set(), context_length=10**9)
+        app = create_app(served, settings(tmp_path, every=True))
+        caller = Caller(app, URL, body(stream=True))
+        task = asyncio.ensure_future(caller.run())
+        await asyncio.to_thread(begun.wait, PATIENCE)
+        await asyncio.wait_for(caller.begun.wait(), PATIENCE)
+        caller.leave.set()
+        await task
+        for _ in range(PATIENCE * 100):
+            if list(tmp_path.glob("*.json")):
+                return
+            await asyncio.sleep(0.01)
+
+    run(scene)
+    (bundle,) = kept(tmp_path)
+    assert not bundle.finished
+    assert set(str(bundle.message.content)) <= {"x"}
+    assert all(replay(bundle, chunks=cut).same for cut in ("as-came", "whole", "each-character"))
 
 
 def test_nothing_of_a_key_is_kept(tmp_path: Path) -> None:

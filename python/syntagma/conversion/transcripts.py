@@ -57,8 +57,13 @@ class OpenChatMLForm:
             messages = openchatml.parse(text).messages
         except SyntagmaError:
             return False
-        # Harmony names tools as roles, and its calls have no ids.
-        return all(message.role_raw is None and (message.call_id or not message.is_call) for message in messages)
+        # Harmony names tools as roles, its calls have no ids, and its preambles no intent.
+        return all(
+            message.role_raw is None
+            and (message.call_id or not message.is_call)
+            and (_BETWEEN in text or not _is_preamble(message) or message.intent is not None)
+            for message in messages
+        )
 
 
 class HarmonyForm:
@@ -106,14 +111,16 @@ def _text_of(document: Any, notes: Notes) -> str:
     return text
 
 
+def _is_preamble(message: openchatml.Message) -> bool:
+    """Whether this is one to Harmony: commentary of the assistant that is addressed to nobody."""
+    return message.role == "assistant" and message.channel == "commentary" and message.recipient is None
+
+
 def _from_harmony(text: str) -> openchatml.Transcript:
     """A transcript in which commentary that is addressed to nobody is a preamble, as Harmony has it."""
     transcript = harmony.from_harmony(text)
     messages = tuple(
-        replace(message, intent="preamble")
-        if message.role == "assistant" and message.channel == "commentary" and message.recipient is None
-        else message
-        for message in transcript.messages
+        replace(message, intent="preamble") if _is_preamble(message) else message for message in transcript.messages
     )
     return replace(transcript, messages=messages)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Unpack
@@ -51,6 +52,7 @@ class Recorder:
         self._request = request
         self._reading = reading
         self._created, self._began = time.time(), time.perf_counter()
+        self._one_at_a_time = threading.Lock()
         self._tokens: dict[int, RecordedToken] = {}
         self._chunks: list[Chunk] = []
         self._events: list[Event] = []
@@ -87,32 +89,39 @@ class Recorder:
     def feed(self, chunk: str | bytes, *, special: bool | None = None) -> list[Event]:
         """See `StreamParser`."""
         text, data = (chunk, None) if isinstance(chunk, str) else (None, bytes(chunk))
-        self._chunks.append(Chunk(seconds=self._now(), text=text, data=data, special=special))
-        return self._noted(lambda: self._parser.feed(chunk, special=special))
+        with self._one_at_a_time:
+            self._chunks.append(Chunk(seconds=self._now(), text=text, data=data, special=special))
+            return self._noted(lambda: self._parser.feed(chunk, special=special))
 
     @entry
     def feed_tokens(self, ids: Sequence[int], info: Vocabulary) -> list[Event]:
         """See `StreamParser`."""
-        self._chunks.append(Chunk(seconds=self._now(), ids=tuple(ids)))
-        if not self._tokens:
-            ends = frozenset(getattr(info, "eos_token_ids", ()))
-            for token in info.special_token_ids:
-                data = bytes(info.token_bytes(token))
-                self._tokens[token] = RecordedToken(data=data, special=True, end=token in ends)
-        for token in ids:
-            if token not in self._tokens:
-                self._tokens[token] = RecordedToken(data=bytes(info.token_bytes(token)))
-        return self._noted(lambda: self._parser.feed_tokens(ids, info))
+        with self._one_at_a_time:
+            self._chunks.append(Chunk(seconds=self._now(), ids=tuple(ids)))
+            if not self._tokens:
+                ends = frozenset(getattr(info, "eos_token_ids", ()))
+                for token in info.special_token_ids:
+                    data = bytes(info.token_bytes(token))
+                    self._tokens[token] = RecordedToken(data=data, special=True, end=token in ends)
+            for token in ids:
+                if token not in self._tokens:
+                    self._tokens[token] = RecordedToken(data=bytes(info.token_bytes(token)))
+            return self._noted(lambda: self._parser.feed_tokens(ids, info))
 
     @entry
     def finish(self, reason: str | None = None) -> list[Event]:
         """See `StreamParser`."""
-        if not self._finished:
-            self._finished, self._finish_reason = True, reason
-        return self._noted(lambda: self._parser.finish(reason))
+        with self._one_at_a_time:
+            if not self._finished:
+                self._finished, self._finish_reason = True, reason
+            return self._noted(lambda: self._parser.finish(reason))
 
     def bundle(self) -> Bundle:
-        """What was recorded so far."""
+        """What was recorded so far; another thread may be feeding."""
+        with self._one_at_a_time:
+            return self._bundle()
+
+    def _bundle(self) -> Bundle:
         return Bundle(
             created=self._created,
             versions=versions_here(),
