@@ -15,6 +15,7 @@ the token is taken back, and the list found before is written instead.
 
 from __future__ import annotations
 
+from syntagma.generation.field_report import BentStep, FieldReport, FieldStats
 from syntagma.generation.generator import Generator
 from syntagma.generation.loop import Generation
 from syntagma.generation.model import ChatOptions, Model, load
@@ -22,7 +23,10 @@ from syntagma.generation.remote import RemoteGeneration
 from syntagma.generation.values import GenerationOptions, Metrics, Step, Written
 
 __all__ = [
+    "BentStep",
     "ChatOptions",
+    "FieldReport",
+    "FieldStats",
     "Generation",
     "GenerationOptions",
     "Generator",

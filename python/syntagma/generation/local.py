@@ -26,9 +26,10 @@ def written(
         markers: as for `Generation.read`.
     """
     with closing(generation):
-        began = False
+        began, logprobs_asked = False, generation.options.logprobs is not None
+        tells_fields = logprobs_asked or generation.options.explain
         for step, events in generation.read(parser, markers=markers):
-            has_logprob = step is not None and step.logprob is not None and not step.end
+            has_logprob = step is not None and logprobs_asked and not step.end
             logprobs = (_logprob(step, info),) if step is not None and has_logprob else ()
             metrics = generation.metrics if step is None or not began else None
             stopped_by = generation.stopped_by if step is None else None
@@ -39,6 +40,7 @@ def written(
                 token_ids=() if step is None else (step.token_id,),
                 metrics=metrics,
                 stopped_by=stopped_by,
+                fields=generation.field_report if step is None and tells_fields else None,
             )
 
 

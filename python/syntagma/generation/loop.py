@@ -9,8 +9,9 @@ from typing import Literal
 from syntagma.decoding import TokenizerInfo
 from syntagma.events import Event
 from syntagma.generation.batching import BatchLoop
+from syntagma.generation.field_report import FieldReport, Reading, TokenReading
 from syntagma.generation.sequence import Sequence
-from syntagma.generation.values import Metrics, Step
+from syntagma.generation.values import GenerationOptions, Metrics, Step
 from syntagma.parsing import StreamParser
 
 __all__ = ["Generation"]
@@ -28,12 +29,19 @@ class Generation:
         self._loop = loop
         self._info = info
         self._steps = self._read_steps()
+        self._reading: Reading | None = None
+        self._parser: StreamParser | None = None
         # Whoever forgets a generation stops it.
         self._leave = weakref.finalize(self, loop.leave, sequence)
         self._leave.atexit = False
 
     def __iter__(self) -> Iterator[Step]:
         return self._steps
+
+    @property
+    def options(self) -> GenerationOptions:
+        """What it was asked for."""
+        return self._sequence.options
 
     @property
     def finish_reason(self) -> Literal["stop", "length"] | None:
@@ -68,15 +76,46 @@ class Generation:
                 read only if it is one of them: the closer of a call, for instance.
         """
         for step in self:
+            events: list[Event] = []
             if not step.end:
                 # Token identity is known, so text that only looks like a special token stays text.
-                yield step, parser.feed(step.data) if step.cut else parser.feed_tokens((step.token_id,), self._info)
+                events = parser.feed(step.data) if step.cut else parser.feed_tokens((step.token_id,), self._info)
             elif step.data.decode("utf-8", "replace") in markers:
-                yield step, parser.feed_tokens((step.token_id,), self._info)
-            else:
-                yield step, []
+                events = parser.feed_tokens((step.token_id,), self._info)
+            if step.logprob is not None:
+                self._note(parser, step, events)
+            yield step, events
         if self.finish_reason is not None:
-            yield None, parser.finish(self.finish_reason)
+            events = parser.finish(self.finish_reason)
+            if self._reading is not None:
+                self._reading.events(events)
+            yield None, events
+
+    @property
+    def field_report(self) -> FieldReport:
+        """What the fields of the message are made of, as far as it was read by `read`.
+
+        Empty unless log-probabilities, or `GenerationOptions.explain`, were asked for. Each call looks at the whole
+        answer so far. A parser that keeps no raw text tells no fields: all tokens then belong to the message.
+        """
+        reading, parser = self._reading, self._parser
+        if reading is None or parser is None:
+            return FieldReport()
+        return reading.report(parser.raw, json_content=parser.reads_json)
+
+    def _note(self, parser: StreamParser, step: Step, events: list[Event]) -> None:
+        if self._reading is None:
+            self._reading, self._parser = Reading(), parser
+        best = step.preferred
+        token = TokenReading(
+            data=step.data,
+            logprob=step.logprob,
+            forced=step.forced,
+            masked=step.masked,
+            preferred=None if best is None else (self._info.token_bytes(best.token_id), best.logprob),
+        )
+        self._reading.token(token, parser.position)
+        self._reading.events(events)
 
     def cancel(self) -> None:
         """Stop before the next token; may be called from any thread."""

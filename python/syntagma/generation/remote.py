@@ -12,9 +12,10 @@ import msgspec
 
 from syntagma.codec import Turn
 from syntagma.decoding.stop_strings import StopScanner
-from syntagma.decoding.upstream import Completion, Piece, Upstream
+from syntagma.decoding.upstream import Completion, Piece, TextLogprob, Upstream
 from syntagma.errors import UpstreamError
 from syntagma.events import Event
+from syntagma.generation.field_report import FieldReport, Reading, TokenReading
 from syntagma.generation.held import accepts, constraint_for, is_held_by_reading
 from syntagma.generation.held import unheld as refusal
 from syntagma.generation.values import GenerationOptions, Metrics, Step, Written
@@ -154,18 +155,24 @@ class RemoteGeneration:
             UpstreamError: the engine failed; `E-UPSTREAM-UNHELD`, all its texts broke the constraint.
         """
         began = False
+        # Log-probabilities come token by token, text in pieces: fields are told by a parser that reads the tokens.
+        reader = None if self._asked.logprobs is None else (self._turn.parser(), Reading())
         async with aclosing(self._checked() if self._checks else self._pieces()) as pieces:
             async for piece in pieces:
                 if self._cancelled.is_set():
                     return
                 logprobs = () if self._asked.logprobs is None else piece.logprobs
+                if reader is not None:
+                    for token in logprobs:
+                        _note(*reader, token)
                 if piece.text or logprobs:
                     events = parser.feed(piece.text) if piece.text else ()
                     told = self.metrics if not began and self._prompt_tokens else None
                     began = True
                     yield Written(events=events, logprobs=logprobs, metrics=told)
         events = parser.finish(self.finish_reason or "stop")
-        yield Written(events=events, metrics=self.metrics, stopped_by=self.stopped_by)
+        fields = None if reader is None else _fields(*reader)
+        yield Written(events=events, metrics=self.metrics, stopped_by=self.stopped_by, fields=fields)
 
     async def _checked(self) -> AsyncGenerator[Piece, None]:
         """The pieces of the first text that keeps to the constraint."""
@@ -222,3 +229,14 @@ def _before_a_stop(scanner: StopScanner[None], piece: Piece) -> Piece:
     if piece.finish_reason is not None and scanner.found is None:
         decided += scanner.flush()
     return msgspec.structs.replace(piece, text=b"".join(data for _, data in decided).decode())
+
+
+def _note(parser: StreamParser, reading: Reading, token: TextLogprob) -> None:
+    events = parser.feed(token.data)
+    reading.token(TokenReading(data=token.data, logprob=token.logprob), parser.position)
+    reading.events(events)
+
+
+def _fields(parser: StreamParser, reading: Reading) -> FieldReport:
+    reading.events(parser.finish())
+    return reading.report(parser.raw, json_content=parser.reads_json)

@@ -19,6 +19,7 @@ from syntagma.decoding.sampling import Sampler, log_softmax, top_logprobs
 from syntagma.decoding.stop_strings import StopScanner
 from syntagma.errors import MatcherError
 from syntagma.generation.batching import Asks
+from syntagma.generation.field_report import masked_mass
 from syntagma.generation.forced import ForcedTokens
 from syntagma.generation.matchers import Lease, MatcherPool
 from syntagma.generation.values import GenerationOptions, Metrics, Step
@@ -39,6 +40,7 @@ class Sequence:
         asks: what it needs to go on; None before it was begun, and when it is over.
         mask: which tokens may come next, int32 [words]; given where it asks for it.
         logits: those after the last token, when the model has read them all.
+        options: what it was asked for.
         steps: what was made and not yet read.
         error: what ended it, or None.
         finish_reason, stopped_by: see `Generation`.
@@ -61,7 +63,7 @@ class Sequence:
         self._lease: Lease | None = None
         self._grammar_init_s = 0.0
         self._prompt_tokens = len(prompt)
-        self._options = options
+        self.options = options
         self._sampler = Sampler(options.sampling, prompt)
         self._excluded = ExcludedTexts(options.excluded)
         self._cancelled = threading.Event()
@@ -72,6 +74,10 @@ class Sequence:
         self._closing_tokens: list[int] | None = None
         """what is left of the way to that end, once it is taken"""
         self._forced: ForcedTokens | None = None
+        self._was_forced = False
+        self._logprobs: NDArray[np.float64] | None = None
+        """the model's, at the present place, if the answer is explained"""
+        self._masked: float | None = None
         self._sampled = 0
         self._passes = 0
         self._without_model = 0
@@ -88,7 +94,7 @@ class Sequence:
             lease: the matcher of the grammar; it is given back at the end.
         """
         if lease is not None:
-            options = self._options
+            options = self.options
             self._lease, self.matcher = lease, lease.matcher
             self._grammar_init_s = lease.init_s
             self._ends_complete = options.complete and lease.matcher.closes_within(self._room)
@@ -179,7 +185,7 @@ class Sequence:
         )
 
     def _steps_to_the_end(self) -> _Needs:
-        scanner: StopScanner[Step] = StopScanner(self._options.stop)
+        scanner: StopScanner[Step] = StopScanner(self.options.stop)
         while not self._cancelled.is_set():
             step = yield from self._sample()
             if step is None:
@@ -199,13 +205,16 @@ class Sequence:
 
     def _sample(self) -> collections.abc.Generator[Asks, None, Step | None]:
         """Sample one token and set `finish_reason` if it is the last; None if no token may follow."""
-        options = self._options
+        options = self.options
         matcher = self.matcher
         logprobs = None
-        if matcher is None or options.logprobs is not None:
+        self._was_forced, self._masked = False, None
+        tells = options.logprobs is not None or options.explain
+        if matcher is None or tells:
             yield Asks.LOGITS
-        if options.logprobs is not None:
+        if tells:
             logprobs = log_softmax(self.logits)
+            self._logprobs = logprobs if options.explain else None
         token = self._chosen(self.logits) if matcher is None else (yield from self._constrained_token(matcher))
         if token is None:
             return None
@@ -228,12 +237,15 @@ class Sequence:
             end=ended and token in self._ends,
             logprob=None if logprobs is None else float(logprobs[token]),
             top_logprobs=() if logprobs is None else top_logprobs(logprobs, options.logprobs or 0),
+            forced=self._was_forced,
+            masked=self._masked,
+            preferred=top_logprobs(logprobs, 1)[0] if logprobs is not None and options.explain else None,
         )
 
     def _chosen(self, logits: Logits) -> int:
         """A token of those whose logits are finite; the logits of others that may not come now are lowered."""
-        held = self._ends if self._sampled < self._options.min_tokens else frozenset()
-        if self._options.ignore_eos:
+        held = self._ends if self._sampled < self.options.min_tokens else frozenset()
+        if self.options.ignore_eos:
             held = held.union(self._info.eos_token_ids)
         if held:
             ends = list(held)
@@ -261,7 +273,8 @@ class Sequence:
                 return None
             self._accept(matcher, token)
             if self._can_still_close(matcher):
-                self._without_model += forced
+                self._was_forced = forced
+                self._without_model += forced and self._forced is not None
                 return token
             matcher.rollback(1)
             # It could still be closed in as many tokens as there were left before this one.
@@ -272,6 +285,9 @@ class Sequence:
         token = self._closing_tokens.pop(0)
         self._accept(matcher, token)
         self._without_model += 1
+        self._was_forced = True
+        if self._logprobs is not None:
+            self._masked = float(-np.expm1(self._logprobs[token]))
         return token
 
     def _proposed(self, matcher: GrammarMatcher) -> collections.abc.Generator[Asks, None, tuple[bool, int | None]]:
@@ -288,13 +304,16 @@ class Sequence:
             if matcher.is_accepting():
                 return False, None
             raise MatcherError("E-MATCH-DEAD", "no token of the vocabulary can continue what the grammar has begun")
-        if self._forced is not None and words.size == 1 and (token := _only_token(self.mask, words[0])) is not None:
-            return True, token
+        if self._logprobs is not None:
+            self._masked = masked_mass(self._logprobs, self.mask)
+        only = _only_token(self.mask, words[0]) if words.size == 1 else None
+        if only is not None and self._forced is not None:
+            return True, only
         yield Asks.LOGITS
         began = time.perf_counter()
         matcher.mask_logits_inplace(self.logits)
         self._grammar_s += time.perf_counter() - began
-        return False, self._chosen(self.logits)
+        return only is not None, self._chosen(self.logits)
 
     def _can_still_close(self, matcher: GrammarMatcher) -> bool:
         """Whether the text can be completed with the tokens that are left after the one just accepted."""
@@ -326,6 +345,7 @@ def _may_force(options: GenerationOptions) -> bool:
     return (
         options.jump_forward
         and options.logprobs is None
+        and not options.explain
         and sampling.allowed_token_ids is None
         and not sampling.logit_bias
     )

@@ -11,6 +11,7 @@ from syntagma.decoding.upstream import TextLogprob
 from syntagma.entry import check_fields
 from syntagma.errors import ArgumentError
 from syntagma.events import Event
+from syntagma.generation.field_report import FieldReport
 
 __all__ = ["GenerationOptions", "Metrics", "Step", "Written"]
 
@@ -35,7 +36,9 @@ class GenerationOptions(msgspec.Struct, frozen=True, kw_only=True):
             cut off.
         jump_forward: whether text that the grammar forces is taken without asking the model, as the tokens that the
             tokenizer makes of it; the model reads it together with the next token. Where log-probabilities,
-            `logit_bias` or `allowed_token_ids` are asked for, the model is asked for every token.
+            `explain`, `logit_bias` or `allowed_token_ids` are asked for, the model is asked for every token.
+        explain: whether each step has its log-probability and tells how much probability the grammar took away, and
+            which token the model held for the likeliest. It costs a pass over the logits for each token.
     """
 
     sampling: Sampling = Sampling()
@@ -48,6 +51,7 @@ class GenerationOptions(msgspec.Struct, frozen=True, kw_only=True):
     ignore_eos: bool = False
     stop_token_ids: tuple[int, ...] = ()
     excluded: tuple[str, ...] = ()
+    explain: bool = False
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -72,6 +76,10 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
         end: it ended the turn (an end-of-sequence token).
         logprob: natural log-probability, or None if not asked for.
         top_logprobs: the likeliest tokens at this place, likeliest first.
+        forced: the grammar allowed this token only, or the text was brought to its legal end with it.
+        masked: the probability that the model gave to tokens which the grammar did not allow, from 0 to 1; where the
+            text was brought to its legal end, to all other tokens. None without a grammar, or if not asked for.
+        preferred: the token that the model held for the likeliest, before the mask; None if not asked for.
     """
 
     token_id: int
@@ -80,6 +88,9 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     end: bool = False
     logprob: float | None = None
     top_logprobs: Sequence[TokenLogprob] = ()
+    forced: bool = False
+    masked: float | None = None
+    preferred: TokenLogprob | None = None
 
 
 class Metrics(msgspec.Struct, frozen=True, kw_only=True):
@@ -140,6 +151,8 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
         token_ids: of the tokens that are new, one that ends the turn included; none where the engine does not tell.
         metrics: what it took so far; with the first piece, where the engine tells, and with the last.
         stopped_by: the stop string that ended the answer; with the last piece, if it was seen.
+        fields: what the fields of the message are made of; with the last piece, if log-probabilities, or `explain`,
+            were asked for.
     """
 
     events: Sequence[Event] = ()
@@ -147,3 +160,4 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
     token_ids: tuple[int, ...] = ()
     metrics: Metrics | None = None
     stopped_by: str | None = None
+    fields: FieldReport | None = None

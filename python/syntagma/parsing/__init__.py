@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from syntagma.parsing.arguments.json_machine import JsonMachine
 from syntagma.parsing.compiled_format import compiled_format
+from syntagma.parsing.field_spans import FieldSpan, field_spans
 from syntagma.parsing.header_router import is_name
 from syntagma.parsing.message_header import Header, HeaderShape, read_header
 from syntagma.parsing.message_markers import HeaderText, MarkerEffect, MarkerKind, marker_effect
@@ -16,6 +17,7 @@ __all__ = [
     "INLINE",
     "MEANING",
     "MESSAGES",
+    "FieldSpan",
     "Header",
     "HeaderShape",
     "HeaderText",
@@ -29,6 +31,7 @@ __all__ = [
     "StreamParser",
     "Transitions",
     "compiled_format",
+    "field_spans",
     "is_name",
     "marker_effect",
     "read_header",

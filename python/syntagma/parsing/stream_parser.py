@@ -114,6 +114,7 @@ class StreamParser:
         self, fmt: FormatSpec | HasSpec, request: ResolvedRequest, prompt: str | None, reading: ReadingOptions
     ) -> None:
         spec = fmt if isinstance(fmt, FormatSpec) else fmt.spec
+        self._request = request
         compiled = compiled_format(spec, calls=request.allows_calls)
         self._texts = compiled.texts
         self._out = Emitter(
@@ -139,6 +140,17 @@ class StreamParser:
     def raw(self) -> str:
         """Everything that was fed so far, decoded; empty if it is not kept."""
         return "" if self._raw is None else self._raw.value()
+
+    @property
+    def position(self) -> int:
+        """Code points that were read so far: where in `raw` the next one will stand, whether it is kept or not."""
+        fast = self._fast_path
+        return self._length if fast is None else fast.position + len(fast.held)
+
+    @property
+    def reads_json(self) -> bool:
+        """Whether the answer was asked for as JSON."""
+        return self._request.response_format.is_json
 
     @property
     def message(self) -> Message:

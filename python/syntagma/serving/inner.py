@@ -13,7 +13,7 @@ import msgspec
 
 from syntagma.decoding.upstream import TextLogprob
 from syntagma.events import Event, FinishReason
-from syntagma.generation import GenerationOptions, Metrics
+from syntagma.generation import FieldReport, GenerationOptions, Metrics
 from syntagma.messages import Message
 from syntagma.request import ResolvedRequest
 from syntagma.serving.prompt_logprobs import PromptLogprobs
@@ -94,6 +94,7 @@ class Ended(msgspec.Struct, frozen=True):
         message: all of it.
         metrics: what it took.
         stopped_by: the stop string of the request that ended it, if it was seen.
+        fields: what the fields of the message are made of, if that was asked for.
     """
 
     index: int
@@ -101,6 +102,7 @@ class Ended(msgspec.Struct, frozen=True):
     message: Message
     metrics: Metrics
     stopped_by: str | None = None
+    fields: FieldReport | None = None
 
 
 Happening: TypeAlias = Began | Wrote | Ended

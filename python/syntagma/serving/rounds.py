@@ -60,7 +60,7 @@ def _joined(pieces: Sequence[Written]) -> Sequence[Written]:
         else:
             events.append(event)
     metrics = next((piece.metrics for piece in reversed(pieces) if piece.metrics is not None), None)
-    return (Written(events=events, metrics=metrics, stopped_by=pieces[-1].stopped_by),)
+    return (Written(events=events, metrics=metrics, stopped_by=pieces[-1].stopped_by, fields=pieces[-1].fields),)
 
 
 def _continued(first: Event, second: Event) -> Event | None:

@@ -133,6 +133,8 @@ class Runner:
                     ids = served.model.generator.check(turn.prompt, asked.request.options)
                 elif asked.request.return_token_ids:
                     raise unsupported("/return_token_ids", "the engine does not tell the ids of its tokens")
+                elif asked.request.options.explain:
+                    raise unsupported("/explain", "the engine does not tell its logits")
             return Ready(served, asked, turn, prompt_ids=ids if asked.request.return_token_ids else None)
 
         with stage("render"):
@@ -158,7 +160,7 @@ class Runner:
     async def _choice(self, ready: Ready, index: int) -> AsyncGenerator[Happening, None]:
         request = ready.request
         parser = timed(recorded(self._recordings, ready.turn))
-        metrics, stopped_by = Metrics(), None
+        metrics, stopped_by, fields = Metrics(), None, None
         with in_request(request):
             async with aclosing(await self._written(ready, index, parser)) as pieces:
                 began = False
@@ -169,7 +171,7 @@ class Runner:
                         yield Began(index, tokens, ready.prompt_ids, ready.prompt_logprobs)
                     if piece.metrics is not None:
                         metrics = piece.metrics
-                    stopped_by = piece.stopped_by
+                    stopped_by, fields = piece.stopped_by, piece.fields
                     yield Wrote(index, piece.events, piece.logprobs, piece.token_ids)
         if stopped_by not in request.options.stop:
             stopped_by = None
@@ -178,7 +180,7 @@ class Runner:
         reason = parser.finish_reason or "stop"
         if metrics.completed and self._on_length == "stop":
             reason = "tool_calls" if any(call.complete for call in parser.message.tool_calls) else "stop"
-        yield Ended(index, reason, parser.message, metrics, stopped_by)
+        yield Ended(index, reason, parser.message, metrics, stopped_by, fields)
 
     async def _written(
         self, ready: Ready, index: int, parser: StreamParser

@@ -46,6 +46,7 @@ def generation_options(
     max_tokens: int | None,
     logprobs: int | None = None,
     stop: str = "stop",
+    explain: bool | None = None,
 ) -> GenerationOptions:
     """What the fields ask for.
 
@@ -55,6 +56,7 @@ def generation_options(
         max_tokens: as the request says; None: it does not.
         logprobs: as in `GenerationOptions`.
         stop: the field that has the texts which end the answer.
+        explain: likewise; None: not.
 
     Raises:
         RequestError: `E-REQUEST-FIELD`, `E-REQUEST-LIMIT`, with the pointer of the field.
@@ -83,6 +85,7 @@ def generation_options(
             complete=settings.complete,
             stop=_texts(stop, getattr(fields, stop), settings.limits),
             logprobs=logprobs,
+            explain=explain is True,
             min_tokens=fields.min_tokens or 0,
             ignore_eos=fields.ignore_eos is True,
             stop_token_ids=tuple(fields.stop_token_ids or ()),

@@ -6,15 +6,26 @@ from collections.abc import Sequence
 
 import msgspec
 
-from syntagma.generation import Metrics
+from syntagma.generation import BentStep, FieldStats, Metrics
+from syntagma.serving.inner import Ended
 
-__all__ = ["StreamOptions", "Usage", "UsageExtra", "usage_of"]
+__all__ = ["ChoiceFields", "StreamOptions", "Usage", "UsageExtra", "usage_of"]
 
 
 class StreamOptions(msgspec.Struct, kw_only=True):
     """`include_usage` asks for a last chunk with the usage."""
 
     include_usage: bool | None = None
+
+
+class ChoiceFields(msgspec.Struct, kw_only=True):
+    """One choice: its fields, as `syntagma.generation.FieldStats`, and the steps at which the grammar took more than
+    half of the probability away.
+    """
+
+    index: int
+    fields: tuple[FieldStats, ...]
+    bent: tuple[BentStep, ...]
 
 
 class UsageExtra(msgspec.Struct, kw_only=True):
@@ -28,6 +39,8 @@ class UsageExtra(msgspec.Struct, kw_only=True):
     """choices that were brought to a legal end because their tokens ran out, if there are any"""
     forced_tokens: int | msgspec.UnsetType = msgspec.UNSET
     forward_passes: int | msgspec.UnsetType = msgspec.UNSET
+    explained: list[ChoiceFields] | msgspec.UnsetType = msgspec.UNSET
+    """for each choice what its fields are made of, if `explain` or log-probabilities were asked for"""
 
 
 class Usage(msgspec.Struct, kw_only=True):
@@ -39,9 +52,14 @@ class Usage(msgspec.Struct, kw_only=True):
     extra: UsageExtra
 
 
-def usage_of(choices: Sequence[Metrics]) -> Usage:
+def usage_of(choices: Sequence[Ended]) -> Usage:
     """The usage of all choices together."""
-    metrics = Metrics.of_choices(choices)
+    metrics = Metrics.of_choices(choice.metrics for choice in choices)
+    explained = [
+        ChoiceFields(index=choice.index, fields=choice.fields.fields, bent=choice.fields.bent)
+        for choice in choices
+        if choice.fields is not None
+    ]
     # An engine elsewhere does not tell how it computes.
     is_told = metrics.forward_passes > 0
     return Usage(
@@ -54,5 +72,6 @@ def usage_of(choices: Sequence[Metrics]) -> Usage:
             completed=metrics.completed or msgspec.UNSET,
             forced_tokens=metrics.forced_tokens if is_told else msgspec.UNSET,
             forward_passes=metrics.forward_passes if is_told else msgspec.UNSET,
+            explained=explained or msgspec.UNSET,
         ),
     )

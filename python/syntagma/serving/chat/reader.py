@@ -59,7 +59,11 @@ class ChatDialect:
             messages=conversation_of(data["messages"]),
             resolved=_resolved(request, settings, places),
             options=generation_options(
-                request, settings, max_tokens=_max_tokens(request), logprobs=_logprobs(request, settings.limits)
+                request,
+                settings,
+                max_tokens=_max_tokens(request),
+                logprobs=_logprobs(request, settings.limits),
+                explain=request.explain,
             ),
             n=bounded("n", request.n, 1, 1, settings.limits.server_n),
             documents=request.documents,

@@ -64,6 +64,7 @@ class ChatRequest(AnswerFields, kw_only=True):
     n: int | None = None
     logprobs: bool | None = None
     top_logprobs: int | None = None
+    explain: bool | None = None
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     chat_template_kwargs: dict[str, Any] | None = None

@@ -10,7 +10,6 @@ from typing import Any, cast
 import msgspec
 
 from syntagma.events import ContentDelta, Event, ReasoningDelta, to_openai
-from syntagma.generation import Metrics
 from syntagma.messages import Message
 from syntagma.serving.chat.calls import WrittenCalls
 from syntagma.serving.chat.wire import (
@@ -70,12 +69,12 @@ class ChatWriter:
         self._of_prompt: dict[str, Any] = {}
         """ids and log-probabilities of the prompt's tokens, where they were asked for"""
         self._choices: list[Choice] = []
-        self._metrics: list[Metrics] = []
+        self._ended: list[Ended] = []
 
     def whole(self, happening: Happening) -> None:
         """Take what happened into an answer that goes out whole."""
         if isinstance(happening, Ended):
-            self._metrics.append(happening.metrics)
+            self._ended.append(happening)
             self._choices.append(
                 Choice(
                     index=happening.index,
@@ -100,7 +99,7 @@ class ChatWriter:
                 created=self._created,
                 model=self._model,
                 choices=self._choices,
-                usage=usage_of(self._metrics),
+                usage=usage_of(self._ended),
                 **self._of_prompt,
             )
         )
@@ -111,7 +110,7 @@ class ChatWriter:
             choice = ChunkChoice(index=happening.index, delta=Delta(role="assistant", content=""))
             yield self._chunk(choice, prompt_ids=happening.prompt_ids)
         elif isinstance(happening, Ended):
-            self._metrics.append(happening.metrics)
+            self._ended.append(happening)
             yield self._next(happening.index, Delta(), self._reason(happening))
         else:
             self._take(happening)
@@ -123,7 +122,7 @@ class ChatWriter:
     def end(self) -> Iterator[bytes]:
         """What comes after the last choice of a stream."""
         if self._with_usage:
-            yield self._chunk(None, usage_of(self._metrics))
+            yield self._chunk(None, usage_of(self._ended))
         yield DONE
 
     def failed(self, error: BaseException) -> bytes:

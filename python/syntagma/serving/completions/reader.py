@@ -52,7 +52,11 @@ class CompletionsDialect:
             prompt=prompt,
             resolved=resolved((), settings, _PLACES, shape=response_format_of(request)),
             options=generation_options(
-                request, settings, max_tokens=most, logprobs=None if request.logprobs is None else top
+                request,
+                settings,
+                max_tokens=most,
+                logprobs=None if request.logprobs is None else top,
+                explain=request.explain,
             ),
             n=bounded("n", request.n, 1, 1, limits.server_n),
             return_token_ids=request.return_token_ids is True,

@@ -26,6 +26,7 @@ class CompletionRequest(AnswerFields, kw_only=True):
     echo: bool | None = None
     suffix: str | None = None
     logprobs: int | None = None
+    explain: bool | None = None
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     user: str | None = None

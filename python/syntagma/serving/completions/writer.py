@@ -11,7 +11,6 @@ import msgspec
 
 from syntagma.decoding.upstream import TextLogprob
 from syntagma.events import ContentDelta
-from syntagma.generation import Metrics
 from syntagma.serving.completions.wire import Choice, Completion, Logprobs
 from syntagma.serving.errors import error_body
 from syntagma.serving.inner import Began, Ended, Happening
@@ -43,7 +42,7 @@ class CompletionsWriter:
         self._choices: dict[int, Choice] = {}
         self._offsets: dict[int, int] = {}
         """code points of each text that log-probabilities were given for"""
-        self._metrics: list[Metrics] = []
+        self._ended: list[Ended] = []
 
     def whole(self, happening: Happening) -> None:
         """See `Writer`."""
@@ -58,7 +57,7 @@ class CompletionsWriter:
             content = happening.message.content
             choice.text = self._echo + (content if isinstance(content, str) else "")
             choice.finish_reason = _reason(happening)
-            self._metrics.append(happening.metrics)
+            self._ended.append(happening)
         else:
             if choice.logprobs is not None:
                 self._add(choice.logprobs, happening.index, happening.logprobs)
@@ -68,7 +67,7 @@ class CompletionsWriter:
     def body(self) -> bytes:
         """See `Writer`."""
         choices = [self._choices[index] for index in sorted(self._choices)]
-        return msgspec.json.encode(self._completion(choices, usage_of(self._metrics)))
+        return msgspec.json.encode(self._completion(choices, usage_of(self._ended)))
 
     def stream(self, happening: Happening) -> Iterator[bytes]:
         """See `Writer`."""
@@ -77,7 +76,7 @@ class CompletionsWriter:
             if self._echo or happening.prompt_ids is not None:
                 yield self._chunk(self._begun(happening, self._echo))
         elif isinstance(happening, Ended):
-            self._metrics.append(happening.metrics)
+            self._ended.append(happening)
             yield self._chunk(Choice(index=index, text="", finish_reason=_reason(happening)))
         else:
             text = "".join(one.text for one in happening.events if isinstance(one, ContentDelta))
@@ -92,7 +91,7 @@ class CompletionsWriter:
     def end(self) -> Iterator[bytes]:
         """See `Writer`."""
         if self._with_usage:
-            yield event(self._completion([], usage_of(self._metrics)))
+            yield event(self._completion([], usage_of(self._ended)))
         yield DONE
 
     def failed(self, error: BaseException) -> bytes:

@@ -1,0 +1,147 @@
+"""Which value of a JSON text each of its characters belongs to, as the text arrives."""
+
+from __future__ import annotations
+
+import json
+from typing import NamedTuple
+
+from syntagma.json_pointer import pointer_of
+
+__all__ = ["JsonPlaces", "Run"]
+
+
+class Run(NamedTuple):
+    """Characters that stand in one place.
+
+    Attributes:
+        size: how many.
+        pointer: JSON pointer of the value.
+        is_value: they are the text of a string, number or word. Else they are what an object or array is written with:
+            brackets, commas, keys and whitespace.
+    """
+
+    size: int
+    pointer: str
+    is_value: bool
+
+
+class _Open:
+    """An object or array that is open; the step to its present member is known once the key is whole."""
+
+    __slots__ = ("is_object", "pointer", "step")
+
+    def __init__(self, pointer: str, *, is_object: bool) -> None:
+        self.pointer = pointer
+        self.is_object = is_object
+        self.step: str | int | None = None if is_object else 0
+
+
+class JsonPlaces:
+    """Follows one JSON text. What is no JSON is not refused: it belongs to the value that is open.
+
+    Args:
+        pointer: that of the whole text.
+
+    Attributes:
+        pointer: JSON pointer of the value, object or array that the next character belongs to.
+        in_string: a string is open; `in_key`: it is a key.
+    """
+
+    def __init__(self, pointer: str = "") -> None:
+        self.pointer = pointer
+        self.in_string = False
+        self.in_key = False
+        self._root = pointer
+        self._open: list[_Open] = []
+        self._escaped = False
+        self._in_word = False
+        self._key: list[str] = []
+        self._awaits_key = False
+
+    @property
+    def depth(self) -> int:
+        """How many objects and arrays are open."""
+        return len(self._open)
+
+    @property
+    def awaits_value(self) -> bool:
+        """A value has not begun where one must come."""
+        return not (self.in_string or self._in_word or self._awaits_key) and (
+            not self._open or self._open[-1].step is not None
+        )
+
+    def feed(self, text: str) -> list[Run]:
+        """Where the characters of more text stand, equal neighbours in one run."""
+        runs: list[Run] = []
+        for char in text:
+            pointer, is_value = self._place(char)
+            if runs and runs[-1][1:] == (pointer, is_value):
+                runs[-1] = Run(runs[-1].size + 1, pointer, is_value)
+            else:
+                runs.append(Run(1, pointer, is_value))
+        return runs
+
+    def _place(self, char: str) -> tuple[str, bool]:
+        if self.in_string:
+            return self._inside_string(char)
+        if char in ' \t\r\n,:{}[]"':
+            self._in_word = False
+        else:
+            self._in_word = True
+            self.pointer = self._member()
+            return self.pointer, True
+        if char == '"':
+            self.in_string, self.in_key = True, self._awaits_key
+            if not self.in_key:
+                self.pointer = self._member()
+            return self.pointer, not self.in_key
+        if char in "{[":
+            self.pointer = self._member()
+            self._open.append(_Open(self.pointer, is_object=char == "{"))
+            self._awaits_key = char == "{"
+            return self.pointer, False
+        self.pointer = self._open[-1].pointer if self._open else self._root
+        here = self.pointer
+        if char == "," and self._open:
+            innermost = self._open[-1]
+            self._awaits_key = innermost.is_object
+            innermost.step = None if innermost.is_object else int(innermost.step or 0) + 1
+        elif char in "}]" and self._open:
+            self._open.pop()
+            self._awaits_key = False
+            self.pointer = self._open[-1].pointer if self._open else self._root
+        return here, False
+
+    def _inside_string(self, char: str) -> tuple[str, bool]:
+        place = self.pointer, not self.in_key
+        if self._escaped:
+            self._escaped = False
+        elif char == "\\":
+            self._escaped = True
+        elif char == '"':
+            if self.in_key:
+                self._awaits_key = False
+                self._open[-1].step = _spelled("".join(self._key))
+                self._key.clear()
+            else:
+                self.pointer = self._open[-1].pointer if self._open else self._root
+            self.in_string = self.in_key = False
+            return place
+        if self.in_key:
+            self._key.append(char)
+        return place
+
+    def _member(self) -> str:
+        """The pointer of the value that stands or begins here."""
+        if not self._open:
+            return self._root
+        innermost = self._open[-1]
+        return innermost.pointer if innermost.step is None else innermost.pointer + pointer_of(innermost.step)
+
+
+def _spelled(key: str) -> str:
+    """A key without its escapes."""
+    try:
+        return str(json.loads(f'"{key}"', strict=False))
+    except ValueError:
+        return key
