@@ -76,6 +76,16 @@ class Recorder:
         return self._parser.raw
 
     @property
+    def position(self) -> int:
+        """See `StreamParser`."""
+        return self._parser.position
+
+    @property
+    def reads_json(self) -> bool:
+        """See `StreamParser`."""
+        return self._parser.reads_json
+
+    @property
     def state(self) -> ReadingNow:
         """See `StreamParser`."""
         return self._parser.state

@@ -32,27 +32,30 @@ class _EncodedPrompt(Prompt):
         return list(self.given)
 
 
-def plain_turn(served: ServedModel, prompt: str | tuple[int, ...], request: ResolvedRequest) -> Turn:
+def plain_turn(
+    served: ServedModel, prompt: str | tuple[int, ...], request: ResolvedRequest, reading: ReadingOptions
+) -> Turn:
     """The turn; the text of a special token in the prompt is that token.
 
     Args:
         served: the model.
         prompt: text or token ids, not empty.
         request: what the answer must be.
+        reading: how it is read.
 
     Raises:
         RequestError: `E-REQUEST-FIELD`, a token that the vocabulary has not; `E-REQUEST-UNSUPPORTED`, token ids for an
             engine whose vocabulary is not known here.
     """
     if isinstance(prompt, str):
-        return Turn(_trusted(Prompt, prompt), _PLAIN, request, ReadingOptions(keep_raw=False))
+        return Turn(_trusted(Prompt, prompt), _PLAIN, request, reading)
     info = vocabulary_of(served)
     for index, token in enumerate(prompt):
         if not 0 <= token < info.vocab_size:
             raise bad_field(f"/prompt/{index}", f"the vocabulary has {info.vocab_size} tokens, and no {token}")
     encoded = _trusted(_EncodedPrompt, info.decode(prompt).decode("utf-8", "replace"))
     encoded.given = prompt
-    return Turn(encoded, _PLAIN, request, ReadingOptions(keep_raw=False))
+    return Turn(encoded, _PLAIN, request, reading)
 
 
 def _trusted(kind: type[T], text: str) -> T:

@@ -286,8 +286,11 @@ def prepared(served: ServedModel, request: InnerRequest) -> Turn:
 
 
 def _turn(served: ServedModel, request: InnerRequest) -> Turn:
+    # Fields are found in the raw text.
+    tells_fields = request.options.explain or request.options.logprobs is not None
+    reading = ReadingOptions(stream_reasoning=request.stream_reasoning, keep_raw=tells_fields)
     if request.prompt is not None:
-        return plain_turn(served, request.prompt, request.resolved)
+        return plain_turn(served, request.prompt, request.resolved, reading)
     resolved = request.resolved
     if request.thinking is not None:
         switches = served.codec.capabilities.thinking_switches
@@ -296,7 +299,7 @@ def _turn(served: ServedModel, request: InnerRequest) -> Turn:
     return served.codec.prepare_request(
         request.messages,
         resolved,
-        reading=ReadingOptions(stream_reasoning=request.stream_reasoning, keep_raw=False),
+        reading=reading,
         documents=request.documents,
         add_generation_prompt=request.add_generation_prompt,
         continue_final_message=request.continue_final_message,
