@@ -21,16 +21,17 @@ use crate::error::Error;
 use crate::matcher::GrammarMatcher;
 use crate::vocabulary::{Trie, Vocabulary};
 
-/// Tokens that must come next whatever follows them; `tokenize` is the model's own tokenizer, without anything added. The
-/// place where the matcher is counts as a border of tokens. The matcher does not move.
+/// Tokens that must come next whatever follows them. The place where the matcher is counts as a border of tokens. The matcher
+/// does not move. `bytes` are those that must come next ([`GrammarMatcher::find_jump_forward_bytes`]), and `tokenize` is the
+/// model's own tokenizer, without anything added.
 ///
 /// Errors: those of `tokenize`, and the matcher's own.
 pub fn jump_forward_tokens<E: From<Error>>(
     matcher: &GrammarMatcher,
+    bytes: &[u8],
     mut tokenize: impl FnMut(&str) -> Result<Vec<u32>, E>,
 ) -> Result<Vec<u32>, E> {
-    let bytes = matcher.find_jump_forward_bytes()?;
-    let valid = match std::str::from_utf8(&bytes) {
+    let valid = match std::str::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
     };

@@ -95,7 +95,8 @@ impl Merges {
         ));
         let compiler = GrammarCompiler::new(self.vocabulary(), Limits::default());
         let matcher = GrammarMatcher::new(compiler.compile(&Arc::new(grammar)).unwrap());
-        jump_forward_tokens::<Error>(&matcher, |text| Ok(self.encode(text))).unwrap()
+        let bytes = matcher.find_jump_forward_bytes().unwrap();
+        jump_forward_tokens::<Error>(&matcher, &bytes, |text| Ok(self.encode(text))).unwrap()
     }
 }
 
@@ -135,7 +136,9 @@ fn a_tokenizer_that_changes_text_tells_nothing() {
     let compiler = GrammarCompiler::new(merges.vocabulary(), Limits::default());
     let matcher = GrammarMatcher::new(compiler.compile(&grammar).unwrap());
     let prefixed = |text: &str| Ok::<_, Error>(merges.encode(&format!(" {text}")));
-    assert!(jump_forward_tokens(&matcher, prefixed).unwrap().is_empty());
+    let bytes = matcher.find_jump_forward_bytes().unwrap();
+    let jumped = jump_forward_tokens(&matcher, &bytes, prefixed);
+    assert!(jumped.unwrap().is_empty());
     assert_eq!(matcher.steps(), 0);
 }
 

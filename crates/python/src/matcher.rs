@@ -191,10 +191,18 @@ impl GrammarMatcher {
             let ids = ids.extract::<Given<Vec<u32>>>();
             ids.map(|ids| ids.0).map_err(Failure::Callback)
         };
-        syntagma_engine::jump_forward_tokens(&self.inner, tokenize).map_err(|failure| match failure
-        {
-            Failure::Engine(error) => from_engine(py, &error),
-            Failure::Callback(error) => error,
+        // Where no mask was found yet, walking there may take long.
+        let bytes = if self.inner.knows_mask() {
+            self.inner.find_jump_forward_bytes()
+        } else {
+            released(py, || self.inner.find_jump_forward_bytes())
+        };
+        let bytes = bytes.map_err(|error| from_engine(py, &error))?;
+        syntagma_engine::jump_forward_tokens(&self.inner, &bytes, tokenize).map_err(|failure| {
+            match failure {
+                Failure::Engine(error) => from_engine(py, &error),
+                Failure::Callback(error) => error,
+            }
         })
     }
 
