@@ -35,6 +35,7 @@ _SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 # What a stranger types first; each must end well.
 _COMMANDS = (["formats"], ["demo"])
 _README = "import pathlib, blocks; blocks.run_blocks(pathlib.Path('README.md')); print('the README runs')"
+_PAGE = "from syntagma.inspector import answer; print(answer(None, '', None).body.decode()[:15])"
 _IMPORT = (
     "import subprocess, sys, time\n"
     "def seconds(code):\n"
@@ -182,6 +183,7 @@ def _try(python: list[str], home: Path) -> str:
     assert _run(path, home).split() == ["None", "None"], "a Rust toolchain is within reach"
     milliseconds = _run([*python, "-c", _IMPORT], home).strip()
     assert "the README runs" in _run([*python, "-c", _README], home)
+    assert "<!doctype html>" in _run([*python, "-c", _PAGE], home), "the inspector's page is missing"
     for command in _COMMANDS:
         assert _run([*python, "-m", "syntagma", *command], home).strip(), f"{command} says nothing"
     return f"the README's blocks and `syntagma demo` run; `import syntagma` takes {milliseconds} ms"

@@ -145,6 +145,7 @@ impl Arena {
     }
 
     pub(super) fn intern(&mut self, node: Node, fuel: &mut Fuel) -> Result<RegexId, Error> {
+        debug_assert!(self.is_normal(&node), "{node:?}");
         let (at, new) = self.nodes.insert_full(node);
         if new {
             if let Err(error) = self.charge(at, fuel) {
@@ -154,6 +155,46 @@ impl Arena {
             self.complete(at);
         }
         Ok(RegexId(at as u32))
+    }
+
+    /// Whether an expression keeps the normal forms that [`Node`] names.
+    fn is_normal(&self, node: &Node) -> bool {
+        let is = |id: RegexId, test: fn(&Node) -> bool| test(self.node(id));
+        match *node {
+            Node::Concat(head, tail) => {
+                let ends = [RegexId::NOTHING, RegexId::EMPTY];
+                !ends.contains(&head)
+                    && !ends.contains(&tail)
+                    && !is(head, |head| {
+                        matches!(head, Node::Concat(..) | Node::Literal { .. })
+                    })
+            }
+            Node::Alt(ref parts) | Node::And(ref parts) => {
+                let count =
+                    |test: fn(&Node) -> bool| parts.iter().filter(|&&part| is(part, test)).count();
+                let inside = match node {
+                    Node::Alt(_) => count(|part| matches!(part, Node::Alt(_))),
+                    _ => {
+                        count(|part| matches!(part, Node::And(_)))
+                            + count(|part| matches!(part, Node::Not(_))).saturating_sub(1)
+                    }
+                };
+                parts.len() > 1
+                    && parts.is_sorted_by(|a, b| a < b)
+                    && !parts.contains(&RegexId::NOTHING)
+                    && inside == 0
+                    && count(|part| matches!(part, Node::Class(_))) <= 1
+            }
+            Node::Not(inner) => !is(inner, |inner| matches!(inner, Node::Not(_) | Node::Nothing)),
+            Node::Literal { bytes, at, tail } => {
+                tail != RegexId::NOTHING && at as usize + 2 <= self.literals[bytes as usize].len()
+            }
+            Node::Words { first, end, .. } => end - first >= 2,
+            Node::Repeat { inner, max, .. } => {
+                inner != RegexId::NOTHING && inner != RegexId::EMPTY && max != Some(0)
+            }
+            Node::Nothing | Node::Empty | Node::Class(_) | Node::Counter { .. } => true,
+        }
     }
 
     /// Checks that one more expression may be made.

@@ -593,6 +593,7 @@ impl Sets {
         fuel: &mut Fuel,
     ) -> Result<SetId, Error> {
         let kernel = &work.items[..];
+        debug_assert!(kernel.is_sorted_by(|a, b| a < b), "equal sets would be two");
         let owner = kernel.iter().map(|&(_, ret)| ret).max().unwrap_or(ROOT);
         let head = self.rets[owner.0].sets;
         let is = |at| self.kernel(SetId(at)) == kernel;

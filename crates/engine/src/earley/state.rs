@@ -75,6 +75,8 @@ impl States {
 
     /// The id of a state whose threads are sorted and without repetitions.
     pub(super) fn insert(&mut self, state: State<'_>) -> StateId {
+        // Equal states are one only if their threads are in one order.
+        debug_assert!(state.threads.is_sorted_by(|a, b| a < b));
         let mut hasher = IdHasher::default();
         state.hash(&mut hasher);
         let hash = hasher.finish();

@@ -56,6 +56,12 @@ impl Trie {
         }
         trie.close(&mut path, 0);
         trie.first.push(trie.order.len() as u32);
+        debug_assert!(
+            (0..)
+                .zip(&trie.nodes)
+                .all(|(at, node)| at < node.next && node.next as usize <= trie.nodes.len()),
+            "a scan would not go on"
+        );
         trie
     }
 

@@ -69,4 +69,21 @@ impl Lnf {
             .partition_point(|production| production.lhs <= id);
         &self.productions[first..after]
     }
+
+    /// Whether productions are sorted, each once, and every nonterminal that stands somewhere has one.
+    pub(super) fn is_normal(&self) -> bool {
+        let lhs = |production: &Production| production.lhs;
+        let used = self
+            .productions
+            .iter()
+            .flat_map(|production| &production.rhs);
+        let used = used.filter_map(|symbol| match symbol {
+            Symbol::Nonterminal(id) => Some(*id),
+            _ => None,
+        });
+        self.productions.is_sorted_by_key(lhs)
+            && used
+                .chain([self.start])
+                .all(|id| !self.productions_of(id).is_empty())
+    }
 }

@@ -80,7 +80,9 @@ impl Lnf {
         nullable::run(&mut draft)?;
         duplicates::run(&mut draft)?;
         unreachable::run(&mut draft)?;
-        Ok(Self::numbered(&draft))
+        let lnf = Self::numbered(&draft);
+        debug_assert!(lnf.is_normal());
+        Ok(lnf)
     }
 
     /// Keeps the terminals that are still used and numbers them in order of appearance.
