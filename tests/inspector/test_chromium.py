@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import os
 import re
 import shutil
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
 ROOT = Path(__file__).resolve().parents[2]
+KEY = "a-key-of-this-test"
 PICTURES = "SYNTAGMA_PICTURES"
 """the variable that names a folder for pictures of the page"""
 _SYSTEM = next(
@@ -28,16 +31,25 @@ _SYSTEM = next(
 )
 
 
+@contextlib.contextmanager
+def running(*arguments: str) -> Iterator[str]:
+    """The address that a command of ours says it listens at, while it runs."""
+    command = [sys.executable, "-m", "syntagma", *arguments]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        try:
+            found = re.search(r"http://\S+", server.stderr.readline())
+            assert found is not None
+            yield found.group()
+        finally:
+            server.terminate()
+
+
 @pytest.fixture(scope="session")
 def url() -> Iterator[str]:
     """The page, as users start it."""
-    command = [sys.executable, "-m", "syntagma", "inspect", "--no-open"]
-    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as server:
-        assert server.stderr is not None
-        found = re.search(r"http://\S+", server.stderr.readline())
-        assert found is not None
-        yield found.group()
-        server.terminate()
+    with running("inspect", "--no-open") as address:
+        yield address
 
 
 @pytest.fixture(scope="session")
@@ -150,6 +162,26 @@ def test_a_link_holds_the_state(page: Page, context: BrowserContext) -> None:
     expect(other.locator("#step .why")).to_have_text(page.locator("#step .why").inner_text())
     for name in ("messages", "tools", "answer", "tool_choice"):
         assert other.locator(f"#{name}").input_value() == page.locator(f"#{name}").input_value()
+
+
+def test_a_server_with_keys_asks_for_one_and_the_link_does_not_tell_it(context: BrowserContext) -> None:
+    pytest.importorskip("starlette", reason="starlette is not installed")
+    with running("serve", "--inspector", "--api-key", KEY, "--port", "0") as address:
+        page = context.new_page()
+        page.goto(address.removesuffix("/v1") + "/inspector")
+        field = page.get_by_label("Key of the server")
+        expect(field).to_be_focused()
+        page.keyboard.type("another-key")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("alert")).to_contain_text("no key that is accepted")
+        field.fill(KEY)
+        page.keyboard.press("Enter")
+        expect(page.locator(".token").first).to_be_visible()
+        expect(field).to_be_hidden()
+        page.get_by_role("button", name="Copy link").click()
+        assert KEY not in page.url
+        assert KEY not in base64.urlsafe_b64decode(page.url.partition("#")[2] + "==").decode()
+        assert page.evaluate("[localStorage.length, sessionStorage.length, document.cookie]") == [0, 0, ""]
 
 
 def test_what_is_no_json_is_told(page: Page) -> None:

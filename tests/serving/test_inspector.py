@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterator
+
+import httpx
 import pytest
 from starlette.testclient import TestClient
 
 from syntagma import embedded
 from syntagma.codec import ChatCodec
-from syntagma.errors import RequestError
 from syntagma.serving import Operations, ServedModel, Settings, create_app
 from syntagma.serving.keys import key_of
 from tests.inspector.asking import request
+
+SECRET = "secret-of-mine"
 
 
 def served() -> ServedModel:
@@ -35,7 +40,55 @@ def test_it_is_off_by_itself() -> None:
         assert client.get("/inspector").status_code == 404
 
 
-def test_it_is_refused_beside_keys() -> None:
-    settings = Settings(inspector=True, operations=Operations(keys=(key_of("secret-of-mine"),)))
-    with pytest.raises(RequestError, match="E-REQUEST-ARGUMENT"):
-        create_app(served(), settings)
+@pytest.fixture
+def guarded() -> Iterator[TestClient]:
+    settings = Settings(inspector=True, operations=Operations(keys=(key_of(SECRET),)))
+    with TestClient(create_app(served(), settings)) as client:
+        yield client
+
+
+def test_with_keys_the_page_is_open_and_what_it_asks_is_not(guarded: TestClient) -> None:
+    assert guarded.get("/inspector").text.startswith("<!doctype html>")
+    assert guarded.get("/inspector/main.js").status_code == 200
+    for ask in ("begin", "look", "step", "continue", "nothing", "../../metrics"):
+        assert guarded.get(f"/inspector/api/{ask}").status_code == 401
+        assert guarded.post(f"/inspector/api/{ask}", json=request()).status_code == 401
+    shown = {"authorization": f"Bearer {SECRET}"}
+    assert guarded.get("/inspector/api/begin", headers=shown).json()["model"] == "syntagma-2m"
+    assert guarded.post("/inspector/api/look", json=request(), headers=shown).json()["faults"] == {}
+
+
+def test_with_keys_nothing_is_open_where_the_inspector_is_off() -> None:
+    settings = Settings(operations=Operations(keys=(key_of(SECRET),)))
+    with TestClient(create_app(served(), settings)) as client:
+        assert client.get("/inspector/main.js").status_code == 401
+
+
+def test_bodies_of_very_many_values_are_refused_before_they_are_read() -> None:
+    with TestClient(create_app(served(), Settings(inspector=True))) as client:
+        reply = client.post("/inspector/api/look", content=b'{"messages": [' + b"{}," * 150_000 + b"{}]}")
+        assert (reply.status_code, reply.json()["code"]) == (400, "E-REQUEST-LIMIT")
+
+
+def test_pages_that_wait_are_bounded_and_hold_up_nobody() -> None:
+    """Hostile pages fill their queue; the model's own clients are answered meanwhile."""
+
+    async def run() -> list[int]:
+        transport = httpx.ASGITransport(create_app(served(), Settings(inspector=True)))
+        async with httpx.AsyncClient(transport=transport, base_url="http://here", timeout=60) as client:
+            slow = {"template": "{% for i in range(9999) %}{{ i }}{% endfor %}", "messages": [{"role": "user"}] * 500}
+            asked = [
+                asyncio.ensure_future(client.post("/inspector/api/look", json={**slow, "answer": str(number)}))
+                for number in range(24)
+            ]
+            await asyncio.sleep(0.05)
+            health = await client.get("/health")
+            answered_before = all(one.done() for one in asked)
+            replies = await asyncio.gather(*asked)
+            return [health.status_code, int(answered_before), *(reply.status_code for reply in replies)]
+
+    health, answered_before, *statuses = asyncio.run(run())
+    assert health == 200
+    assert not answered_before, "the server was held up until every page had its answer"
+    assert statuses.count(429) == len(statuses) - statuses.count(200) > 0
+    assert statuses.count(200) >= 8

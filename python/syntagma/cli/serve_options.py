@@ -140,7 +140,7 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
     inspector: Annotated[
         bool,
-        typer.Option("--inspector", help="Serve the inspector at /inspector, to everybody who reaches the server."),
+        typer.Option("--inspector", help="Serve the inspector at /inspector. With keys, the page asks for one."),
     ] = False
     workers: Annotated[int, typer.Option(min=1, help="Processes that serve, each with the model.")] = 1
     tls_cert: Annotated[

@@ -15,7 +15,7 @@ from syntagma.inspector.inspector import Inspector
 from syntagma.inspector.values import Asked
 from syntagma.typed import as_type
 
-__all__ = ["Reply", "answer"]
+__all__ = ["PAGE_FILES", "Reply", "answer", "page_file", "refused"]
 
 BODY_BYTES: Final = 1 << 20
 """a request has at most so many bytes"""
@@ -82,7 +82,7 @@ def answer(inspector: Inspector, path: str, body: bytes | None) -> Reply:
     if not path.startswith("api/"):
         if body is not None:
             return _reply(405, _fault("E-REQUEST-METHOD", "a page is read, not written"))
-        return _file(path or "index.html")
+        return page_file(path)
     if body is not None and len(body) > BODY_BYTES:
         return _reply(413, _fault("E-REQUEST-BODY", f"a request has at most {BODY_BYTES:,} bytes"))
     try:
@@ -124,6 +124,11 @@ def _typed(value: Any, kind: type[T]) -> T:
         raise RequestError("E-REQUEST-FIELD", f"the request cannot be read: {error}") from error
 
 
+def refused(error: RequestError) -> Reply:
+    """The reply to a request that is refused before the page's own checks, in the form that the page reads."""
+    return _reply(error.status, fault_of(error))
+
+
 def _fault(code: str, message: str) -> Any:
     return fault_of(RequestError(code, message))
 
@@ -132,7 +137,13 @@ def _reply(status: int, value: Any) -> Reply:
     return Reply(status, {**_HEADERS, "content-type": _JSON}, msgspec.json.encode(value))
 
 
-def _file(name: str) -> Reply:
+def page_file(name: str) -> Reply:
+    """One of the page's files, or 404.
+
+    Args:
+        name: as it stands behind the address of the inspector; empty for the page itself.
+    """
+    name = name or "index.html"
     known = _files().get(name)
     if known is None:
         return _reply(404, _fault("E-REQUEST-ROUTE", f"there is no {name[:80]!r}"))
@@ -144,3 +155,7 @@ def _files() -> dict[str, bytes]:
     """The page's files by name. Only those are handed out: a path is never one of the system."""
     folder = files("syntagma.inspector") / "static"
     return {one.name: one.read_bytes() for one in folder.iterdir() if one.name.rpartition(".")[2] in _TYPES}
+
+
+PAGE_FILES: Final = frozenset(_files())
+"""the names of the page's files, which tell nothing of a model"""

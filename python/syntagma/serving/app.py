@@ -31,7 +31,7 @@ from syntagma.serving.errors import error_body, error_response, json_response
 from syntagma.serving.event_stream import EventStream, closed
 from syntagma.serving.guard import Guard
 from syntagma.serving.inner import Happening, InnerRequest
-from syntagma.serving.inspecting import inspector_routes
+from syntagma.serving.inspecting import InspectorPage
 from syntagma.serving.messages import MessagesDialect
 from syntagma.serving.metrics import metrics_response
 from syntagma.serving.model import ServedModel
@@ -143,10 +143,13 @@ class _Server:
         self.store = ResponseStore(settings.stored_bytes)
         self._runner = Runner(settings.parallel, settings.limits, settings.on_length, around.recordings)
         self._admission = Admission(settings.limits)
+        self._page: InspectorPage | None = None
 
     async def close(self) -> None:
         """Give back what is held: threads, and connections to engines."""
         self._runner.close()
+        if self._page is not None:
+            self._page.close()
         if self._around.recordings is not None:
             self._around.recordings.close()
         for served in self._models.values():
@@ -156,12 +159,11 @@ class _Server:
         """The routes of the inspector, if it is asked for."""
         if not self._settings.inspector:
             return []
-        if self._settings.operations.keys:
-            raise RequestError("E-REQUEST-ARGUMENT", "the inspector's page has no key, so it is not served beside keys")
         computing = [model for model in self._models.values() if model.computes]
         if not computing:
             raise RequestError("E-REQUEST-ARGUMENT", "the inspector needs a model that computes in this process")
-        return inspector_routes(computing[0])
+        self._page = InspectorPage(computing[0], self._admission, self._settings.limits)
+        return self._page.routes()
 
     async def health(self, _: Request) -> Response:
         return json_response(Health())

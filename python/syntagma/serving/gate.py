@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, Final
 
 from syntagma.errors import RequestError
@@ -64,12 +64,20 @@ class Gate:
         app: the other.
         operations: who may ask, and how much.
         clock: seconds that only grow.
+        open_paths: what is answered without a key.
     """
 
-    def __init__(self, app: ASGIApp, operations: Operations, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        operations: Operations,
+        clock: Callable[[], float] = time.monotonic,
+        open_paths: Collection[str] = OPEN_PATHS,
+    ) -> None:
         self._app = app
         self._operations = operations
         self._clock = clock
+        self._open_paths = open_paths
         self._allowances = {
             key.name: _Allowance(clock(), operations.rate, operations.concurrency) for key in operations.keys
         }
@@ -77,7 +85,7 @@ class Gate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request; see ASGI."""
         path = "" if scope["type"] != "http" else scope["path"].removeprefix(scope.get("root_path", ""))
-        if not self._operations.keys or scope["type"] != "http" or path in OPEN_PATHS:
+        if not self._operations.keys or scope["type"] != "http" or path in self._open_paths:
             await self._app(scope, receive, send)
             return
         key = key_shown(scope["headers"], self._operations.keys)

@@ -31,8 +31,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         reasoning_fields: the fields of a chat completion that reasoning stands in.
         stored_bytes: what the answers of `/v1/responses` that are kept may have together; 0: none is kept.
         recording: which answers are kept to be parsed again; None: none.
-        inspector: whether `/inspector` shows what happens to a request. Whoever reaches the server may then compute on
-            it without a key, so it is off, and refused together with keys.
+        inspector: whether `/inspector` shows what happens to a request. Whoever may ask the server can then try
+            templates and grammars on it, so it is off by itself. With keys, the page asks for one.
         limits: bounds on requests.
         operations: who may ask, how much, and from where.
     """

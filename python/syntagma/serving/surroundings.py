@@ -9,7 +9,8 @@ from typing import Final
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
-from syntagma.serving.gate import Gate
+from syntagma.serving.gate import OPEN_PATHS, Gate
+from syntagma.serving.inspecting import PAGE_PATHS
 from syntagma.serving.logs import AccessLog
 from syntagma.serving.metrics import Metrics
 from syntagma.serving.recordings import Recordings
@@ -38,6 +39,7 @@ class Surroundings:
 
     def __init__(self, settings: Settings, observers: Sequence[Observer]) -> None:
         self._operations = settings.operations
+        self._open_paths = OPEN_PATHS | PAGE_PATHS if settings.inspector else OPEN_PATHS
         self.metrics: Metrics | None = None
         found: list[Observer] = [AccessLog()]
         with contextlib.suppress(ImportError):
@@ -63,4 +65,4 @@ class Surroundings:
                     expose_headers=_SHOWN,
                 )
             )
-        return [*around, Middleware(Gate, operations=self._operations)]
+        return [*around, Middleware(Gate, operations=self._operations, open_paths=self._open_paths)]

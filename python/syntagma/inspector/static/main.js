@@ -13,16 +13,21 @@ let marker = null;
 let writing = false;
 let latest = 0;
 let waiting = null;
+// Of a server that asks for one. It stays in this page: a link or a store would tell it to others.
+let key = "";
 
 const base = new URL("api/", document.baseURI);
 
 async function ask(path, body) {
-  const reply = await fetch(new URL(path, base), body === undefined ? {} : {
-    method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body),
+  const headers = key ? { authorization: `Bearer ${key}` } : {};
+  const reply = await fetch(new URL(path, base), body === undefined ? { headers } : {
+    method: "POST", headers: { ...headers, "content-type": "application/json" }, body: JSON.stringify(body),
   });
   const told = await reply.json();
-  if (!reply.ok) throw Object.assign(new Error(told.message), told);
-  return told;
+  if (reply.ok) return told;
+  // What a server refuses before the page's own addresses has the form of its API.
+  const error = told.error ?? told;
+  throw Object.assign(new Error(error.message), error, { status: reply.status });
 }
 
 function status(text) {
@@ -143,6 +148,27 @@ async function share() {
   }
 }
 
+// What the page begins with; where the server asks for a key, it is asked for until it fits.
+async function begin() {
+  for (;;) {
+    try {
+      const told = await ask("begin");
+      $("key-form").hidden = true;
+      problem(null);
+      return told;
+    } catch (error) {
+      if (error.status !== 401) throw error;
+      $("key-form").hidden = false;
+      if (key) problem(error);
+      $("key").focus();
+      key = await new Promise((done) => $("key-form").addEventListener("submit", (event) => {
+        event.preventDefault();
+        done($("key").value.trim());
+      }, { once: true }));
+    }
+  }
+}
+
 function theme(name) {
   document.documentElement.dataset.theme = name;
   $("theme").textContent = name === "dark" ? "Light" : "Dark";
@@ -161,7 +187,7 @@ async function start() {
     show(example.state);
     look();
   });
-  const told = await ask("begin");
+  const told = await begin();
   model = told.model;
   $("model").textContent = `model: ${model}`;
   $("format").append(...told.formats.map((name) => el("option", { value: name }, name)));
