@@ -143,6 +143,8 @@ def test_mistakes_of_a_file_are_told(tmp_path: Path, text: str, code: str, said:
         (["--tls-cert", "/nowhere"], "E-REQUEST-FILE"),
         (["--log-format", "xml"], "E-REQUEST-ARGUMENT"),
         (["--workers", "2"], "E-REQUEST-ARGUMENT"),
+        (["--record-all"], "E-REQUEST-ARGUMENT"),
+        (["--record-dir", "/proc/nowhere/recordings"], "E-REQUEST-FILE"),
         (["--workers", "2", "--stored-bytes", "0", "--api-key", SECRET, "--rate", "5"], "E-REQUEST-ARGUMENT"),
         (["--workers", "2", "--stored-bytes", "0", "--api-key", SECRET, "--concurrency", "5"], "E-REQUEST-ARGUMENT"),
         # Other servers' names of options.
@@ -155,6 +157,26 @@ def test_mistakes_of_a_file_are_told(tmp_path: Path, text: str, code: str, said:
 )
 def test_what_does_not_go_together_is_refused_at_the_start(arguments: list[str], code: str) -> None:
     assert refused(*arguments)["code"] == code
+
+
+def test_recorded_answers_of_the_shipped_model_are_parsed_again(tmp_path: Path) -> None:
+    folder = tmp_path / "recordings"
+    asks = {"x-syntagma-record": "1", "authorization": f"Bearer {SECRET}"}
+    schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    tool = {"type": "function", "function": {"name": "weather", "parameters": schema}}
+    called = {**ASK, "max_tokens": 60, "tools": [tool], "tool_choice": "required"}
+    with serving(tmp_path, "--record-dir", str(folder), "--api-key", SECRET) as server:
+        for request in (ASK, called, {**called, "stream": True}):
+            answer = httpx.post(f"{server.url}/chat/completions", json=request, headers=asks, timeout=PATIENCE)
+            assert answer.status_code == 200
+    kept = sorted(folder.iterdir())
+    assert len(kept) == 3
+    for path in kept:
+        assert SECRET not in path.read_text()
+        for chunks in ("as-came", "whole", "each-character"):
+            done = CliRunner().invoke(app, ["replay", str(path), "--chunks", chunks, "--json"])
+            assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["message"]["tool_calls"][0]["name"] == "weather"
 
 
 @pytest.fixture(scope="module")
