@@ -119,7 +119,8 @@ def test_what_is_no_such_server_is_told_once(body: bytes, status: int) -> None:
     verdicts = {result.id: result.verdict for result in report.results}
     assert verdicts["models.list"] == verdicts["chat.whole"] == verdicts["stream.answered"] == "fault"
     if status == 500:
-        assert verdicts["chat.usage"] == verdicts["stream.done"] == "unsure"
+        others = {name for name, verdict in verdicts.items() if verdict == "fault"}
+        assert others <= {"chat.whole", "stream.answered", "models.list", "models.asked", "models.by-name"}
 
 
 def test_an_address_is_a_base_url() -> None:
@@ -183,6 +184,22 @@ def test_a_server_that_does_not_take_every_field() -> None:
     verdicts = {result.id: result.verdict for result in report.results}
     assert verdicts["ends.max-completion-tokens"] == "held"
     assert verdicts["ends.length"] == "not offered"
+
+
+def test_what_a_server_does_not_offer_is_no_fault() -> None:
+    with mock(without("tools", "response_format", "n", "logprobs", "stop", "chat_template_kwargs")) as url:
+        report = diagnose(url, api_key=KEY)
+    assert report.faults == ()
+    assert report.counts["not offered"] > 40
+
+
+def test_a_schema_that_is_not_held_is_no_other_fault() -> None:
+    def unread(ask: Ask, _: Mock) -> None:
+        ask.body.pop("response_format", None)
+
+    with mock(Fault("no schemas", "schema.whole", valid=unread)) as url:
+        report = diagnose(url, api_key=KEY, skip=["errors"])
+    assert {fault.id.partition(".")[0] for fault in report.faults} == {"schema"}
 
 
 def test_a_server_that_asks_to_wait() -> None:

@@ -12,12 +12,15 @@ from syntagma.doctor.asks import PLAIN
 from syntagma.doctor.checks import CHECKS
 from syntagma.doctor.endpoint import Endpoint
 from syntagma.doctor.exchange import Exchange, shortened
-from syntagma.doctor.outcomes import Broken, Check, NotOffered, Outcome, Report, Result, Unsure, Verdict
+from syntagma.doctor.outcomes import Broken, Check, Fault, NotOffered, Outcome, Report, Result, Unsure, Verdict
 from syntagma.doctor.values import listed, word
 from syntagma.entry import entry
 from syntagma.errors import ArgumentError, UpstreamError
 
 __all__ = ["diagnose"]
+
+_FIRST = frozenset({"chat.whole", "stream.answered", "models.list", "models.asked", "models.by-name"})
+"""checks that say something of a server that answers no question"""
 
 
 @entry
@@ -113,6 +116,8 @@ def _run(check: Check, endpoint: Endpoint, blamed: dict[tuple[str, bytes | None]
             refused = isinstance(outcome, NotOffered)
             outcome = outcome if refused else Unsure(said)
             said = f"its request {'is refused' if refused else 'has no answer'}, as {blamed[asked]} tells"
+    if isinstance(outcome, Fault) and check.id not in _FIRST and not endpoint.answers:
+        outcome, said = Unsure(said), "the server does not answer even a plain question"
     verdict: Verdict = "held" if outcome is None else outcome.verdict
     made = Result(
         id=check.id, title=check.title, verdict=verdict, said=said, seconds=round(time.monotonic() - began, 3)

@@ -19,6 +19,7 @@ __all__ = ["Endpoint"]
 _MOST_BYTES = 1 << 24
 """of one answer"""
 _CHUNK = 1 << 16
+_PATH: Final = "/chat/completions"
 _ATTEMPTS = 4
 _LONGEST_WAIT_S = 20.0
 """for a server that asks to be left alone for a while"""
@@ -80,6 +81,11 @@ class Endpoint:
         """Whether nothing more may be asked."""
         return self._deadline is not None and time.monotonic() >= self._deadline
 
+    @property
+    def answers(self) -> bool:
+        """Whether any question was answered so far, in whatever form."""
+        return any(one.status == 200 for one in self.exchanges if one.url.endswith(_PATH))
+
     def settle(self, body: Mapping[str, Any]) -> Exchange:
         """Find out which fields the server takes beside those of a plain question; returns the answer to that."""
         first = self.ask(body)
@@ -110,7 +116,7 @@ class Endpoint:
             stream: whether to ask for a stream; it is read to its end.
             again: send it even if there is an answer.
         """
-        return self._once("POST", "/chat/completions", self.encoded(body, stream=stream), again=again)
+        return self._once("POST", _PATH, self.encoded(body, stream=stream), again=again)
 
     def both(self, body: Mapping[str, Any]) -> tuple[Exchange, Exchange]:
         """The answer as a whole, and streamed."""
@@ -132,14 +138,14 @@ class Endpoint:
         sent = self.encoded(body, stream=True)
         began, received = time.monotonic(), b""
         try:
-            with self._open("POST", "/chat/completions", sent, self._key) as response:
+            with self._open("POST", _PATH, sent, self._key) as response:
                 status, kind = response.status, _kind(response)
                 while received.count(b"\n\n") < events and (more := response.read1(_CHUNK)):
                     received += more
         except (OSError, http.client.HTTPException) as error:
-            return self._keep("POST", "/chat/completions", sent, failed=_reason(error), began=began)
+            return self._keep("POST", _PATH, sent, failed=_reason(error), began=began)
         return self._keep(
-            "POST", "/chat/completions", sent, began=began, status=status, content_type=kind, received=received
+            "POST", _PATH, sent, began=began, status=status, content_type=kind, received=received
         )
 
     def encoded(self, body: Mapping[str, Any], *, stream: bool = False) -> bytes:

@@ -72,9 +72,9 @@ def _content(endpoint: Endpoint) -> str | None:
         answer = uncut(answer_of(exchange))
         if answer.calls:
             raise Fault("a call was read where there are no tools", exchange)
-        if object_of(answer.content) is None and any(text in MARKED for text in answer.reasoning.values()):
-            raise Fault("text of the answer that looks like markers is read as such", exchange)
-        if object_of(answer.content) is None:
+        # Only what begins as that object was held to it.
+        began = any(text.lstrip().startswith("{") for text in (answer.content, *answer.reasoning.values()))
+        if began and object_of(answer.content) is None:
             raise Fault("an answer that is held to JSON is torn at text that looks like markers", exchange)
         _judge(at(object_of(answer.content), "text"), exchange)
     return None
