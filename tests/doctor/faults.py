@@ -377,17 +377,9 @@ def fenced(choice: Choice) -> None:
     choice.content = f"```json\n{choice.content}\n```"
 
 
-def get_stuck(server: Mock) -> None:
-    server.stuck = True
-
-
-def is_deep(ask: Ask) -> bool:
-    return len(json.dumps(ask.body)) > 20_000
-
-
-def crash_when_odd(status: int) -> Callable[[Ask | None, Refusal], Refusal | None]:
-    """A body that is refused as no JSON breaks the server instead."""
-    return lambda ask, refusal: Refusal(status, "failed") if ask is None and "JSON" in str(refusal) else refusal
+def fails_instead(words: str) -> Callable[[Ask | None, Refusal], Refusal | None]:
+    """What is refused with certain words is status 500."""
+    return lambda _, refusal: Refusal(500, "failed") if words in str(refusal) else refusal
 
 
 def accepted(words: str) -> Callable[[Ask | None, Refusal], Refusal | None]:
@@ -793,8 +785,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault("arguments are torn at markers", "injection.arguments", answer=always(cut_at_closer)),
     Fault("a call in an argument is made", "injection.arguments", answer=always(call_in_argument)),
     Fault("an echo is a call", "injection.echo", answer=call_in_echo),
-    Fault("clients that leave keep their place", "connection.left", slow=True, left=get_stuck, hides=family("errors")),
-    Fault("half a JSON fails", "errors.json", refusal=crash_when_odd(500)),
+    Fault("clients that leave keep their place", "connection.left", places=3, hides=family("errors")),
+    Fault("half a JSON fails", "errors.json", refusal=fails_instead("no JSON")),
     Fault("no messages are taken", "errors.no-messages", refusal=accepted_if(lambda ask: "messages" not in ask.body)),
     Fault(
         "empty messages are taken",
@@ -849,9 +841,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "a deep schema fails",
         "errors.bounded",
-        refusal=lambda ask, refusal: (
-            Refusal(500, "failed") if (ask and is_deep(ask)) or (ask is None and "JSON" in str(refusal)) else refusal
-        ),
+        refusal=fails_instead("too deep"),
     ),
     Fault("one request is the end of all", "errors.alive", valid=dies_of_depth),
 )

@@ -21,6 +21,8 @@ __all__ = ["KEY", "MODEL", "TOKEN", "Ask", "Choice", "Fault", "Mock", "Refusal",
 KEY, MODEL = "the-key", "mock"
 TOKEN = 4
 """characters of a token"""
+_PAUSE = 0.05
+_DEEPEST = 50
 NUMBERS = "one, two, three, four, five, six, seven, eight, nine, ten, eleven, twelve, thirteen"
 THOUGHTS = "This needs a moment of thought."
 _ROLES = ("system", "developer", "user", "assistant", "tool")
@@ -121,8 +123,7 @@ class Fault:
         other: gives the answer to any other path; None: as usual.
         content_type: of a whole answer, and of a streamed one.
         hides: checks that have nothing to look at then.
-        slow: whether streams take their time.
-        left: called when a client has left.
+        places: how many long streams there may be at once, if one that a client leaves never gives its place back.
     """
 
     name: str
@@ -137,8 +138,7 @@ class Fault:
     other: Callable[[str, Any], Any] | None = None
     content_type: tuple[str, str] | None = None
     hides: frozenset[str] = frozenset()
-    slow: bool = False
-    left: Callable[[Mock], None] | None = None
+    places: int | None = None
 
 
 class Mock:
@@ -152,6 +152,8 @@ class Mock:
         self.faults = tuple(faults)
         self.numbers = itertools.count()
         self.stuck = False
+        self.taken = 0
+        """places of long streams"""
 
     def models(self, path: str) -> Any:
         model = {"id": MODEL, "object": "model", "created": 1, "owned_by": "tests"}
@@ -166,15 +168,14 @@ class Mock:
 
     def ask(self, raw: bytes, key: str | None) -> Ask:
         """The request, if it is right."""
-        if self.stuck:
+        places = next((fault.places for fault in self.faults if fault.places is not None), self.taken + 1)
+        if self.stuck or self.taken >= places:
             raise Refusal(503, "no place is free")
-        try:
-            body = json.loads(raw)
-        except (ValueError, RecursionError):
-            raise Refusal(400, "this is no JSON") from None
+        ask = _asked(raw)
+        if ask is None:
+            raise Refusal(400, "this is too deep" if _is_deep(raw) else "this is no JSON")
         if key != f"Bearer {KEY}":
             raise Refusal(401, "this is no key")
-        ask = Ask(body)
         for fault in self.faults:
             if fault.valid is not None:
                 fault.valid(ask, self)
@@ -409,7 +410,7 @@ def _handler(server: Mock) -> type[BaseHTTPRequestHandler]:
                 ask = _asked(raw)
                 checked = server.ask(raw, self.headers.get("authorization"))
                 if checked.stream:
-                    self._stream(server.events(checked))
+                    self._stream(server.events(checked), long=checked.text.startswith("Count") and checked.most > 100)
                 else:
                     self._json(200, server.whole(checked), self._kind(0, "application/json"))
             except Refusal as refusal:
@@ -427,19 +428,19 @@ def _handler(server: Mock) -> type[BaseHTTPRequestHandler]:
                 self._json(changed.status, changed.body)
 
         def _kind(self, which: int, usual: str) -> str:
-            return next((fault.content_type[which] for fault in server.faults if fault.content_type), usual)
+            given = [fault.content_type[which] for fault in server.faults if fault.content_type]
+            return next((kind for kind in given if kind != usual), usual)
 
-        def _stream(self, events: list[bytes]) -> None:
+        def _stream(self, events: list[bytes], *, long: bool) -> None:
+            # A client that leaves is noticed by writing, so a stream that may be left must not be over before.
+            slow = long and any(fault.places is not None for fault in server.faults)
+            server.taken += slow
             self._head(200, self._kind(1, "text/event-stream"))
-            pause = 0.005 if any(fault.slow for fault in server.faults) else 0
-            try:
+            with contextlib.suppress(OSError):
                 for event in events:
                     self.wfile.write(event)
-                    time.sleep(pause)
-            except OSError:
-                for fault in server.faults:
-                    if fault.left is not None:
-                        fault.left(server)
+                    time.sleep(_PAUSE if slow else 0)
+                server.taken -= slow
 
         def _json(self, status: int, body: Any, kind: str = "application/json") -> None:
             self._head(status, kind)
@@ -455,11 +456,17 @@ def _handler(server: Mock) -> type[BaseHTTPRequestHandler]:
 
 
 def _asked(raw: bytes) -> Ask | None:
-    """The request for those who look at refusals, or None where it is no JSON."""
+    """The request, or None where it is no JSON, or deeper than any that is right."""
+    if _is_deep(raw):
+        return None
     try:
         return Ask(json.loads(raw))
-    except (ValueError, RecursionError):
+    except ValueError:
         return None
+
+
+def _is_deep(raw: bytes) -> bool:
+    return raw.count(b'"items"') > _DEEPEST
 
 
 class _Server(ThreadingHTTPServer):

@@ -144,9 +144,7 @@ class Endpoint:
                     received += more
         except (OSError, http.client.HTTPException) as error:
             return self._keep("POST", _PATH, sent, failed=_reason(error), began=began)
-        return self._keep(
-            "POST", _PATH, sent, began=began, status=status, content_type=kind, received=received
-        )
+        return self._keep("POST", _PATH, sent, began=began, status=status, content_type=kind, received=received)
 
     def encoded(self, body: Mapping[str, Any], *, stream: bool = False) -> bytes:
         """The body of a chat completion as it goes out."""

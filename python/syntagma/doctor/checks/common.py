@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -12,7 +12,7 @@ from syntagma.doctor.endpoint import Endpoint
 from syntagma.doctor.exchange import Exchange
 from syntagma.doctor.outcomes import Fault, NotOffered, Unsure
 
-__all__ = ["TEXT_ENDS", "calls_of", "fits", "must", "same_answer", "uncut"]
+__all__ = ["TEXT_ENDS", "calls_of", "first_call", "fits", "judge_each", "must", "same_answer", "uncut"]
 
 
 TEXT_ENDS: Final = ("stop", "length", "content_filter")
@@ -43,6 +43,13 @@ def calls_of(exchanges: Iterable[Exchange]) -> list[tuple[Answer, Call]]:
     return found
 
 
+def first_call(answer: Answer) -> Call:
+    """The first call of an answer, which there is."""
+    if not answer.calls:
+        raise Unsure("there is no call to look at")
+    return answer.calls[0]
+
+
 def fits(text: Any, kind: type[msgspec.Struct], exchange: Exchange, what: str) -> None:
     """Raise unless a text is JSON of a type."""
     if not isinstance(text, str):
@@ -51,6 +58,18 @@ def fits(text: Any, kind: type[msgspec.Struct], exchange: Exchange, what: str) -
         msgspec.json.decode(text, type=kind)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
         raise Fault(f"{what} is not in the schema: {error}", exchange, text) from error
+
+
+def judge_each(exchanges: Iterable[Exchange], judge: Callable[[Exchange], None]) -> None:
+    """Look at each; what is unsure of one is told only when no other shows a fault."""
+    unsure: Unsure | None = None
+    for exchange in exchanges:
+        try:
+            judge(exchange)
+        except Unsure as raised:
+            unsure = raised
+    if unsure is not None:
+        raise unsure
 
 
 def same_answer(endpoint: Endpoint, body: Mapping[str, Any]) -> str | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from syntagma.doctor.answers import answer_of
 from syntagma.doctor.asks import MARKED, RESULTS, constant_answer, constant_call, user
-from syntagma.doctor.checks.common import uncut
+from syntagma.doctor.checks.common import first_call, judge_each, uncut
 from syntagma.doctor.endpoint import Endpoint
 from syntagma.doctor.exchange import Exchange
 from syntagma.doctor.markers import control_texts
@@ -68,30 +68,34 @@ def _judge(written: Any, exchange: Exchange) -> None:
 
 
 def _content(endpoint: Endpoint) -> str | None:
-    for exchange in endpoint.both(constant_answer(MARKED)):
-        answer = uncut(answer_of(exchange))
-        if answer.calls:
-            raise Fault("a call was read where there are no tools", exchange)
-        # Only what begins as that object was held to it.
-        began = any(text.lstrip().startswith("{") for text in (answer.content, *answer.reasoning.values()))
-        if began and object_of(answer.content) is None:
-            raise Fault("an answer that is held to JSON is torn at text that looks like markers", exchange)
-        _judge(at(object_of(answer.content), "text"), exchange)
+    judge_each(endpoint.both(constant_answer(MARKED)), _judge_content)
     return None
+
+
+def _judge_content(exchange: Exchange) -> None:
+    answer = uncut(answer_of(exchange))
+    if answer.calls:
+        raise Fault("a call was read where there are no tools", exchange)
+    # Only what begins as that object was held to it.
+    began = any(text.lstrip().startswith("{") for text in (answer.content, *answer.reasoning.values()))
+    if began and object_of(answer.content) is None:
+        raise Fault("an answer that is held to JSON is torn at text that looks like markers", exchange)
+    _judge(at(object_of(answer.content), "text"), exchange)
 
 
 def _arguments(endpoint: Endpoint) -> str | None:
-    for exchange in endpoint.both(constant_call(MARKED)):
-        answer = uncut(answer_of(exchange))
-        if not answer.calls:
-            raise Unsure("there is no call to look at")
-        if len(answer.calls) > 1:
-            raise Fault("a call that stands in an argument is read as one more call", exchange)
-        arguments = object_of(answer.calls[0].arguments)
-        if arguments is None:
-            raise Fault("arguments are torn at text that looks like markers", exchange, answer.calls[0].arguments)
-        _judge(at(arguments, "text"), exchange)
+    judge_each(endpoint.both(constant_call(MARKED)), _judge_arguments)
     return None
+
+
+def _judge_arguments(exchange: Exchange) -> None:
+    answer = uncut(answer_of(exchange))
+    arguments = first_call(answer).arguments
+    if len(answer.calls) > 1:
+        raise Fault("a call that stands in an argument is read as one more call", exchange)
+    if isinstance(arguments, str) and object_of(arguments) is None:
+        raise Fault("arguments are torn at text that looks like markers", exchange, arguments)
+    _judge(at(object_of(arguments), "text"), exchange)
 
 
 def _echo(endpoint: Endpoint) -> str | None:

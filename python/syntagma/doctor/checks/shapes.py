@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from syntagma.doctor.answers import answer_of
 from syntagma.doctor.asks import CREW, JSON_OBJECT, SHIP, UNICODE, Crew, Ship, constant_answer, constant_call
-from syntagma.doctor.checks.common import fits, same_answer, uncut
+from syntagma.doctor.checks.common import first_call, fits, judge_each, same_answer, uncut
 from syntagma.doctor.endpoint import Endpoint
+from syntagma.doctor.exchange import Exchange
 from syntagma.doctor.outcomes import Check, Fault, Unsure
 from syntagma.doctor.values import at, object_of
 
@@ -43,28 +44,29 @@ def _object(endpoint: Endpoint) -> str | None:
 
 
 def _unicode(endpoint: Endpoint) -> str | None:
-    for exchange in endpoint.both(constant_answer(UNICODE)):
-        _is_unicode(at(object_of(uncut(answer_of(exchange)).content), "text"), exchange)
+    judge_each(
+        endpoint.both(constant_answer(UNICODE)),
+        lambda one: _is_unicode(at(object_of(uncut(answer_of(one)).content), "text"), one),
+    )
     return None
 
 
 def _unicode_arguments(endpoint: Endpoint) -> str | None:
-    for exchange in endpoint.both(constant_call(UNICODE)):
-        answer = uncut(answer_of(exchange))
-        if not answer.calls:
-            raise Unsure("there is no call to look at")
-        _is_unicode(at(object_of(answer.calls[0].arguments), "text"), exchange)
+    judge_each(
+        endpoint.both(constant_call(UNICODE)),
+        lambda one: _is_unicode(at(object_of(first_call(uncut(answer_of(one))).arguments), "text"), one),
+    )
     return None
 
 
-def _is_unicode(text: object, exchange: object) -> None:
+def _is_unicode(text: object, exchange: Exchange) -> None:
     if text == UNICODE:
         return
     if isinstance(text, str) and "\ufffd" in text:
-        raise Fault("characters came as U+FFFD", exchange, text)  # type: ignore[arg-type]
+        raise Fault("characters came as U+FFFD", exchange, text)
     if not isinstance(text, str) or not any(ord(sign) > 127 for sign in text):
         raise Unsure("the model did not write the text that it was held to")
-    raise Fault("characters are lost or changed", exchange, text)  # type: ignore[arg-type]
+    raise Fault("characters are lost or changed", exchange, text)
 
 
 CHECKS = (
