@@ -222,7 +222,11 @@ class _Closing:
             self._transport.close()
             return
         self.has_ended = True
-        self._transport.write_eof()
+        try:
+            self._transport.write_eof()
+        except OSError:  # the client has left, which nobody has been told yet
+            self._transport.abort()
+            return
         self._transport.resume_reading()
         asyncio.get_running_loop().call_later(_REST_S, self._transport.abort)
 
