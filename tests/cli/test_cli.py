@@ -230,7 +230,15 @@ def test_grammar_reads_every_dialect(tmp_path: Path, name: str, text: str) -> No
     assert report["preserved_tokens"] == []
     assert report["cost"]["rules"] >= 1
     assert report["cost"]["compile_ms"] > 0
+    assert report["cost"]["shortest_tokens"] <= report["cost"]["typical_tokens"]
     assert "first mask" in call(*given, "--cost")
+
+
+def test_grammar_tells_the_dearest_keywords_of_a_schema(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"type": "object", "properties": {"a": {"minLength": 3, "type": "string"}}}')
+    report = json.loads(call("grammar", str(tmp_path / "a.json"), "--cost", "--json"))
+    assert [one["pointer"] for one in report["cost"]["keywords"]["keywords"]] == ["#/properties/a/minLength"]
+    assert "#/properties/a/minLength: " in call("grammar", str(tmp_path / "a.json"), "--cost")
 
 
 def test_grammar_lists_the_tokens_that_gbnf_must_preserve(tmp_path: Path) -> None:

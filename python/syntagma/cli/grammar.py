@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from syntagma.cli.cost import cost_of
 from syntagma.cli.inputs import (
     EMBEDDED,
     GRAMMAR_FILE,
@@ -21,10 +20,14 @@ from syntagma.cli.inputs import (
 from syntagma.cli.output import JsonOption, reported, warn, write, write_json
 from syntagma.cli.progress import progress
 from syntagma.compat.llama_cpp import special_tokens
+from syntagma.decoding import TokenizerInfo, grammar_cost, keyword_costs
 from syntagma.errors import RequestError
 from syntagma.grammars import Check, Grammar
+from syntagma.grammars.dialects import notation_of_file
 
 __all__ = ["grammar"]
+
+_SHOWN_KEYWORDS = 10
 
 
 @reported
@@ -55,7 +58,11 @@ def grammar(
         str | None, typer.Option(help="File with a text to check; prints whether it is accepted, or where and why not.")
     ] = None,
     cost: Annotated[
-        bool, typer.Option("--cost", help="Measure size, compile time and time to the first mask.")
+        bool,
+        typer.Option(
+            "--cost",
+            help="Measure its cost: time, memory, tokens of an answer; of a schema the dearest keywords.",
+        ),
     ] = False,
     tokenizer: Annotated[
         str | None,
@@ -93,9 +100,7 @@ def grammar(
             for name, found in read.exports(token_ids).items()
         }
     if cost:
-        answer["cost"] = msgspec.to_builtins(
-            cost_of(read, load_tokenizer(EMBEDDED) if vocabulary is None else vocabulary)
-        )
+        answer["cost"] = _cost(read, load_tokenizer(EMBEDDED) if vocabulary is None else vocabulary, source)
     if lnf:
         answer["lnf"] = read.dump_lnf()
     verdict = None if check is None else read.check(read_text(check))
@@ -107,6 +112,41 @@ def grammar(
         _print(answer, verdict, report=report)
     if verdict is not None and (not verdict.accepted or verdict.violations):
         raise typer.Exit(1)
+
+
+def _cost(grammar: Grammar, info: TokenizerInfo, source: str | None) -> dict[str, Any]:
+    """What a grammar costs, with the keywords of its schema where it was read from one."""
+    cost: dict[str, Any] = msgspec.to_builtins(grammar_cost(grammar, info))
+    if source is not None:
+        text = read_text(source)
+        if notation_of_file(source, text) == ("json_schema",) and isinstance(schema := msgspec.json.decode(text), dict):
+            cost["keywords"] = msgspec.to_builtins(keyword_costs(schema, info))
+    return cost
+
+
+def _print_cost(cost: dict[str, Any]) -> None:
+    counts = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in cost["compiled"].items())
+    write(
+        f"{cost['rules']} rules, compiled in {cost['compile_ms']} ms,"
+        f" first mask in {cost['first_mask_ms']} ms ({cost['vocab_size']} tokens); {counts}"
+    )
+    write(
+        f"tokens of an answer: {_or_none(cost['shortest_tokens'])} at least,"
+        f" {_or_none(cost['typical_tokens'])} typically; memory of a matcher: {cost['matcher_bytes']} bytes"
+    )
+    for warning in cost["warnings"]:
+        write(f"above {warning['limit']:g}: {warning['figure']} {warning['value']:g}: {warning['message']}")
+    keywords = cost.get("keywords")
+    if keywords is not None and keywords["tried"]:
+        left = f", {keywords['left']} not tried" if keywords["left"] else ""
+        write(f"the dearest of {keywords['tried']} keywords{left}:")
+        for one in keywords["keywords"][:_SHOWN_KEYWORDS]:
+            saved = f"{one['milliseconds']:+g} ms, {one['rules']:+d} rules, {one['compiled_bytes']:+d} bytes"
+            write(f"  {one['pointer']}: {saved}")
+
+
+def _or_none(count: float | None) -> str:
+    return "unknown" if count is None else f"{count:g}"
 
 
 def _of_turn(other: str | None, name: str | None, template: str | None, tools: str | None) -> Grammar:
@@ -135,11 +175,7 @@ def _print(answer: dict[str, Any], verdict: Check | None, *, report: bool) -> No
         write(f"{name}: {export['status']}" + (f" ({export['why'] or places})" if export["status"] != "exact" else ""))
     measured = answer.get("cost")
     if measured is not None:
-        counts = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in measured["compiled"].items())
-        write(
-            f"{measured['rules']} rules, compiled in {measured['compile_ms']} ms,"
-            f" first mask in {measured['first_mask_ms']} ms ({measured['vocab_size']} tokens); {counts}"
-        )
+        _print_cost(measured)
     if report or (not shown and verdict is None and measured is None and "exports" not in answer):
         write(answer["status"])
         for pointer, reason in answer["pointers"].items():

@@ -11,6 +11,8 @@ from syntagma.decoding.bitmask import (
     fill_next_token_bitmask_batch,
 )
 from syntagma.decoding.compiler import CompilerStats, GrammarCompiler
+from syntagma.decoding.grammar_cost import CostWarning, GrammarCost, grammar_cost
+from syntagma.decoding.keyword_costs import KeywordCost, KeywordCosts, keyword_costs
 from syntagma.decoding.tokenizer_info import TokenizerInfo
 from syntagma.decoding.upstream import Upstream
 
@@ -20,8 +22,12 @@ __all__ = [
     "BatchBackend",
     "CompiledGrammar",
     "CompilerStats",
+    "CostWarning",
     "GrammarCompiler",
+    "GrammarCost",
     "GrammarMatcher",
+    "KeywordCost",
+    "KeywordCosts",
     "Logits",
     "ScoringBackend",
     "Session",
@@ -31,4 +37,6 @@ __all__ = [
     "allocate_token_bitmask",
     "apply_token_bitmask_inplace",
     "fill_next_token_bitmask_batch",
+    "grammar_cost",
+    "keyword_costs",
 ]

@@ -1,0 +1,172 @@
+"""What a grammar costs: compiling it, holding it, following it, and how long the texts are that it demands."""
+
+from __future__ import annotations
+
+import random
+import statistics
+import time
+from typing import Literal
+
+import msgspec
+
+from syntagma._engine import GrammarMatcher
+from syntagma.decoding.bitmask import allocate_token_bitmask
+from syntagma.decoding.byte_vocabulary import byte_vocabulary
+from syntagma.decoding.compiler import GrammarCompiler
+from syntagma.decoding.tokenizer_info import TokenizerInfo
+from syntagma.entry import entry
+from syntagma.errors import VocabularyError
+from syntagma.grammars import Grammar
+
+__all__ = ["CostWarning", "GrammarCost", "grammar_cost"]
+
+_SLOW_COMPILE_MS = 100.0
+_SLOW_MASK_MS = 20.0
+_MANY_BYTES = 16 << 20
+_MANY_TOKENS = 512
+_WALKS = 9
+_WALK_BYTES = 64
+_STOP = 1 / 8
+_CLOSE_TOKENS = 4096
+
+
+class CostWarning(msgspec.Struct, frozen=True, kw_only=True):
+    """A figure above which a grammar is felt.
+
+    Attributes:
+        figure: the attribute of `GrammarCost` that is too high.
+        value: what it is.
+        limit: above which it is told.
+        message: what that means, in a sentence.
+    """
+
+    figure: Literal["compile_ms", "first_mask_ms", "compiled_bytes", "shortest_tokens"]
+    value: float
+    limit: float
+    message: str
+
+
+class GrammarCost(msgspec.Struct, frozen=True, kw_only=True):
+    """One measurement, without caches.
+
+    Attributes:
+        rules: rules of the grammar's source.
+        vocab_size: tokens of the vocabulary.
+        compile_ms: milliseconds to compile.
+        first_mask_ms: milliseconds to the first mask.
+        compiled_bytes: memory of the compiled grammar after the first mask, approximately.
+        matcher_bytes: approximate memory of one matcher at the start.
+        compiled: the engine's counts for the compiled grammar, see `CompiledGrammar.stats`.
+        shortest: a shortest text of the grammar, U+FFFD where it has bytes that are no text; None: none of 4096 tokens.
+        shortest_tokens: its tokens.
+        typical_tokens: the median over nine texts that are drawn at random, always the same: each a walk of at most
+            64 bytes that prefers letters and digits and is then closed by a shortest way. None: a walk found no end.
+        warnings: what will be slow, large or long.
+    """
+
+    rules: int
+    vocab_size: int
+    compile_ms: float
+    first_mask_ms: float
+    compiled_bytes: int
+    matcher_bytes: int
+    compiled: dict[str, int]
+    shortest: str | None
+    shortest_tokens: int | None
+    typical_tokens: float | None
+    warnings: tuple[CostWarning, ...] = ()
+
+
+@entry
+def grammar_cost(grammar: Grammar, info: TokenizerInfo | None = None) -> GrammarCost:
+    """Measure a grammar with a vocabulary, before a request needs it.
+
+    Args:
+        grammar: what is measured.
+        info: the vocabulary; None: that of the 256 bytes.
+
+    Raises:
+        GrammarError: the grammar does not compile.
+        LimitError: it is larger than a limit.
+    """
+    vocabulary = byte_vocabulary() if info is None else info
+    compiler = GrammarCompiler(vocabulary, cache=False)
+    begin = time.perf_counter()
+    compiled = compiler.compile(grammar)
+    ready = time.perf_counter()
+    matcher = GrammarMatcher(compiled)
+    bitmask = allocate_token_bitmask(1, vocabulary.vocab_size)
+    start = time.perf_counter()
+    matcher.fill_next_token_bitmask(bitmask)
+    done = time.perf_counter()
+    shortest = matcher.shortest_close(_CLOSE_TOKENS)
+    stats = compiled.stats()
+    cost = GrammarCost(
+        rules=grammar.rule_count,
+        vocab_size=vocabulary.vocab_size,
+        compile_ms=round((ready - begin) * 1e3, 3),
+        first_mask_ms=round((done - start) * 1e3, 3),
+        compiled_bytes=stats["bytes"],
+        matcher_bytes=matcher.memory_bytes,
+        compiled=stats,
+        shortest=None if shortest is None else vocabulary.decode(shortest).decode("utf-8", "replace"),
+        shortest_tokens=None if shortest is None else len(shortest),
+        typical_tokens=_typical(matcher, vocabulary),
+    )
+    return msgspec.structs.replace(cost, warnings=_warnings(cost))
+
+
+def _typical(matcher: GrammarMatcher, info: TokenizerInfo) -> float | None:
+    draws = random.Random(0)
+    counts = [_walk(matcher.fork(), info, draws) for _ in range(_WALKS)]
+    known = [count for count in counts if count is not None]
+    return statistics.median(known) if len(known) == len(counts) else None
+
+
+def _walk(matcher: GrammarMatcher, info: TokenizerInfo, draws: random.Random) -> int | None:
+    """The tokens of one random text."""
+    text, specials = bytearray(), 0
+    for _ in range(_WALK_BYTES):
+        if matcher.is_accepting() and draws.random() < _STOP:
+            break
+        following = matcher.next_bytes()
+        plain = bytes(byte for byte in following if byte < 0x80 and chr(byte).isalnum())
+        if not following:
+            symbols = matcher.next_symbol_tokens()
+            if not symbols or matcher.is_accepting() or not matcher.accept_token(symbols[0][0]):
+                break
+            specials += 1
+            continue
+        # Quotes and brackets come as often as letters do, so that strings end.
+        byte = draws.choice(plain if plain and draws.random() < 1 / 2 else following)
+        if not matcher.accept_bytes(bytes([byte])):
+            break
+        text.append(byte)
+    rest = matcher.shortest_close(_CLOSE_TOKENS)
+    if rest is None:
+        return None
+    return specials + _tokens_of(bytes(text), info) + len(rest)
+
+
+def _tokens_of(text: bytes, info: TokenizerInfo) -> int:
+    try:
+        return len(info.encode(text.decode("utf-8", "replace"), trusted=()))
+    except VocabularyError:
+        return len(text)
+
+
+def _warnings(cost: GrammarCost) -> tuple[CostWarning, ...]:
+    limits: tuple[
+        tuple[Literal["compile_ms", "first_mask_ms", "compiled_bytes", "shortest_tokens"], float, str], ...
+    ] = (
+        ("compile_ms", _SLOW_COMPILE_MS, "the first request with it waits so long"),
+        ("first_mask_ms", _SLOW_MASK_MS, "places of the text that are new to the engine hold up a whole batch"),
+        ("compiled_bytes", _MANY_BYTES, "few such grammars fit into the cache together"),
+        ("shortest_tokens", _MANY_TOKENS, "no answer of fewer tokens is whole"),
+    )
+    found = []
+    for figure, limit, message in limits:
+        value = getattr(cost, figure)
+        if value is not None and value > limit:
+            found.append(CostWarning(figure=figure, value=value, limit=limit, message=message))
+    return tuple(found)

@@ -1,0 +1,158 @@
+"""Which keywords of a JSON Schema cost most: each is left out, and the difference measured."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from syntagma._engine import GrammarMatcher
+from syntagma.decoding.bitmask import allocate_token_bitmask
+from syntagma.decoding.byte_vocabulary import byte_vocabulary
+from syntagma.decoding.compiler import GrammarCompiler
+from syntagma.decoding.tokenizer_info import TokenizerInfo
+from syntagma.entry import entry
+from syntagma.errors import ArgumentError, SyntagmaError
+from syntagma.grammars import Grammar
+from syntagma.json_pointer import follow, pointer_of
+
+__all__ = ["KeywordCost", "KeywordCosts", "keyword_costs"]
+
+_NAMED = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
+"""keywords whose keys are names and whose values are schemas"""
+_DATA = frozenset(("enum", "const", "default", "examples", "required", "dependentRequired"))
+"""keywords whose values hold no schemas"""
+_KEPT = frozenset((
+    *("properties", "items", "prefixItems", "type", "$ref", "$defs", "definitions", "$schema", "$id", "$anchor"),
+    *("title", "description", "default", "examples", "$comment", "deprecated", "readOnly", "writeOnly"),
+))  # fmt: skip
+"""keywords that are the structure itself, or that cost nothing"""
+_REPEATS = 3
+
+
+class KeywordCost(msgspec.Struct, frozen=True, kw_only=True):
+    """What is saved by leaving one keyword out. Negative: it costs more without.
+
+    Attributes:
+        pointer: JSON pointer of the keyword in the schema, as a fragment: `#/properties/city/pattern`.
+        milliseconds: of compiling and of the first mask together.
+        rules: rules of the grammar.
+        compiled_bytes: memory of the compiled grammar.
+    """
+
+    pointer: str
+    milliseconds: float
+    rules: int
+    compiled_bytes: int
+
+
+class KeywordCosts(msgspec.Struct, frozen=True, kw_only=True):
+    """The keywords of a schema by what they cost.
+
+    Attributes:
+        keywords: those that were tried, the dearest first.
+        tried: how many.
+        left: how many were not tried, since the bounds were reached.
+    """
+
+    keywords: tuple[KeywordCost, ...]
+    tried: int
+    left: int
+
+
+class _Measured(msgspec.Struct, frozen=True):
+    milliseconds: float
+    rules: int
+    compiled_bytes: int
+
+
+@entry
+def keyword_costs(
+    schema: Mapping[str, Any], info: TokenizerInfo | None = None, *, most: int = 64, seconds: float = 5.0
+) -> KeywordCosts:
+    """Compile a schema without each of its keywords in turn, those next to its root first.
+
+    Properties, items, types and references are the structure of a schema and stay.
+
+    Args:
+        schema: a JSON Schema.
+        info: the vocabulary; None: that of the 256 bytes.
+        most: so many keywords are tried at most; at least 1.
+        seconds: no further keyword is tried after this time. Each one that is tried compiles three times.
+
+    Raises:
+        ArgumentError: `E-ARGUMENT-VALUE`, a bound is not positive.
+        GrammarError, LimitError: the schema itself does not compile.
+    """
+    if most < 1 or not seconds > 0:
+        raise ArgumentError("E-ARGUMENT-VALUE", "most and seconds are positive")
+    vocabulary = byte_vocabulary() if info is None else info
+    whole = _measure(schema, vocabulary)
+    until = time.monotonic() + seconds
+    found: list[KeywordCost] = []
+    tried = left = 0
+    for pointer in _keywords(schema):
+        if tried >= most or time.monotonic() >= until:
+            left += 1
+            continue
+        tried += 1
+        try:
+            without = _measure(_without(schema, pointer), vocabulary)
+        except SyntagmaError:
+            # What only makes sense together with it is no cost of it.
+            continue
+        found.append(
+            KeywordCost(
+                pointer=f"#{pointer}",
+                milliseconds=round(whole.milliseconds - without.milliseconds, 3),
+                rules=whole.rules - without.rules,
+                compiled_bytes=whole.compiled_bytes - without.compiled_bytes,
+            )
+        )
+    found.sort(key=lambda cost: (-cost.milliseconds, cost.pointer))
+    return KeywordCosts(keywords=tuple(found), tried=tried, left=left)
+
+
+def _measure(schema: Any, info: TokenizerInfo) -> _Measured:
+    """The least of some measurements: what is longer is the machine's."""
+    best, rules, size = float("inf"), 0, 0
+    for _ in range(_REPEATS):
+        began = time.perf_counter()
+        grammar = Grammar.from_json_schema(schema)
+        compiled = GrammarCompiler(info, cache=False).compile(grammar)
+        GrammarMatcher(compiled).fill_next_token_bitmask(allocate_token_bitmask(1, info.vocab_size))
+        best = min(best, (time.perf_counter() - began) * 1e3)
+        rules, size = grammar.rule_count, compiled.stats()["bytes"]
+    return _Measured(best, rules, size)
+
+
+def _keywords(schema: Mapping[str, Any]) -> Iterator[str]:
+    """The pointers of all keywords that may be left out, breadth first."""
+    waiting: deque[tuple[str, Any]] = deque([("", schema)])
+    while waiting:
+        at, part = waiting.popleft()
+        if isinstance(part, list):
+            waiting.extend((at + pointer_of(index), one) for index, one in enumerate(part))
+        if not isinstance(part, Mapping):
+            continue
+        for keyword, value in part.items():
+            here = at + pointer_of(keyword)
+            if keyword not in _KEPT:
+                yield here
+            if keyword in _NAMED and isinstance(value, Mapping):
+                waiting.extend((here + pointer_of(name), one) for name, one in value.items())
+            elif keyword not in _DATA:
+                waiting.append((here, value))
+
+
+def _without(schema: Mapping[str, Any], pointer: str) -> Any:
+    changed = copy.deepcopy(dict(schema))
+    parent, _, _ = pointer.rpartition("/")
+    holder = follow(changed, parent)
+    name = next(key for key in holder if parent + pointer_of(key) == pointer)
+    del holder[name]
+    return changed
