@@ -29,7 +29,7 @@ from support.tables import Table, number
 from syntagma.codec import ChatCodec
 from syntagma.decoding.sampling import Sampling
 from syntagma.formats import ChatFormat
-from syntagma.generation import GenerationOptions, Generator
+from syntagma.generation import GenerationOptions
 from syntagma.serving import ServedModel, Settings, create_app
 from syntagma.templates import ChatTemplate
 from syntagma.testing import ScriptedBackend
@@ -94,7 +94,7 @@ class Served:
         self._answer = answer
         codec = ChatCodec.from_format(ChatFormat.from_toml(FORMAT.read_text(encoding="utf-8")), ChatTemplate(TEMPLATE))
         self.model = ServedModel(ScriptedBackend(answer.script(size)), codec)
-        self._generator = Generator(self.model.backend)
+        self._generator = self.model.model.generator
         self._app = create_app(self.model, answer.settings)
         request: dict[str, Any] = {
             "messages": MESSAGES,
@@ -139,7 +139,9 @@ class Served:
 
     def generate(self) -> float:
         """CPU time of the same tokens without server and parser, microseconds."""
-        turn = self.model.codec.prepare(MESSAGES, tools=self._answer.tools, enforce=self._answer.settings.enforce)
+        turn = self.model.codec.prepare(
+            MESSAGES, tools=self._answer.tools, enforce=self._answer.settings.enforce or "parameters"
+        )
         options = GenerationOptions(sampling=Sampling(temperature=0.0))
         generation = self._generator.start(turn.prompt, grammar=turn.grammar, options=options)
         began = time.process_time_ns()
