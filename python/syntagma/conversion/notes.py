@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from syntagma.errors import ArgumentError, SyntagmaError
-from syntagma.json_pointer import follow, pointer_of
+from syntagma.json_pointer import follow, pointer_of, steps_of
 
 __all__ = ["Loss", "Members", "Notes", "says_nothing"]
 
@@ -54,6 +54,11 @@ class Notes:
     def lose(self, pointer: str, what: str, reason: str) -> None:
         """Something is not kept."""
         self.losses.append(Loss(pointer, what, reason))
+
+    def unread(self, pointer: str, value: Any, reason: str) -> None:
+        """A member that nobody knows, unless it says nothing."""
+        if not says_nothing(value):
+            self.lose(pointer, steps_of(pointer)[-1], reason)
 
     def unknown(self, pointer: str, what: str, kind: Any) -> None:
         """An object whose type nothing is made of.
@@ -160,4 +165,4 @@ class Members:
         """What nobody took is lost."""
         for name in self.data:
             if name not in self._taken:
-                self.lose(str(name), reason)
+                self._notes.unread(self.at(str(name)), self.data[name], reason)

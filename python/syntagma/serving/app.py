@@ -27,7 +27,7 @@ from syntagma.serving.chat import ChatDialect
 from syntagma.serving.completions import CompletionsDialect
 from syntagma.serving.dialect import Asked, Dialect, Writer
 from syntagma.serving.disconnects import unless_gone
-from syntagma.serving.errors import error_body, error_response, json_response
+from syntagma.serving.errors import error_body, error_response, json_response, param_of
 from syntagma.serving.event_stream import EventStream, closed
 from syntagma.serving.guard import Guard
 from syntagma.serving.inner import Happening, InnerRequest
@@ -392,4 +392,4 @@ def _ignored_header(names: tuple[str, ...]) -> dict[str, str]:
     if not names:
         return {}
     # A client chooses the names: only letters that cannot end a header line go out as they are.
-    return {_IGNORED_HEADER: ", ".join(quote(name[:64], safe="") for name in names[:_IGNORED_NAMED])}
+    return {_IGNORED_HEADER: ", ".join(quote((param_of(name) or "")[:64], safe="") for name in names[:_IGNORED_NAMED])}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 import msgspec
@@ -14,7 +14,7 @@ from msgspec import inspect
 from syntagma.errors import RequestError
 from syntagma.json_pointer import pointer_of
 from syntagma.limits import Limits
-from syntagma.serving.errors import param_of
+from syntagma.serving.known_members import Shape, unknown_members
 from syntagma.typed import as_type
 
 __all__ = [
@@ -104,19 +104,20 @@ def typed_body(data: dict[str, Any], kind: type[T]) -> T:
         raise bad_field(pointer, message[:1].lower() + message[1:]) from error
 
 
-def unread_fields(data: dict[str, Any], kind: type[msgspec.Struct], passed_on: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """The paths of the fields that a struct and the structs in it lack, in the order in which they came.
+def unread_fields(
+    data: dict[str, Any], kind: type[msgspec.Struct], shapes: Mapping[str, Shape], passed_on: str | None = None
+) -> Iterator[str]:
+    """The pointers of the members that nothing reads, at any depth, in the order in which they came.
 
     Args:
         data: the object.
         kind: what it was read as.
-        passed_on: fields whose value goes on as it is, so that all of it is read.
+        shapes: of members that no struct describes, by their pointers.
+        passed_on: a field whose items go on with members that are not known here.
     """
-    return tuple(
-        param_of(pointer) or ""
-        for pointer in _unread(data, _shape(kind), "")
-        if not any(pointer.startswith(f"/{name}/") for name in passed_on)
-    )
+    for pointer in _unread(data, _shape(kind), "", shapes):
+        if passed_on is None or not pointer.startswith(f"/{passed_on}/"):
+            yield pointer
 
 
 @functools.cache
@@ -125,7 +126,10 @@ def _shape(kind: type[msgspec.Struct]) -> inspect.Type:
     return inspect.type_info(kind)
 
 
-def _unread(value: Any, kind: inspect.Type, pointer: str) -> Iterator[str]:
+def _unread(value: Any, kind: inspect.Type, pointer: str, shapes: Mapping[str, Shape]) -> Iterator[str]:
+    if pointer in shapes:
+        yield from unknown_members(value, shapes[pointer], pointer)
+        return
     if isinstance(kind, inspect.UnionType):
         fitting = (one for one in kind.types if isinstance(one, inspect.StructType | inspect.ListType))
         kind = next((one for one in fitting if _takes(one, value)), kind)
@@ -136,10 +140,10 @@ def _unread(value: Any, kind: inspect.Type, pointer: str) -> Iterator[str]:
             if name not in known:
                 yield place
             else:
-                yield from _unread(inner, known[name], place)
+                yield from _unread(inner, known[name], place, shapes)
     elif isinstance(kind, inspect.ListType) and isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _unread(item, kind.item_type, pointer + pointer_of(index))
+            yield from _unread(item, kind.item_type, pointer + pointer_of(index), shapes)
 
 
 def _takes(kind: inspect.Type, value: Any) -> bool:

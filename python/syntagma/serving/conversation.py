@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from syntagma.conversion.drafts import Drafts
-from syntagma.conversion.notes import Notes
+from syntagma.conversion.notes import Notes, says_nothing
 from syntagma.errors import SyntagmaError
 from syntagma.json_pointer import follow, pointer_of
 from syntagma.serving.body import bad_field, unsupported
@@ -16,7 +16,20 @@ _HINT = "the model reads text only"
 
 
 class RequestNotes(Notes):
-    """Notes about a request: what cannot be read is refused, and what templates have no place for is passed over."""
+    """Notes about a request: what cannot be read is refused, and what templates have no place for is passed over.
+
+    Attributes:
+        unread_members: pointers of the members that nobody knows.
+    """
+
+    def __init__(self, document: Any = None) -> None:
+        super().__init__(document)
+        self.unread_members: list[str] = []
+
+    def unread(self, pointer: str, value: Any, reason: str) -> None:  # noqa: ARG002 - it is passed over, whatever it says
+        """See `Notes`."""
+        if not says_nothing(value):
+            self.unread_members.append(pointer)
 
     def unknown(self, pointer: str, what: str, kind: Any) -> None:
         """See `Notes`."""

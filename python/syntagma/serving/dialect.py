@@ -45,7 +45,7 @@ class Asked(NamedTuple):
     writer: Callable[[str], Writer]
     """from the name of the model to what writes the answer"""
     ignored: tuple[str, ...] = ()
-    """paths of fields that nothing reads, in the order in which they came"""
+    """pointers of members that nothing reads"""
 
 
 class Dialect(Protocol):

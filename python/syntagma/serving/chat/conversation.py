@@ -6,15 +6,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from syntagma.conversion.custom_calls import input_arguments
+from syntagma.conversion.notes import Members, Notes
 from syntagma.serving.body import bad_field, unsupported
 
 __all__ = ["conversation_of"]
 
+_AS_FUNCTION = "the call is one of a function"
+_JOINED = "the texts of parts are joined"
 _NEED_CONTENT = ("user", "system", "developer", "tool", "function")
 
 
-def conversation_of(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def conversation_of(messages: Sequence[dict[str, Any]], notes: Notes) -> list[dict[str, Any]]:
     """The messages, checked; further fields of a message are kept.
+
+    Args:
+        messages: as they came.
+        notes: where members go that are not kept, those of parts.
 
     Raises:
         RequestError: `E-REQUEST-FIELD`, `E-REQUEST-UNSUPPORTED`, with the pointer.
@@ -25,12 +32,14 @@ def conversation_of(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     legacy_id = ""
     for number, given in enumerate(messages):
         pointer = f"/messages/{number}"
-        message = {**given, "content": _content(given, f"{pointer}/content")} if "content" in given else dict(given)
+        message = (
+            {**given, "content": _content(given, f"{pointer}/content", notes)} if "content" in given else dict(given)
+        )
         if message.get("content") is None and message["role"] in _NEED_CONTENT:
             raise bad_field(f"{pointer}/content", f"a message of role {message['role']!r} needs content")
         calls = message.get("tool_calls")
         if calls:
-            message["tool_calls"] = [_call(call, f"{pointer}/tool_calls/{i}") for i, call in enumerate(calls)]
+            message["tool_calls"] = [_call(call, f"{pointer}/tool_calls/{i}", notes) for i, call in enumerate(calls)]
         if (call := message.pop("function_call", None)) is not None:
             # The older shape has no ids: the result that follows belongs to this call.
             legacy_id = f"call_{number}"
@@ -42,35 +51,35 @@ def conversation_of(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return read
 
 
-def _content(message: Mapping[str, Any], pointer: str) -> Any:
+def _content(message: Mapping[str, Any], pointer: str, notes: Notes) -> Any:
     content = message["content"]
     if not isinstance(content, list):
         return content
-    return "\n".join(_text(part, f"{pointer}/{i}") for i, part in enumerate(content))
+    return "\n".join(_text(Members(part, f"{pointer}/{i}", notes)) for i, part in enumerate(content))
 
 
-def _text(part: Mapping[str, Any], pointer: str) -> str:
-    kind = part.get("type")
+def _text(part: Members) -> str:
+    kind = part.take("type")
     if kind not in ("text", "refusal"):
         message = f"content parts of type {kind!r} are not supported"
-        raise unsupported(f"{pointer}/type", message, hint="the model reads text only")
-    text = part.get(kind)
-    if not isinstance(text, str):
-        raise bad_field(f"{pointer}/{kind}", "a text part has a text")
+        raise unsupported(part.at("type"), message, hint="the model reads text only")
+    text = part.needed(kind)
+    part.rest(_JOINED)
     return text
 
 
-def _call(call: dict[str, Any], pointer: str) -> dict[str, Any]:
+def _call(call: dict[str, Any], pointer: str, notes: Notes) -> dict[str, Any]:
     if call.get("type") != "custom":
         _check_function(call.get("function"), f"{pointer}/function")
         return call
-    custom = call.get("custom")
-    if not isinstance(custom, dict) or not isinstance(custom.get("name"), str):
-        raise bad_field(f"{pointer}/custom", "a call of a custom tool has a name")
-    if not isinstance(custom.get("input"), str):
-        raise bad_field(f"{pointer}/custom/input", "the input of a custom tool is text")
-    function = {"name": custom["name"], "arguments": input_arguments(custom["input"])}
-    return {"id": call.get("id"), "type": "function", "function": function}
+    whole = Members(call, pointer, notes)
+    whole.take("type")
+    custom = Members(whole.take("custom"), whole.at("custom"), notes)
+    function = {"name": custom.needed("name"), "arguments": input_arguments(custom.needed("input"))}
+    called = {"id": whole.take("id"), "type": "function", "function": function}
+    for members in (custom, whole):
+        members.rest(_AS_FUNCTION)
+    return called
 
 
 def _check_function(function: Any, pointer: str) -> None:

@@ -19,17 +19,25 @@ from syntagma.serving.chat.legacy import PLACES, legacy_choice, legacy_tools
 from syntagma.serving.chat.wire import ChatRequest
 from syntagma.serving.chat.writer import ChatWriter
 from syntagma.serving.constraint_fields import response_format_of
+from syntagma.serving.conversation import RequestNotes
 from syntagma.serving.dialect import Asked
 from syntagma.serving.errors import error_response
 from syntagma.serving.inner import InnerRequest
+from syntagma.serving.known_members import CONSTRAINTS, FUNCTIONS, TOOL_CHOICE, TOOLS
 from syntagma.serving.resolving import budgets_of, resolved
 from syntagma.serving.sampling_fields import OPTION_PLACES, generation_options
 from syntagma.serving.settings import Settings
 
 __all__ = ["ChatDialect"]
 
-_PASSED_ON: Final = ("messages", "tools", "functions", "documents")
-"""fields whose values templates may read in full"""
+_SHAPES: Final = {
+    **CONSTRAINTS,
+    "/tools": TOOLS,
+    "/tool_choice": TOOL_CHOICE,
+    "/functions": FUNCTIONS,
+    "/function_call": {"name": None},
+}
+"""of members that no struct describes"""
 
 _PLACES: Final = {"/template_kwargs/reasoning_effort": "/reasoning_effort", "/template_kwargs": "/chat_template_kwargs"}
 """what stands elsewhere than the codec has it"""
@@ -54,9 +62,10 @@ class ChatDialect:
         request = typed_body(data, ChatRequest)
         _refuse_unsupported(request)
         places = {**OPTION_PLACES, **_PLACES, **(PLACES if request.functions is not None else {})}
+        notes = RequestNotes(data)
         inner = InnerRequest(
             model=request.model,
-            messages=conversation_of(data["messages"]),
+            messages=conversation_of(data["messages"], notes),
             resolved=_resolved(request, settings, places),
             options=generation_options(
                 request,
@@ -83,7 +92,9 @@ class ChatDialect:
             with_usage=request.stream_options is not None and request.stream_options.include_usage is True,
             reasoning_fields=() if request.include_reasoning is False else settings.reasoning_fields,
         )
-        return Asked(inner, request.stream is True, writer, unread_fields(data, ChatRequest, _PASSED_ON))
+        # Members of messages go to the template, but for those that their reader tells.
+        unread = (*unread_fields(data, ChatRequest, _SHAPES, "messages"), *notes.unread_members)
+        return Asked(inner, request.stream is True, writer, unread)
 
     def refuse(self, error: BaseException) -> Response:
         """See `Dialect`."""

@@ -15,6 +15,7 @@ from syntagma.serving.constraint_fields import response_format_of
 from syntagma.serving.dialect import Asked
 from syntagma.serving.errors import error_response
 from syntagma.serving.inner import InnerRequest
+from syntagma.serving.known_members import CONSTRAINTS
 from syntagma.serving.resolving import resolved
 from syntagma.serving.sampling_fields import OPTION_PLACES, generation_options
 from syntagma.serving.settings import Settings
@@ -70,7 +71,7 @@ class CompletionsDialect:
             with_usage=request.stream_options is not None and request.stream_options.include_usage is True,
             echo=prompt if request.echo and isinstance(prompt, str) else "",
         )
-        return Asked(inner, request.stream is True, writer, unread_fields(data, CompletionRequest))
+        return Asked(inner, request.stream is True, writer, tuple(unread_fields(data, CompletionRequest, CONSTRAINTS)))
 
     def refuse(self, error: BaseException) -> Response:
         """See `Dialect`."""

@@ -19,6 +19,7 @@ from syntagma.serving.conversation import RequestNotes, text_messages
 from syntagma.serving.dialect import Asked
 from syntagma.serving.errors import error_headers, json_response
 from syntagma.serving.inner import InnerRequest
+from syntagma.serving.known_members import CONSTRAINTS, RESPONSE_FORMAT
 from syntagma.serving.messages.errors import error_payload
 from syntagma.serving.messages.wire import CountRequest, MessagesRequest
 from syntagma.serving.messages.writer import MessagesWriter
@@ -38,7 +39,8 @@ _PLACES: Final = {
 }
 """what stands elsewhere than in chat completions"""
 _BUDGET: Final = "/thinking/budget_tokens"
-_PASSED_ON: Final = ("messages", "system")
+_SHAPES: Final = {**CONSTRAINTS, _FORMAT: RESPONSE_FORMAT}
+"""of members that no struct describes"""
 _CHOICES: Final = {"auto": "auto", "any": "required", "none": "none"}
 
 
@@ -62,15 +64,18 @@ class MessagesDialect:
             raise bad_field("/stop", "stop_sequences is given already")
         stop = "stop" if request.stop_sequences is None else "stop_sequences"
         options = generation_options(request, settings, max_tokens=request.max_tokens, stop=stop)
-        inner = msgspec.structs.replace(_inner(request, data, settings), options=options)
+        notes = RequestNotes(data)
+        inner = msgspec.structs.replace(_inner(request, data, settings, notes), options=options)
         shows_thinking = request.thinking is None or request.thinking.display != "omitted"
         writer = partial(MessagesWriter, shows_thinking=shows_thinking)
-        return Asked(inner, request.stream is True, writer, unread_fields(data, MessagesRequest, _PASSED_ON))
+        # Of the members of messages, their reader tells.
+        unread = (*unread_fields(data, MessagesRequest, _SHAPES, "messages"), *notes.unread_members)
+        return Asked(inner, request.stream is True, writer, unread)
 
     def read_count(self, body: bytes, settings: Settings) -> InnerRequest:
         """The prompt whose tokens are to be counted; raises as `read`."""
         data = decode_body(body)
-        return _inner(typed_body(data, CountRequest), data, settings)
+        return _inner(typed_body(data, CountRequest), data, settings, RequestNotes(data))
 
     def refuse(self, error: BaseException) -> Response:
         """See `Dialect`."""
@@ -78,8 +83,8 @@ class MessagesDialect:
         return json_response(payload, status, error_headers(error, status))
 
 
-def _inner(request: CountRequest, data: dict[str, Any], settings: Settings) -> InnerRequest:
-    messages = _messages(request, data)
+def _inner(request: CountRequest, data: dict[str, Any], settings: Settings, notes: RequestNotes) -> InnerRequest:
+    messages = _messages(request, data, notes)
     last = request.messages[-1]
     continues = last.role == "assistant" and bool(messages[-1].get("content"))
     return InnerRequest(
@@ -96,10 +101,9 @@ def _inner(request: CountRequest, data: dict[str, Any], settings: Settings) -> I
     )
 
 
-def _messages(request: CountRequest, data: dict[str, Any]) -> list[dict[str, Any]]:
+def _messages(request: CountRequest, data: dict[str, Any], notes: RequestNotes) -> list[dict[str, Any]]:
     if not request.messages:
         raise bad_field("/messages", "at least one message is needed")
-    notes = RequestNotes(data)
     drafts = Drafts(notes)
     read_system(data.get("system"), "/system", notes, drafts)
     read_messages([(item, f"/messages/{index}") for index, item in enumerate(data["messages"])], notes, drafts)

@@ -17,8 +17,12 @@ from syntagma.serving.conversation import RequestNotes, text_messages
 __all__ = ["assistant_message", "conversation_of"]
 
 
-def conversation_of(given: str | Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def conversation_of(given: str | Sequence[dict[str, Any]], notes: RequestNotes) -> list[dict[str, Any]]:
     """The messages that the items of an input are.
+
+    Args:
+        given: the input.
+        notes: about the request.
 
     Raises:
         RequestError: `E-REQUEST-FIELD`, `E-REQUEST-UNSUPPORTED`, with the pointer.
@@ -27,7 +31,6 @@ def conversation_of(given: str | Sequence[dict[str, Any]]) -> list[dict[str, Any
         return [{"role": "user", "content": given}]
     if not given:
         raise bad_field("/input", "at least one item is needed")
-    notes = RequestNotes({"input": given})
     drafts = Drafts(notes)
     read_items([(item, f"/input/{index}") for index, item in enumerate(given)], notes, drafts)
     return text_messages(drafts, notes)

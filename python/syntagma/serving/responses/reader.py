@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from starlette.responses import Response as HttpResponse
 
 from syntagma.conversion.custom_calls import custom_names
 from syntagma.conversion.responses import read_tool
-from syntagma.json_pointer import pointer_of
 from syntagma.request import ResolvedRequest, ResponseFormat
 from syntagma.serving.answer_fields import refuse_token_fields
 from syntagma.serving.body import bad_field, bounded, decode_body, typed_body, unread_fields, unsupported
 from syntagma.serving.constraint_fields import response_format_beside
 from syntagma.serving.conversation import RequestNotes
 from syntagma.serving.dialect import Asked
-from syntagma.serving.errors import error_response, param_of
+from syntagma.serving.errors import error_response
 from syntagma.serving.inner import InnerRequest
+from syntagma.serving.known_members import CONSTRAINTS, RESPONSE_FORMAT, TOOL_CHOICE, TOOLS
 from syntagma.serving.resolving import budgets_of, resolved
 from syntagma.serving.responses.conversation import conversation_of
 from syntagma.serving.responses.store import ResponseStore
@@ -28,7 +28,6 @@ from syntagma.serving.settings import Settings
 
 __all__ = ["ResponsesDialect"]
 
-_PASSED_ON: Final = ("input", "tools")
 _PLACES: Final = {
     **OPTION_PLACES,
     "/logprobs": "/top_logprobs",
@@ -41,11 +40,8 @@ _PLACES: Final = {
     "/messages": "/input",
 }
 """what stands elsewhere than in chat completions"""
-_OF_TOOLS: Final = {
-    "function": ("name", "description", "parameters", "strict"),
-    "custom": ("name", "description", "format"),
-}
-"""what is read of a tool, by its type"""
+_SHAPES: Final = {**CONSTRAINTS, "/text/format": RESPONSE_FORMAT, "/tools": TOOLS, "/tool_choice": TOOL_CHOICE}
+"""of members that no struct describes"""
 _NO_REASONING: Final = "none"
 """the effort that switches reasoning off"""
 
@@ -75,7 +71,8 @@ class ResponsesDialect:
         before: Sequence[dict[str, Any]] = ()
         if request.previous_response_id is not None:
             before = self._store.get(request.previous_response_id, "/previous_response_id").messages
-        conversation = [*before, *conversation_of(request.input)]
+        notes = RequestNotes(data)
+        conversation = [*before, *conversation_of(request.input, notes)]
         system = [] if request.instructions is None else [{"role": "system", "content": request.instructions}]
         inner = _inner(request, [*system, *conversation], settings)
 
@@ -84,7 +81,7 @@ class ResponsesDialect:
             custom = custom_names(inner.resolved.tools)
             return ResponsesWriter(_answer(request, model), conversation, store, custom)
 
-        unread = (*unread_fields(data, ResponsesRequest, _PASSED_ON), *_unread_of_tools(request.tools or ()))
+        unread = (*unread_fields(data, ResponsesRequest, _SHAPES), *notes.unread_members)
         return Asked(inner, request.stream is True, writer, unread)
 
     def refuse(self, error: BaseException) -> HttpResponse:
@@ -134,13 +131,6 @@ def _resolved(request: ResponsesRequest, settings: Settings, effort: str | None)
         budgets=budgets_of(request.thinking_token_budget, settings, "/thinking_token_budget"),
         template_kwargs={} if effort is None else {"reasoning_effort": effort},
     )
-
-
-def _unread_of_tools(tools: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """The paths of fields of tools that nothing reads."""
-    for index, tool in enumerate(tools):
-        known = ("type", *_OF_TOOLS.get(tool.get("type", ""), ()))
-        yield from (param_of(f"/tools/{index}{pointer_of(name)}") or "" for name in tool if name not in known)
 
 
 def _choice(choice: str | Mapping[str, Any]) -> str | dict[str, Any]:
