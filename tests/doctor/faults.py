@@ -157,6 +157,12 @@ def reason_is(reason: str) -> Callable[[Choice], None]:
     return lambda choice: setattr(choice, "reason", reason)
 
 
+def no_content_beside_calls(body: dict[str, Any]) -> None:
+    message = body["choices"][0]["message"]
+    if message.get("tool_calls"):
+        message.pop("content", None)
+
+
 def prose(choice: Choice) -> None:
     choice.calls, choice.content, choice.reason = [], PROSE, "stop"
 
@@ -280,8 +286,12 @@ def reasoning_elsewhere(choice: dict[str, Any]) -> None:
         delta_of(choice)["reasoning"] = text
 
 
+def _thinks(choice: dict[str, Any]) -> bool:
+    return not {"reasoning_content", "reasoning"}.isdisjoint(delta_of(choice))
+
+
 def reasoning_last(chunks: Chunks) -> Chunks:
-    thoughts = [chunk for chunk in chunks if any("reasoning_content" in delta_of(one) for one in chunk["choices"])]
+    thoughts = [chunk for chunk in chunks if any(_thinks(one) for one in chunk["choices"])]
     if not thoughts:
         return chunks
     rest = [chunk for chunk in chunks if chunk not in thoughts]
@@ -500,14 +510,14 @@ FAULTS: tuple[Fault, ...] = (
         "stream.frames",
         wire=when(
             is_plain,
-            lambda events: [*events[:2], events[2].replace(b'"content": "', b'"content": "\xf0\x9f'), *events[3:]],
+            lambda events: [*events[:2], events[2].replace(b'"model": "', b'"model": "\xf0\x9f'), *events[3:]],
         ),
         hides=frozenset({"stream.same"}),
     ),
     Fault(
         "no end of the stream",
         "stream.done",
-        wire=always(lambda events: events[:-1]),
+        wire=always(lambda events: [one for one in events if b"[DONE]" not in one]),
         hides=frozenset({"stream.nothing-after", "stream.frames"}),
     ),
     Fault(
@@ -617,7 +627,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "no content beside calls",
         "calls.content",
-        whole=when(is_required, drop_in("choices", 0, "message", "content")),
+        whole=when(is_required, no_content_beside_calls),
     ),
     Fault(
         "an end without calls",

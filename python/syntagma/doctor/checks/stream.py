@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from syntagma.doctor.answers import events_of
+from syntagma.doctor.answers import REASONING_FIELDS, events_of
 from syntagma.doctor.asks import NAMED, PLAIN
 from syntagma.doctor.checks.common import TEXT_ENDS, must, same_answer
 from syntagma.doctor.endpoint import Endpoint
@@ -116,7 +116,8 @@ def _reason_last(endpoint: Endpoint) -> str | None:
         ended = False
         for choice in choices:
             delta = at(choice, "delta")
-            if ended and (word(delta, "content") or listed(delta, "tool_calls")):
+            text = any(word(delta, name) for name in ("content", *REASONING_FIELDS))
+            if ended and (text or listed(delta, "tool_calls")):
                 raise Fault("text or calls come behind the finish reason", exchange, choice)
             ended = ended or at(choice, "finish_reason") is not None
     return None
