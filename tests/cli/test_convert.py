@@ -68,7 +68,9 @@ def test_a_mistake_is_said_with_file_and_line(folder: Path) -> None:
     assert (error["source"], error["line"], error["pointer"]) == (str(path), 2, "/messages/0/role")
     assert not (folder / "out").exists()
     path.write_text('{"messages": []}\n{"messages": [\n')
-    assert (failure("convert", str(path), "--to", "hf")["code"]) == "E-REQUEST-JSON"
+    error = failure("convert", str(path), "--to", "hf", "--output", str(folder / "out"))
+    assert (error["code"], error["line"]) == ("E-REQUEST-JSON", 2)
+    assert not (folder / "out").exists()
     assert failure("convert", str(folder / "none.json"), "--to", "hf")["source"] == str(folder / "none.json")
     path.write_bytes(b"\xff\xfe")
     assert failure("convert", str(path), "--to", "hf")["code"] == "E-REQUEST-FILE"

@@ -62,8 +62,8 @@ def convert(
     Forms: OpenAI's chat messages (openai) and Responses (responses), Anthropic's messages (anthropic), messages of
     chat templates (hf), and transcripts in Harmony and OpenChatML. A file of JSON lines stays one.
     """
-    documents, is_lines = _documents(read_bytes(file), file)
-    with _target(output) as put, progress(file, len(documents), hidden=output is None and sys.stdout.isatty()) as show:
+    number_of, documents, is_lines = _documents(read_bytes(file), file)
+    with _target(output) as put, progress(file, number_of, hidden=output is None and sys.stdout.isatty()) as show:
         for at, (number, document) in enumerate(documents, 1):
             with of_file(file, line=number):
                 done = convert_document(document, target.value, source=source.value)
@@ -82,8 +82,8 @@ def convert(
                 show(at, f"{at:,} conversations")
 
 
-def _documents(raw: bytes, file: str) -> tuple[list[tuple[int | None, Any]], bool]:
-    """The conversations of a file with the numbers of their lines, and whether it is JSON lines.
+def _documents(raw: bytes, file: str) -> tuple[int, Iterator[tuple[int | None, Any]], bool]:
+    """How many conversations a file has, each with the number of its line, and whether it is JSON lines.
 
     Raises:
         RequestError: `E-REQUEST-FILE`, it is empty or no text; `E-REQUEST-JSON`, it begins like JSON and is none.
@@ -95,15 +95,16 @@ def _documents(raw: bytes, file: str) -> tuple[list[tuple[int | None, Any]], boo
     if not text.strip():
         raise RequestError("E-REQUEST-FILE", "holds no conversation", source=file)
     if not text.lstrip().startswith(("{", "[", '"')):
-        return [(None, text)], False
+        return 1, iter([(None, text)]), False
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if not file.endswith(_LINES):
         try:
-            return [(None, msgspec.json.decode(text))], False
+            return 1, iter([(None, msgspec.json.decode(text))]), False
         except (msgspec.DecodeError, RecursionError) as error:
             if len(lines) == 1 or not _is_json(lines[0][1]):
                 raise RequestError("E-REQUEST-JSON", f"not JSON: {error}", source=file) from error
-    return [(number, _decoded(line, number, file)) for number, line in lines], True
+    # Decoded one by one: a file of a whole data set is many times as large then.
+    return len(lines), ((number, _decoded(line, number, file)) for number, line in lines), True
 
 
 def _is_json(text: str) -> bool:
