@@ -42,7 +42,7 @@ def test_a_request_is_seen_whole(inspector: Inspector) -> None:
     assert {token["state"] for token in seen["tokens"]} == {"held"}
     assert seen["may_end"] is True
     assert seen["message"]["tool_calls"][0]["name"] == "get_forecast"
-    assert [event["type"] for event in seen["events"]][-1] == "message_end"
+    assert [one["event"]["type"] for one in seen["events"]][-1] == "message_end"
     assert seen["format"]["clean"] is True
     assert seen["grammar"].startswith("start ::=")
 
@@ -67,6 +67,29 @@ def test_each_marker_is_proved_by_renders_that_have_it(inspector: Inspector) -> 
             assert seen["markers"][name].strip() in pair["before"] + pair["first"] + pair["after"] or (
                 seen["markers"][name].strip() in pair["second"]
             )
+
+
+def test_events_come_with_the_tokens_that_they_are_read_from(inspector: Inspector) -> None:
+    seen = ask(inspector, "look", request(finished=True))
+    came = [one["token"] for one in seen["events"]]
+    assert came == sorted(came)
+    assert len(set(came)) > 5, "the answer was read in one piece"
+    ends = [token["end"] for token in seen["tokens"]]
+    assert ends[-1] == len(CALL)
+    for one in seen["events"]:
+        read = ends[one["token"] - 1]
+        assert one["event"]["span"][1] <= read, "an event is of characters that had not come"
+    arguments = "".join(one["event"].get("arguments", "") for one in seen["events"])
+    assert json.loads(arguments) == {"city": "Lisbon", "unit": "celsius"}
+
+
+def test_the_switches_of_a_template_are_told_and_work(inspector: Inspector) -> None:
+    asked = request("", tool_choice="auto")
+    seen = ask(inspector, "look", asked)
+    assert seen["format"]["switches"]
+    for name, values in seen["format"]["switches"].items():
+        texts = {json.dumps(ask(inspector, "look", {**asked, "variables": {name: one}})["prompt"]) for one in values}
+        assert len(texts) > 1 or len(values) == 1, f"{name} changes nothing"
 
 
 def test_where_an_answer_departs_is_seen_and_told(inspector: Inspector) -> None:
@@ -193,3 +216,9 @@ def test_any_answer_is_cut_into_tokens_that_add_up(inspector: Inspector, text: s
     assert seen["faults"] == {}
     model = embedded.load().tokenizer_info
     assert b"".join(model.token_bytes(token["id"]) for token in seen["tokens"]).decode("utf-8", "replace") == text
+    ends = [token["end"] for token in seen["tokens"]]
+    assert ends == sorted(ends)
+    assert (ends or [0])[-1] == len(text)
+    assert (
+        "".join(one["event"].get("text", "") for one in seen["events"] if one["event"]["type"] != "malformed") in text
+    )

@@ -84,6 +84,12 @@ def page(context: BrowserContext, url: str) -> Iterator[Page]:
     assert said == [], "the browser's console tells of errors"
 
 
+_SHOWS = """(box) => {
+  const [inside, outside] = [box.querySelector("ins, del").getBoundingClientRect(), box.getBoundingClientRect()];
+  return inside.top >= outside.top && inside.top < outside.bottom;
+}"""
+
+
 def choose(page: Page, example: str) -> None:
     page.get_by_label("Example").select_option(label=example)
 
@@ -101,6 +107,9 @@ def test_the_evidence_of_a_marker_by_mouse(page: Page) -> None:
     expect(page.locator('[data-marker="call_start"]')).to_have_attribute("aria-pressed", "true")
     expect(page.locator("#evidence h3").first).to_contain_text("T1")
     expect(page.locator("#evidence mark").first).to_contain_text("<tool_call>")
+    page.locator('[data-marker="call_start"]').focus()
+    for box in page.locator("#evidence pre").all():
+        assert box.evaluate(_SHOWS), "what differs is scrolled out of its box"
     page.locator('[data-marker="call_start"]').click()
     expect(page.locator("#evidence")).to_be_hidden()
 
@@ -140,6 +149,48 @@ def test_all_of_it_by_keyboard(page: Page) -> None:
     expect(page.locator("#step h3")).to_contain_text("In front of token 2")
     page.keyboard.press("End")
     expect(page.locator("#step h3")).to_contain_text("Behind the last token")
+
+
+def test_events_lead_to_their_tokens(page: Page) -> None:
+    start = page.locator('tr[data-kind="tool_call_start"]')
+    expect(start).to_have_count(1)
+    before = page.locator(".token.marked")
+    start.get_by_role("button").focus()
+    page.keyboard.press("Enter")
+    expect(start.get_by_role("button")).to_have_attribute("aria-pressed", "true")
+    expect(before.first).to_have_text(re.compile("<tool_call>"))
+    expect(page.get_by_role("status")).to_contain_text("are marked")
+    page.keyboard.press("Enter")
+    expect(before).to_have_count(0)
+    times = [int(text) for text in page.locator("#events .number").all_inner_texts()]
+    assert times == sorted(times)
+    assert len(set(times)) > 5
+
+
+def test_a_diagnostic_leads_to_its_tokens(page: Page) -> None:
+    page.get_by_label("What the model wrote").fill(
+        '<tool_call>\n{"name": "get_forecast", "arguments": {"city": "Rome",, "unit": "celsius"}}\n</tool_call>'
+    )
+    page.get_by_label("the answer is whole").check()
+    diagnostic = page.locator("#diagnostics li").first
+    expect(diagnostic).to_contain_text("E-PARSE")
+    diagnostic.get_by_role("button").click()
+    expect(page.locator(".token.marked").first).to_be_visible()
+
+
+def test_a_switch_of_the_template(page: Page) -> None:
+    expect(page.locator("#prompt-facts")).to_contain_text("reasoning is over")
+    switch = page.get_by_label("enable_thinking")
+    switch.focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("#prompt-facts")).not_to_contain_text("reasoning is over")
+    expect(page.get_by_label("Template variables")).to_have_value('{"enable_thinking":true}')
+    expect(switch).to_be_focused()
+    page.reload()
+    expect(switch).to_have_value("true")
+    switch.select_option(label="as the template has it")
+    expect(page.locator("#prompt-facts")).to_contain_text("reasoning is over")
+    expect(page.get_by_label("Template variables")).to_have_value("")
 
 
 def test_the_model_writes(page: Page) -> None:
@@ -251,4 +302,6 @@ def test_text_can_be_read_and_nothing_overflows(page: Page, scheme: Literal["lig
     folder = os.environ.get(PICTURES)
     if folder is not None:
         page.set_viewport_size({"width": 1360, "height": 1000})
-        page.screenshot(path=Path(folder) / f"inspector-{scheme}.png", full_page=True)
+        page.evaluate("window.scrollTo(0, 0)")
+        # One picture shows all of the page; for the other colours its first screen is enough.
+        page.screenshot(path=Path(folder) / f"inspector-{scheme}.png", full_page=scheme == "light")

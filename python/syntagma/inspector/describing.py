@@ -52,6 +52,7 @@ def format_seen(codec: ChatCodec, analysis: Analysis | None) -> FormatSeen:
         certificate=[] if certificate is None else _certificate(certificate),
         clean=None if certificate is None else certificate.clean,
         facts={kind: getattr(layout, kind) for kind in kinds},
+        switches={name: list(values) for name, values in codec.capabilities.thinking_switches.items()},
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import functools
 import threading
 from collections import OrderedDict
@@ -21,7 +22,7 @@ from syntagma.decoding.sampling import Sampling
 from syntagma.errors import ArgumentError, RequestError, SyntagmaError
 from syntagma.generation import GenerationOptions, Generator
 from syntagma.inspector.describing import expected_in_words, fault_of, format_seen, prompt_seen, why_out
-from syntagma.inspector.values import Asked, Candidate, Continued, Seen, Step, TokenSeen
+from syntagma.inspector.values import Asked, Candidate, Continued, EventSeen, Seen, Step, TokenSeen
 from syntagma.templates import ChatTemplate
 
 __all__ = ["Inspector"]
@@ -94,7 +95,7 @@ class Inspector:
         grammar = part("grammar", lambda: turn().grammar, None)
         none: tuple[list[Any], Any] = [], None
         tokens, may_end = part("tokens", lambda: self._tokens(turn(), asked.answer), none)
-        events, message = part("events", lambda: _read(turn(), asked), none)
+        events, message = part("events", lambda: self._read(turn(), asked), none)
         return Seen(
             format=part("format", lambda: format_seen(_or_raise(prepared.codec), prepared.analysis), None),
             prompt=part("prompt", lambda: prompt_seen(turn(), self._info), None),
@@ -235,8 +236,10 @@ class Inspector:
         special = frozenset(self._info.control_tokens.values())
         seen: list[TokenSeen] = []
         behind = False
+        decoder, end = codecs.getincrementaldecoder("utf-8")("replace"), 0
         for token in self._ids(answer):
-            one = TokenSeen(id=token, text=self._text(token), special=token in special, state="free")
+            end += len(decoder.decode(self._info.token_bytes(token)))
+            one = TokenSeen(id=token, text=self._text(token), special=token in special, end=end, state="free")
             if matcher is not None and behind:
                 one = msgspec.structs.replace(one, state="behind")
             elif matcher is not None:
@@ -245,6 +248,15 @@ class Inspector:
                 one = msgspec.structs.replace(one, state="out" if behind else "held", allowed=allowed)
             seen.append(one)
         return seen, None if matcher is None or behind else matcher.is_accepting()
+
+    def _read(self, turn: Turn, asked: Asked) -> tuple[list[EventSeen], dict[str, Any] | None]:
+        """The events of the answer as its tokens come, and the message that they make."""
+        parser, ids = turn.parser(), self._ids(asked.answer)
+        came = [(at, parser.feed_tokens((token,), self._info)) for at, token in enumerate(ids, 1)]
+        if asked.finished:
+            came.append((len(ids), parser.finish()))
+        events = [EventSeen(token=at, event=msgspec.to_builtins(event)) for at, some in came for event in some]
+        return events, msgspec.to_builtins(parser.message)
 
     def _probabilities(self, ids: list[int]) -> np.ndarray[Any, np.dtype[np.float64]] | None:
         """What the model gives each token behind a text; None where that is longer than its context."""
@@ -288,12 +300,3 @@ def _allowed(matcher: GrammarMatcher, vocab_size: int) -> np.ndarray[Any, np.dty
     row = allocate_token_bitmask(1, vocab_size)
     matcher.fill_next_token_bitmask(row)
     return np.asarray(~denied_tokens(row, vocab_size)[0])
-
-
-def _read(turn: Turn, asked: Asked) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
-    """The events of the answer, and the message that they make."""
-    parser = turn.parser()
-    events = [*parser.feed(asked.answer)]
-    if asked.finished:
-        events += parser.finish()
-    return msgspec.to_builtins(events), msgspec.to_builtins(parser.message)

@@ -10,6 +10,7 @@ __all__ = [
     "Asked",
     "Candidate",
     "Continued",
+    "EventSeen",
     "Evidence",
     "Fault",
     "FormatSeen",
@@ -96,6 +97,8 @@ class FormatSeen(msgspec.Struct, frozen=True, kw_only=True):
         certificate: the verdict and what speaks against it, in lines; empty for a named format.
         clean: whether the certificate is clean; None without one.
         facts: modes and kinds, by name.
+        switches: template variables that change how the turn begins, with the values that were tried; none are known
+            without an analysis.
     """
 
     chosen: str
@@ -106,6 +109,7 @@ class FormatSeen(msgspec.Struct, frozen=True, kw_only=True):
     certificate: list[str]
     clean: bool | None
     facts: dict[str, str]
+    switches: dict[str, list[Any]]
 
 
 class PromptSeen(msgspec.Struct, frozen=True, kw_only=True):
@@ -136,13 +140,27 @@ class TokenSeen(msgspec.Struct, frozen=True, kw_only=True):
         state: `held`: it was allowed; `out`: it was not; `behind`: it comes after one that was not; `free`: there is no
             grammar.
         allowed: how many tokens were allowed there; None without a grammar, or behind one that was not.
+        end: code points of the answer that are whole with it, so that spans of events find their tokens.
     """
 
     id: int
     text: str
     special: bool
+    end: int
     state: Literal["held", "out", "behind", "free"]
     allowed: int | None = None
+
+
+class EventSeen(msgspec.Struct, frozen=True, kw_only=True):
+    """An event of the parser, which is given the answer token by token, as it comes from a model.
+
+    Attributes:
+        token: after how many tokens it came.
+        event: the event as JSON data.
+    """
+
+    token: int
+    event: dict[str, Any]
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
@@ -152,7 +170,7 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     prompt: PromptSeen | None = None
     grammar: str | None = None
     tokens: list[TokenSeen] = []
-    events: list[dict[str, Any]] = []
+    events: list[EventSeen] = []
     message: dict[str, Any] | None = None
     may_end: bool | None = None
     faults: dict[str, Fault] = {}

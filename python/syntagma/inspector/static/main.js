@@ -2,8 +2,8 @@
 
 import { $, el, fill } from "./dom.js";
 import { EXAMPLES } from "./examples.js";
-import { asked, fromLink, show, toLink, typed } from "./state.js";
-import { showEvents, showFormat, showGrammar, showPrompt, showStep, showTokens } from "./views.js";
+import { asked, fromLink, setVariable, show, toLink, typed } from "./state.js";
+import { showEvents, showFormat, showGrammar, showPrompt, showStep, showSwitches, showTokens } from "./views.js";
 
 const WAIT_MS = 250;
 let model = "";
@@ -70,7 +70,11 @@ async function look() {
   showFormat(seen.format, seen.faults.format, chooseMarker, marker);
   showGrammar(seen.grammar, seen.faults.grammar);
   showTokens(seen, selected, chooseToken);
-  showEvents(seen);
+  showEvents(seen, chooseSpan);
+  showSwitches(seen.format?.switches ?? {}, request.variables, (name, value) => {
+    setVariable(name, value);
+    look();
+  });
   history.replaceState(null, "", toLink(typed(), selected));
   if (selected != null) await chooseToken(selected);
   else $("step").hidden = true;
@@ -85,6 +89,25 @@ function chooseMarker(name) {
   marker = marker === name ? null : name;
   showFormat(seen.format, null, chooseMarker, marker);
   document.querySelector(`[data-marker="${name}"]`)?.focus();
+}
+
+// Marks the tokens that a span of the answer was read from; the same button takes the marks away.
+function chooseSpan([start, end], button) {
+  const pressed = button.getAttribute("aria-pressed") !== "true";
+  for (const one of document.querySelectorAll("[data-span]")) one.setAttribute("aria-pressed", String(one === button && pressed));
+  // A place between two characters is shown by the token behind it.
+  const stop = Math.max(end, start + 1);
+  let from = 0;
+  const marked = [];
+  seen.tokens.forEach((token, at) => {
+    // A token that only begins a character ends where it starts.
+    const holds = pressed && from < stop && Math.max(token.end, from + 1) > start;
+    document.getElementById(`token-${at}`).classList.toggle("marked", holds);
+    if (holds) marked.push(at + 1);
+    from = token.end;
+  });
+  document.getElementById(`token-${marked[0] - 1}`)?.scrollIntoView({ block: "nearest" });
+  status(!pressed ? "" : marked.length ? `tokens ${marked[0]} to ${marked.at(-1)} are marked` : "this is the end of the answer");
 }
 
 async function chooseToken(at, token = "") {

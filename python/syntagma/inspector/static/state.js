@@ -50,6 +50,19 @@ export function asked() {
   };
 }
 
+// Sets a template variable; undefined takes it away. Variables that are no JSON are left as they are typed.
+export function setVariable(name, value) {
+  let variables;
+  try {
+    variables = JSON.parse($("variables").value.trim() || "{}");
+  } catch {
+    return;
+  }
+  const { [name]: _, ...others } = variables;
+  const now = value === undefined ? others : { ...others, [name]: value };
+  $("variables").value = Object.keys(now).length ? JSON.stringify(now) : "";
+}
+
 // A fragment that holds the state, and the token that is looked at.
 export function toLink(state, token) {
   const kept = Object.fromEntries(Object.entries({ ...state, token }).filter(([, value]) => value !== "" && value !== false && value != null));

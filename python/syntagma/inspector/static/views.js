@@ -67,6 +67,10 @@ function showEvidence(format, name) {
     el("div", { class: "beside" }, ...[["del", pair.first], ["ins", pair.second]].map(([kind, inside]) => el("pre", { class: "text", tabindex: "0" },
       ...marked(pair.before, marker), el(kind, {}, ...marked(inside, marker)), ...marked(pair.after, marker)))),
   ]));
+  for (const box of $("evidence").querySelectorAll("pre")) {
+    // What differs is seen at once, with some lines before it.
+    box.scrollTop += box.querySelector("ins, del").getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 3;
+  }
 }
 
 export function showGrammar(grammar, problem) {
@@ -122,14 +126,47 @@ export function showStep(step, token, ask, model) {
   fill(box, ...parts);
 }
 
-export function showEvents(seen) {
-  const rows = seen.events.map((event) => {
+// A button for a span of the answer: `choose` gets the span and the button.
+function spanButton(span, what, choose) {
+  const button = el("button", {
+    type: "button", class: "span", "aria-pressed": "false", "data-span": span.join("-"),
+    "aria-label": `Characters ${span[0]} to ${span[1]}, ${what}: mark their tokens`, on: { click: () => choose(span, button) },
+  }, `${span[0]}–${span[1]}`);
+  return button;
+}
+
+export function showEvents(seen, choose) {
+  const rows = seen.events.map(({ token, event }) => {
     const text = event.text ?? event.arguments ?? event.message ?? event.name ?? event.finish_reason ?? "";
-    return el("tr", { "data-kind": event.type }, el("td", {}, event.type.replaceAll("_", " ")), el("td", {}, el("code", {}, String(text))), el("td", {}, `${event.span[0]}–${event.span[1]}`));
+    const kind = event.type.replaceAll("_", " ");
+    return el("tr", { "data-kind": event.type }, el("td", { class: "number" }, String(token)), el("td", {}, kind), el("td", {}, el("code", {}, String(text))),
+      el("td", {}, spanButton(event.span, kind, choose)));
   });
   fill(document.querySelector("#events tbody"), ...rows);
   const diagnostics = seen.message?.diagnostics ?? [];
-  fill($("diagnostics"), seen.faults.events ? fault(seen.faults.events) : null,
-    ...diagnostics.map((one) => el("li", { class: "unclean" }, `${one.code}: ${one.message} (characters ${one.span?.[0]}–${one.span?.[1]})`)));
+  fill($("diagnostics"), seen.faults.events ? el("li", {}, fault(seen.faults.events)) : null,
+    ...diagnostics.map((one) => el("li", { class: "unclean" }, `${one.code}: ${one.message} `, one.span ? spanButton(one.span, one.code, choose) : null)));
   $("message").textContent = seen.message ? JSON.stringify(seen.message, null, 2) : "";
+}
+
+// A choice for each switch; `set` gets its name and value, undefined where the template decides.
+export function showSwitches(switches, variables, set) {
+  const box = $("switches");
+  const names = Object.keys(switches);
+  const known = JSON.stringify(switches);
+  box.hidden = !names.length;
+  // They stay as they are while somebody uses them: a new element would lose the focus.
+  if (box.dataset.known !== known) {
+    box.dataset.known = known;
+    fill(box, box.querySelector("legend"), ...names.map((name) => {
+      const select = el("select", { id: `switch-${name}`, "data-switch": name }, el("option", { value: "" }, "as the template has it"),
+        ...switches[name].map((value) => el("option", { value: JSON.stringify(value) }, JSON.stringify(value))));
+      select.addEventListener("change", () => set(name, select.value ? JSON.parse(select.value) : undefined));
+      return el("div", { class: "field" }, el("label", { for: select.id }, name), select);
+    }));
+  }
+  for (const select of box.querySelectorAll("select")) {
+    const value = variables[select.dataset.switch];
+    select.value = value === undefined ? "" : JSON.stringify(value);
+  }
 }
