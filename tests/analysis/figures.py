@@ -14,6 +14,7 @@ from pathlib import Path
 
 from syntagma.analysis import Analysis, analyze, lint_template
 from syntagma.templates import ChatTemplate
+from tests.analysis import rates
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "analysis-figures.md"
 _HEAD = """\
@@ -21,6 +22,17 @@ _HEAD = """\
 
 Written by `python -m tests.analysis.figures FOLDER` over {count} collected chat templates, as the vendors ship them.
 [Certificates](certificates.md) explains what is said here, [Defects of templates](template-lint.md) the rules.
+
+"""
+
+_RATES = """\
+## How often certificates are wrong
+
+Counted by `python -m tests.analysis.rates FOLDER`, which names every template of the last two columns. What is true of
+a template is judged without its certificate: it renders fourteen messages of our own after its prompts, which must come
+back and be accepted by the grammar of the turn, and the cases that were written for it must come back, where there are
+some. *False clean*: the certificate is clean, and something is wrong. *False alarm*: it is not clean, and nothing is
+found wrong.
 
 """
 
@@ -76,7 +88,8 @@ def _times(templates: dict[str, ChatTemplate]) -> str:
 def _main(folder: Path) -> None:
     templates = {path.stem: ChatTemplate.from_file(path, eos_token="</s>") for path in sorted(folder.glob("*.jinja"))}
     analyses = {name: analyze(template) for name, template in templates.items()}
-    text = _HEAD.format(count=len(templates)) + _certificates(analyses) + _defects(templates) + _times(templates)
+    text = _HEAD.format(count=len(templates)) + _certificates(analyses) + _RATES + rates.table(folder)[0] + "\n"
+    text += _defects(templates) + _times(templates)
     PAGE.write_text(text, encoding="utf-8")
 
 
