@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import msgspec
@@ -23,6 +23,7 @@ __all__ = [
     "check_values",
     "decode_body",
     "over_limit",
+    "refuse_fields",
     "typed_body",
     "unread_fields",
     "unsupported",
@@ -158,6 +159,17 @@ def bad_field(pointer: str, message: str) -> RequestError:
 def unsupported(pointer: str, message: str, hint: str | None = None) -> RequestError:
     """A field that is known, and asks for what cannot be had here."""
     return RequestError("E-REQUEST-UNSUPPORTED", message, hint=hint, pointer=pointer)
+
+
+def refuse_fields(fields: msgspec.Struct, names: Iterable[str]) -> None:
+    """Refuse fields that ask for what cannot be had here, where they are given; null, false and empty ask for nothing.
+
+    Raises:
+        RequestError: `E-REQUEST-UNSUPPORTED`.
+    """
+    for name in names:
+        if getattr(fields, name):
+            raise unsupported(f"/{name}", f"{name} is not supported")
 
 
 def over_limit(pointer: str, given: int, allowed: int) -> RequestError:

@@ -12,7 +12,7 @@ from syntagma.conversion.custom_calls import custom_names
 from syntagma.limits import Limits
 from syntagma.request import ResolvedRequest
 from syntagma.serving.answer_fields import prompt_logprobs_of
-from syntagma.serving.body import bad_field, bounded, decode_body, typed_body, unread_fields, unsupported
+from syntagma.serving.body import bad_field, bounded, decode_body, refuse_fields, typed_body, unread_fields, unsupported
 from syntagma.serving.chat.calls import WrittenCalls
 from syntagma.serving.chat.conversation import conversation_of
 from syntagma.serving.chat.legacy import PLACES, legacy_choice, legacy_tools
@@ -102,6 +102,10 @@ class ChatDialect:
 
 
 def _refuse_unsupported(request: ChatRequest) -> None:
+    refuse_fields(request, ("audio", "moderation", "web_search_options"))
+    for index, kind in enumerate(request.modalities or ()):
+        if kind != "text":
+            raise unsupported(f"/modalities/{index}", "the model writes text only")
     if request.chat_template is not None:
         raise unsupported("/chat_template", "a request cannot bring its own template")
 

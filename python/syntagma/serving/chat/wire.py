@@ -76,7 +76,20 @@ class ChatRequest(AnswerFields, kw_only=True):
     separate_reasoning: bool | None = None
     include_reasoning: bool | None = None
     stream_reasoning: bool | None = None
+    modalities: list[str] | None = None
+    audio: Any = None
+    moderation: Any = None
+    web_search_options: Any = None
+    metadata: Any = None
+    prediction: Any = None
+    prompt_cache_key: Any = None
+    prompt_cache_options: Any = None
+    prompt_cache_retention: Any = None
+    safety_identifier: Any = None
+    service_tier: Any = None
+    store: Any = None
     user: str | None = None
+    verbosity: Any = None
 
 
 class ChoiceLogprobs(msgspec.Struct, kw_only=True):

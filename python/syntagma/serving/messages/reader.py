@@ -13,7 +13,7 @@ from syntagma.conversion.anthropic import read_messages, read_system, read_tool
 from syntagma.conversion.drafts import Drafts
 from syntagma.request import Budgets, ResolvedRequest
 from syntagma.serving.answer_fields import refuse_token_fields
-from syntagma.serving.body import bad_field, decode_body, typed_body, unread_fields
+from syntagma.serving.body import bad_field, decode_body, refuse_fields, typed_body, unread_fields
 from syntagma.serving.constraint_fields import response_format_beside
 from syntagma.serving.conversation import RequestNotes, text_messages
 from syntagma.serving.dialect import Asked
@@ -60,6 +60,7 @@ class MessagesDialect:
         if request.max_tokens < 1:
             raise bad_field("/max_tokens", f"at least 1, not {request.max_tokens}")
         refuse_token_fields(request)
+        refuse_fields(request, ("container", "inference_geo"))
         if request.stop is not None and request.stop_sequences is not None:
             raise bad_field("/stop", "stop_sequences is given already")
         stop = "stop" if request.stop_sequences is None else "stop_sequences"

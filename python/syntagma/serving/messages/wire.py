@@ -91,6 +91,12 @@ class MessagesRequest(CountRequest, kw_only=True):
     stream: bool | None = None
     metadata: Any = None
     service_tier: str | None = None
+    container: Any = None
+    inference_geo: Any = None
+    diagnostics: Any = None
+    speed: Any = None
+    user_profile_id: Any = None
+    workspace_id: Any = None
 
 
 class Block(msgspec.Struct, kw_only=True, omit_defaults=True):

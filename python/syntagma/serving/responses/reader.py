@@ -11,7 +11,7 @@ from syntagma.conversion.custom_calls import custom_names
 from syntagma.conversion.responses import read_tool
 from syntagma.request import ResolvedRequest, ResponseFormat
 from syntagma.serving.answer_fields import refuse_token_fields
-from syntagma.serving.body import bad_field, bounded, decode_body, typed_body, unread_fields, unsupported
+from syntagma.serving.body import bad_field, bounded, decode_body, refuse_fields, typed_body, unread_fields, unsupported
 from syntagma.serving.constraint_fields import response_format_beside
 from syntagma.serving.conversation import RequestNotes
 from syntagma.serving.dialect import Asked
@@ -42,6 +42,11 @@ _PLACES: Final = {
 """what stands elsewhere than in chat completions"""
 _SHAPES: Final = {**CONSTRAINTS, "/text/format": RESPONSE_FORMAT, "/tools": TOOLS, "/tool_choice": TOOL_CHOICE}
 """of members that no struct describes"""
+_REFUSED: Final = (
+    *("background", "background_options", "conversation", "prompt", "max_tool_calls"),
+    *("access_programs", "context_management", "image", "moderation"),
+)
+"""fields that ask for what is not done here"""
 _NO_REASONING: Final = "none"
 """the effort that switches reasoning off"""
 
@@ -91,9 +96,7 @@ class ResponsesDialect:
 
 def _refuse_unsupported(request: ResponsesRequest) -> None:
     refuse_token_fields(request)
-    for name in ("background", "conversation", "prompt", "max_tool_calls"):
-        if getattr(request, name):
-            raise unsupported(f"/{name}", f"{name} is not supported")
+    refuse_fields(request, _REFUSED)
     if request.truncation not in (None, "disabled"):
         raise unsupported("/truncation", "a conversation is not truncated here", hint='the only value is "disabled"')
 

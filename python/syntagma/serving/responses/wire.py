@@ -71,11 +71,17 @@ class ResponsesRequest(AnswerFields, kw_only=True):
     conversation: Any = None
     prompt: Any = None
     max_tool_calls: int | None = None
+    access_programs: Any = None
+    background_options: Any = None
+    context_management: Any = None
+    image: Any = None
+    moderation: Any = None
     include: list[str] | None = None
     metadata: dict[str, str] | None = None
     user: str | None = None
     service_tier: str | None = None
     prompt_cache_key: str | None = None
+    prompt_cache_options: Any = None
     prompt_cache_retention: str | None = None
     safety_identifier: str | None = None
 
