@@ -59,3 +59,8 @@ pub use matcher::{
     fill_next_token_bitmask_batch, next_masks,
 };
 pub use vocabulary::{Vocabulary, VocabularyParts, bitmask_words};
+
+/// The examples of the README are run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

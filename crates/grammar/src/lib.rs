@@ -33,3 +33,8 @@ pub mod syntax;
 pub use error::{Diagnostic, Error, ErrorKind, Place};
 pub use ir::Grammar;
 pub use limits::Limits;
+
+/// The examples of the README are run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
