@@ -163,6 +163,12 @@ def no_content_beside_calls(body: dict[str, Any]) -> None:
         message.pop("content", None)
 
 
+def empty_content_beside_calls(body: dict[str, Any]) -> None:
+    message = body["choices"][0]["message"]
+    if message.get("tool_calls"):
+        message["content"] = ""
+
+
 def prose(choice: Choice) -> None:
     choice.calls, choice.content, choice.reason = [], PROSE, "stop"
 
@@ -200,13 +206,16 @@ def no_reason(choice: dict[str, Any]) -> None:
 
 def reason_twice(chunks: Chunks) -> Chunks:
     ends = [chunk for chunk in chunks if any(choice["finish_reason"] for choice in chunk["choices"])]
+    if not ends:
+        return chunks
     at = chunks.index(ends[-1])
     return [*chunks[: at + 1], ends[-1], *chunks[at + 1 :]]
 
 
 def reason_early(chunks: Chunks) -> Chunks:
     """The finish reason comes before the last piece of text."""
-    at = next(i for i, chunk in enumerate(chunks) if any(choice["finish_reason"] for choice in chunk["choices"]))
+    ends = [i for i, chunk in enumerate(chunks) if any(choice["finish_reason"] for choice in chunk["choices"])]
+    at = ends[0] if ends else 0
     return [*chunks[: at - 1], chunks[at], chunks[at - 1], *chunks[at + 1 :]] if at > 1 else chunks
 
 
@@ -295,7 +304,8 @@ def reasoning_last(chunks: Chunks) -> Chunks:
     if not thoughts:
         return chunks
     rest = [chunk for chunk in chunks if chunk not in thoughts]
-    end = next(i for i, chunk in enumerate(rest) if any(one["finish_reason"] for one in chunk["choices"]))
+    ends = [i for i, chunk in enumerate(rest) if any(one["finish_reason"] for one in chunk["choices"])]
+    end = ends[0] if ends else len(rest)
     return [*rest[:end], *thoughts, *rest[end:]]
 
 
@@ -459,7 +469,12 @@ FAULTS: tuple[Fault, ...] = (
     Fault("a time in fractions", "chat.envelope", whole=always(set_in("created", to=1.5))),
     Fault("no role", "chat.message", whole=always(drop_in("choices", 0, "message", "role"))),
     Fault("no content", "chat.message", whole=when(is_plain, drop_in("choices", 0, "message", "content"))),
-    Fault("the answer is reasoning", "chat.content", answer=when(is_plain, into_reasoning)),
+    Fault(
+        "the answer is reasoning",
+        "chat.content",
+        answer=when(is_plain, into_reasoning),
+        hides=family("logprobs"),
+    ),
     Fault("another finish reason", "chat.finish-reason", answer=when(is_plain, reason_is("eos"))),
     Fault(
         "calls that are none",
@@ -563,13 +578,13 @@ FAULTS: tuple[Fault, ...] = (
         "required calls are not made",
         "calls.required",
         answer=when(lambda ask: is_required(ask) and not ask.stream and ask.most > 100, prose),
-        hides=frozenset({"calls.parallel"}),
+        hides=frozenset({"calls.parallel", "calls.content", "calls.finish-reason", "calls.strict", "calls.same"}),
     ),
     Fault(
         "required calls are not made in streams",
         "calls.required-streamed",
         answer=when(lambda ask: is_required(ask) and ask.stream and ask.most > 100, prose),
-        hides=frozenset({"calls.parallel"}),
+        hides=frozenset({"calls.parallel", "calls.content", "calls.finish-reason", "calls.strict", "calls.same"}),
     ),
     Fault(
         "required calls fail",
@@ -600,7 +615,7 @@ FAULTS: tuple[Fault, ...] = (
         whole=always(
             every_call(lambda call: call["function"].update(arguments=json.loads(call["function"]["arguments"])))
         ),
-        hides=frozenset({"calls.strict", "calls.empty-arguments", "calls.same", "ends.cut-calls"}),
+        hides=frozenset({"calls.strict", "calls.arguments", "calls.empty-arguments", "calls.same", "ends.cut-calls"}),
     ),
     Fault(
         "arguments encoded twice",
@@ -622,7 +637,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "empty content beside calls",
         "calls.content",
-        whole=when(is_required, set_in("choices", 0, "message", "content", to="")),
+        whole=when(is_required, empty_content_beside_calls),
     ),
     Fault(
         "no content beside calls",
@@ -649,7 +664,11 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault("the end of arguments is lost", "calls.joined", chunks=always(lost_argument)),
     Fault("the beginning of arguments comes twice", "calls.joined", chunks=always(doubled_argument)),
-    Fault("other arguments in a stream", "calls.same", chunks=when(is_required, other_days)),
+    Fault(
+        "other arguments in a stream",
+        "calls.same",
+        chunks=when(lambda ask: is_required(ask) and ask.most > 100, other_days),
+    ),
     Fault(
         "no arguments at all",
         "calls.empty-arguments",

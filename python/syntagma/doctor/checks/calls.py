@@ -23,7 +23,7 @@ from syntagma.doctor.asks import (
 from syntagma.doctor.checks.common import calls_of, fits, same_answer, uncut
 from syntagma.doctor.endpoint import Endpoint
 from syntagma.doctor.exchange import Exchange
-from syntagma.doctor.outcomes import Check, Fault, NotOffered, Unsure
+from syntagma.doctor.outcomes import Check, Fault, NotOffered, Outcome, Unsure
 from syntagma.doctor.values import at, is_count, object_of, word
 
 __all__ = ["CHECKS"]
@@ -230,10 +230,13 @@ def _taken(endpoint: Endpoint, body: Mapping[str, Any]) -> Answer:
 
 
 def _calls_at_all(endpoint: Endpoint) -> bool:
-    try:
-        return bool(answer_of(endpoint.ask(REQUIRED)).calls)
-    except (Fault, NotOffered):
-        return False
+    for exchange in (*endpoint.both(REQUIRED), endpoint.ask(NAMED)):
+        try:
+            if answer_of(exchange).calls:
+                return True
+        except Outcome:
+            continue
+    return False
 
 
 def _results(endpoint: Endpoint) -> str | None:
