@@ -11,6 +11,7 @@ from syntagma.decoding.bitmask import (
     fill_next_token_bitmask_batch,
 )
 from syntagma.decoding.compiler import CompilerStats, GrammarCompiler
+from syntagma.decoding.explanation import Expected, MatcherExplanation, TokenVerdict, explain_matcher
 from syntagma.decoding.grammar_cost import CostWarning, GrammarCost, grammar_cost
 from syntagma.decoding.keyword_costs import KeywordCost, KeywordCosts, keyword_costs
 from syntagma.decoding.tokenizer_info import TokenizerInfo
@@ -23,19 +24,23 @@ __all__ = [
     "CompiledGrammar",
     "CompilerStats",
     "CostWarning",
+    "Expected",
     "GrammarCompiler",
     "GrammarCost",
     "GrammarMatcher",
     "KeywordCost",
     "KeywordCosts",
     "Logits",
+    "MatcherExplanation",
     "ScoringBackend",
     "Session",
+    "TokenVerdict",
     "TokenizerInfo",
     "Upstream",
     "accept_token_batch",
     "allocate_token_bitmask",
     "apply_token_bitmask_inplace",
+    "explain_matcher",
     "fill_next_token_bitmask_batch",
     "grammar_cost",
     "keyword_costs",

@@ -9,6 +9,7 @@ from syntagma.parsing.header_router import is_name
 from syntagma.parsing.message_header import Header, HeaderShape, read_header
 from syntagma.parsing.message_markers import HeaderText, MarkerEffect, MarkerKind, marker_effect
 from syntagma.parsing.options import ParserOptions, ReadingOptions
+from syntagma.parsing.place import ParserPlace
 from syntagma.parsing.policies import Policies
 from syntagma.parsing.states import INLINE, MEANING, MESSAGES, State, Transitions
 from syntagma.parsing.stream_parser import StreamParser, start_state
@@ -25,6 +26,7 @@ __all__ = [
     "MarkerEffect",
     "MarkerKind",
     "ParserOptions",
+    "ParserPlace",
     "Policies",
     "ReadingOptions",
     "State",

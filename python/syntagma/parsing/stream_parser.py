@@ -17,6 +17,7 @@ from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.end_of_turn import EndOfTurn
 from syntagma.parsing.fast_path import FastPath
 from syntagma.parsing.options import ReadingOptions
+from syntagma.parsing.place import ParserPlace, place_of
 from syntagma.parsing.policies import Policies
 from syntagma.parsing.prompt_tail import read_prompt_tail, turn_reader
 from syntagma.parsing.states import ReadingNow, State
@@ -169,6 +170,16 @@ class StreamParser:
         * `"end"`: the turn is over, or `finish` was called.
         """
         return "end" if self._finished else self._turn.state.now
+
+    def explain(self) -> ParserPlace:
+        """Where the message stands: the field that the next character belongs to, and its schema.
+
+        Reads the arguments of an open call again, so that it takes time by their length. `explain_matcher` tells what
+        may come next.
+        """
+        tools = self._request.tools
+        by_name = None if tools is None else {tool.name: tool for tool in tools}
+        return place_of(self.message, self.state, by_name)
 
     @property
     def finish_reason(self) -> FinishReason | None:
