@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from syntagma.decoding import GrammarMatcher, allocate_token_bitmask
 from syntagma.decoding.backend import Backend, Logits
 from syntagma.decoding.excluded_texts import ExcludedTexts
-from syntagma.decoding.sampling import Sampler, log_softmax, top_logprobs
+from syntagma.decoding.sampling import Sampler, TokenLogprob, log_softmax, top_logprobs
 from syntagma.decoding.stop_strings import StopScanner
 from syntagma.errors import MatcherError
 from syntagma.generation.batching import Asks
@@ -239,7 +239,7 @@ class Sequence:
             top_logprobs=() if logprobs is None else top_logprobs(logprobs, options.logprobs or 0),
             forced=self._was_forced,
             masked=self._masked,
-            preferred=top_logprobs(logprobs, 1)[0] if logprobs is not None and options.explain else None,
+            preferred=_likeliest(logprobs) if logprobs is not None and options.explain else None,
         )
 
     def _chosen(self, logits: Logits) -> int:
@@ -349,6 +349,11 @@ def _may_force(options: GenerationOptions) -> bool:
         and sampling.allowed_token_ids is None
         and not sampling.logit_bias
     )
+
+
+def _likeliest(logprobs: NDArray[np.float64]) -> TokenLogprob:
+    token = int(np.argmax(logprobs))
+    return TokenLogprob(token, float(logprobs[token]))
 
 
 def _only_token(bitmask: NDArray[np.int32], word: int) -> int | None:
