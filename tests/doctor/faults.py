@@ -242,7 +242,11 @@ def usage_unasked(chunks: Chunks) -> Chunks | None:
 
 
 def lost_piece(chunks: Chunks) -> Chunks:
-    texts = [chunk for chunk in chunks if any(delta_of(choice).get("content") for choice in chunk["choices"])]
+    texts = [
+        chunk
+        for chunk in chunks
+        if any(delta_of(choice).get("content") or _thinks(choice) for choice in chunk["choices"])
+    ]
     return [chunk for chunk in chunks if chunk is not texts[len(texts) // 2]] if len(texts) > 2 else chunks
 
 
