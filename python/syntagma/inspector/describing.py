@@ -1,10 +1,9 @@
-"""Formats, prompts and explanations in the words of the page."""
+"""Formats and prompts in the words of the page."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from syntagma.analysis import Analysis, comparisons
 from syntagma.analysis.layout import layout_of
@@ -13,10 +12,7 @@ from syntagma.decoding import TokenizerInfo
 from syntagma.errors import SyntagmaError
 from syntagma.inspector.values import Evidence, Fault, FormatSeen, PromptSeen
 
-__all__ = ["expected_in_words", "fault_of", "format_seen", "prompt_seen", "why_out"]
-
-_EXPECTED: Final = 12
-"""so many things that the grammar expects are told"""
+__all__ = ["fault_of", "format_seen", "prompt_seen"]
 
 
 def fault_of(error: SyntagmaError) -> Fault:
@@ -92,39 +88,3 @@ def prompt_seen(turn: Turn, info: TokenizerInfo) -> PromptSeen:
         tokens=len(turn.prompt_ids(info)),
         reasoning=turn.start.reasoning,
     )
-
-
-def expected_in_words(explanation: Mapping[str, Any]) -> list[str]:
-    """What a matcher expects."""
-    expected = [
-        f"{'the rest of ' if one['begun'] else ''}{one['symbol']}, in rule {one['rule']}"
-        for one in explanation["expected"][:_EXPECTED]
-    ]
-    more = len(explanation["expected"]) - len(expected)
-    if more > 0:
-        expected.append(f"and {more} more")
-    if explanation["accepting"]:
-        expected.append("the end of the answer")
-    return expected
-
-
-def why_out(explanation: Mapping[str, Any], text: str) -> str:
-    """Why a token is out; empty where it is allowed."""
-    match explanation["token"]:
-        case "allowed":
-            return ""
-        case "dies":
-            read = text.encode("utf-8", "replace")[: explanation["dies_at"]].decode("utf-8", "replace")
-            rest = text[len(read) :]
-            behind = f"{read!r} may come, but behind it " if read else ""
-            return f"{behind}nothing that is expected goes on with {rest[:1]!r}"
-        case "not expected":
-            return "it is a special token, and none such is expected here"
-        case "unused":
-            return "it stands for no text: such a token never comes"
-        case "ended":
-            return "the answer has ended: nothing follows"
-        case "spent":
-            return "the grammar would take it, but the budget of this part is spent"
-        case other:
-            return str(other)

@@ -15,13 +15,13 @@ import numpy as np
 from syntagma import formats
 from syntagma.analysis import Analysis, analyze
 from syntagma.codec import ChatCodec, Turn
-from syntagma.decoding import GrammarCompiler, GrammarMatcher, TokenizerInfo, allocate_token_bitmask
+from syntagma.decoding import GrammarCompiler, GrammarMatcher, TokenizerInfo, allocate_token_bitmask, explain_matcher
 from syntagma.decoding.backend import Backend
 from syntagma.decoding.bitmask.numpy_rows import denied_tokens
 from syntagma.decoding.sampling import Sampling
 from syntagma.errors import ArgumentError, RequestError, SyntagmaError
 from syntagma.generation import GenerationOptions, Generator
-from syntagma.inspector.describing import expected_in_words, fault_of, format_seen, prompt_seen, why_out
+from syntagma.inspector.describing import fault_of, format_seen, prompt_seen
 from syntagma.inspector.values import Asked, Candidate, Continued, EventSeen, Seen, Step, TokenSeen
 from syntagma.templates import ChatTemplate
 
@@ -131,14 +131,19 @@ class Inspector:
             return Step(at=at, why=f"no text of the grammar begins so: token {taken + 1} of the answer is out already")
         allowed = None if matcher is None else _allowed(matcher, self._info.vocab_size)
         probabilities = self._probabilities([*turn.prompt_ids(self._info), *ids[:at]])
+        told = None if matcher is None else explain_matcher(matcher, self._info, wanted)
+        verdict = None if told is None else told.token
+        parser = turn.parser()
+        parser.feed_tokens(ids[:at], self._info)
         return Step(
             at=at,
-            expected=[] if matcher is None else expected_in_words(matcher.explain()),
+            place=str(parser.explain()),
+            expected=[] if told is None else [str(one) for one in told.expected],
             allowed=None if allowed is None else int(allowed.sum()),
             may_end=matcher is not None and matcher.is_accepting(),
             masked=None if allowed is None or probabilities is None else float(probabilities[~allowed].sum()),
             candidates=self._candidates(allowed, probabilities, wanted),
-            why="" if matcher is None or wanted is None else why_out(matcher.explain(wanted), self._text(wanted)),
+            why="" if verdict is None or verdict.allowed else verdict.message,
         )
 
     def go_on(self, asked: Asked, seed: int = 0) -> Continued:

@@ -197,7 +197,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         at: how many tokens are before it.
-        expected: what the grammar expects, in words.
+        place: where the parser is, in words.
+        expected: what may come, in words.
         allowed: how many tokens it allows; None without a grammar.
         may_end: whether the answer may end there.
         masked: the probability that the grammar takes away; None without a model.
@@ -206,6 +207,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     at: int
+    place: str = ""
     expected: list[str] = []
     allowed: int | None = None
     may_end: bool = False

@@ -112,7 +112,8 @@ export function showStep(step, token, ask, model) {
   box.hidden = false;
   const parts = [el("h3", {}, token ? `In front of token ${step.at + 1}: ${visible(token.text)}` : "Behind the last token")];
   if (step.why) parts.push(el("p", { class: "why" }, `Out: ${step.why}.`));
-  if (step.expected.length) parts.push(el("p", {}, "Expected:"), el("ul", {}, ...step.expected.map((one) => el("li", {}, el("code", {}, one)))));
+  if (step.place) parts.push(el("p", { class: "place" }, `${step.place[0].toUpperCase()}${step.place.slice(1)}.`));
+  if (step.expected.length) parts.push(el("p", {}, "Next may come:"), el("ul", {}, ...step.expected.map((one) => el("li", {}, el("code", {}, one)))));
   if (step.allowed != null) parts.push(el("p", {}, `${step.allowed} tokens are allowed${step.may_end ? ", and the answer may end here" : ""}.`));
   if (step.masked != null) {
     const filled = el("i");
