@@ -21,8 +21,9 @@ PAGES = [
 ]
 ALL = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "DESIGN.md"]
 _LINK = re.compile(r"\]\(([^)#:]+)\)")
-# The pages of engines run in their environments: `tests/engines`.
-RUNNING = [page for page in PAGES if page.parent != ROOT / "docs" / "engines"]
+# The pages of engines run in their environments (`tests/engines`), tutorials in empty folders (`test_tutorials.py`).
+ELSEWHERE = (ROOT / "docs" / "engines", ROOT / "docs" / "tutorials")
+RUNNING = [page for page in PAGES if page.parent not in ELSEWHERE]
 
 
 @pytest.mark.parametrize("page", [*RUNNING, ROOT / "CONTRIBUTING.md"], ids=lambda path: str(path.relative_to(ROOT)))
