@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
+from syntagma.doctor.endpoint import Endpoint
 from syntagma.doctor.exchange import Exchange
-
-if TYPE_CHECKING:
-    from syntagma.doctor.endpoint import Endpoint
 
 __all__ = ["VERDICTS", "Broken", "Check", "Fault", "NotOffered", "Outcome", "Report", "Result", "Unsure", "Verdict"]
 
