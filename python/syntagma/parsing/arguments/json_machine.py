@@ -37,7 +37,8 @@ _STRING_STOP = re.compile('["\\\\\x00-\x1f]')
 _S, _STRING = r"[ \t\n\r]*+", r'"[^"\\\x00-\x1f]*+"'
 _SCALAR = rf"(?:{_STRING}|-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?|true|false|null)"
 _MEMBER = f"{_S}{_STRING}{_S}:{_S}{_SCALAR}{_S}"
-_SHORT_OBJECT = re.compile(rf"\{{(?:{_MEMBER}(?:,{_MEMBER})*+|{_S})\}}")
+# The group of members may be given back: Python before 3.11.5 reads possessive groups wrongly (gh-106052).
+_SHORT_OBJECT = re.compile(rf"\{{(?:{_MEMBER}(?:,{_MEMBER})*|{_S})\}}")
 """an object without objects, arrays and escapes in it"""
 _MAX_SHORT = 256
 """code points of it"""
