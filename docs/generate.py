@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import functools
 import inspect
 import itertools
 import sys
@@ -16,6 +17,7 @@ from typing import Any
 from clients_page import clients_page
 from doctor_page import doctor_page
 from engines_page import engines_page
+from figures import insert_figures, pages_with_figures
 from peers_table import insert_peers_table
 from pictures import PICTURES
 from server_fields_page import server_fields_page
@@ -243,12 +245,10 @@ except sg.LimitError as error:
 Work is bounded by *fuel*: units that an input costs, the same on every machine, so that what is accepted here is
 accepted everywhere. Only templates are bounded by time as well.
 
-A unit of `compile_fuel` is about a tenth of a microsecond and at most some hundred bytes, whatever asks for it.
-With the default every attack that is tried (`hostile -- --attacks` in `fuzz/`) ends within a second and 500 MB a
-stage, so that a server can compile what strangers send. What
-people write takes far less. Of 400 schemas from JSON Schema Store, GitHub and elsewhere the dearest takes a quarter of
-the default to be read (1.3 million units, 26 ms), one in a hundred more than 100,000. Reading a source, its normal form
-and its compilation have an account each.
+A unit of `compile_fuel` costs about the same time and memory, whatever asks for it. The default is chosen so that a
+server can compile what strangers send: `cargo run --release -p syntagma-fuzz --example hostile -- --attacks` shows what
+each attack takes on your machine. What people write takes far less. Reading a source, its normal form and its
+compilation have an account each.
 
 """
 
@@ -302,8 +302,14 @@ def sglang_names() -> str:
     return "".join(pages)
 
 
+def _with_figures(page: Path) -> str:
+    """A page that people write, with its figures as they are today."""
+    return insert_figures(page.read_text(encoding="utf-8"))
+
+
 PAGES = {
     "../README.md": lambda: insert_peers_table((DOCS.parent / "README.md").read_text()),
+    **{str(page.relative_to(DOCS)): functools.partial(_with_figures, page) for page in pages_with_figures(DOCS)},
     "clients.md": lambda: NOTE + clients_page(),
     "engines/index.md": lambda: NOTE + engines_page(),
     "reference/cli.md": command_line,

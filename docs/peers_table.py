@@ -6,7 +6,7 @@ import itertools
 import re
 from pathlib import Path
 
-__all__ = ["insert_peers_table", "peers_table"]
+__all__ = ["insert_peers_table", "peers_table", "results_table"]
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "RESULTS.md"
 PEERS = ("xgrammar", "llguidance", "outlines-core")
@@ -24,9 +24,9 @@ def insert_peers_table(readme: str) -> str:
 
 def peers_table() -> str:
     """Masks, compiling and correctness: ours, and each peer's."""
-    masks = _table("masks.py", "llama3", "pass")
-    times = {row["engine"]: row for row in _table("compile_times.py", "llama3", "compiled")}
-    right = {row["engine"]: row for row in _table("schema_correctness.py", None, "all right")}
+    masks = results_table("masks.py", "llama3", "pass")
+    times = {row["engine"]: row for row in results_table("compile_times.py", "llama3", "compiled")}
+    right = {row["engine"]: row for row in results_table("schema_correctness.py", None, "all right")}
     both = {peer: _beside(masks, peer) for peer in PEERS}
     rows = [
         ("a mask, first time, all together", "1", [both[peer]["first"] + " ×" for peer in PEERS]),
@@ -67,7 +67,7 @@ def _right(rows: dict[str, dict[str, str]], engine: str) -> str:
     return f"{row['all right']} of {int(row['exact']) + int(row['widened']) + int(row['refused'])}"
 
 
-def _table(script: str, part: str | None, column: str) -> _Table:
+def results_table(script: str, part: str | None, column: str) -> _Table:
     """The first table with a column in a section of the results, or in one of its parts."""
     text = _below(RESULTS.read_text(encoding="utf-8"), f"## {script}", "\n## ")
     if part is not None:
