@@ -11,31 +11,39 @@ import subprocess
 import sys
 import sysconfig
 import textwrap
+from collections.abc import Collection
 from pathlib import Path
 
 __all__ = ["run_blocks"]
 
 # A block of a kind that runs, and what it prints if that stands right below: "```text output".
 _BLOCK = re.compile(
-    r"^( *)```(?P<kind>python|sh)(?P<engine> [\w-]+)?\n(?P<code>.*?)^ *```\n"
+    r"^( *)```(?P<kind>python|sh)(?P<needs> [\w-]+)?\n(?P<code>.*?)^ *```\n"
     r"(?:\n\1```text output\n(?P<output>.*?)^ *```)?",
     re.MULTILINE | re.DOTALL,
 )
 
+# Environments of engines have the package, and may lack its command.
+_COMMAND = 'command -v syntagma > /dev/null || syntagma() { python -m syntagma "$@"; }\n'
 _SECONDS = 120
 """the longest that the commands of a block may take"""
 
 
-def run_blocks(page: Path, *, engine: str = "", ports: dict[str, int] | None = None, **names: object) -> None:
+def run_blocks(
+    page: Path, *, here: Collection[str] = (), ports: dict[str, int] | None = None, **names: object
+) -> dict[str, object]:
     """Run the blocks of a page.
 
-    A block runs if nothing stands behind its language, or the name of the engine that is here; so "no-run" never does.
+    A block runs if nothing follows its language, or something that is here; so "no-run" never does.
 
     Args:
         page: the Markdown file.
-        engine: what is installed here beside the package.
+        here: what blocks may need beside the package and its command line: "server", or an engine by its name.
         ports: numbers of ports on the page, and those to take in their place.
         **names: what the first block finds defined.
+
+    Returns:
+        What is defined after the last block of Python.
 
     Raises:
         AssertionError: a block prints something else than the page says, or a command fails.
@@ -46,7 +54,7 @@ def run_blocks(page: Path, *, engine: str = "", ports: dict[str, int] | None = N
     started: list[int] = []
     try:
         for block in _BLOCK.finditer(text):
-            if (block["engine"] or "").strip() not in ("", engine):
+            if (block["needs"] or "").strip() not in ("", *here):
                 continue
             code, promised = textwrap.dedent(block["code"]), block["output"]
             is_python = block["kind"] == "python"
@@ -58,6 +66,7 @@ def run_blocks(page: Path, *, engine: str = "", ports: dict[str, int] | None = N
         for group in started:  # what was started in the background, and is still there
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(group, signal.SIGTERM)
+    return names
 
 
 def _python(code: str, page: Path, names: dict[str, object], *, quiet: bool) -> str:
@@ -72,7 +81,7 @@ def _shell(code: str, started: list[int]) -> str:
     here = [str(Path(sys.executable).parent), sysconfig.get_path("scripts")]
     path = os.pathsep.join([*here, os.environ.get("PATH", os.defpath)])
     with subprocess.Popen(
-        ["bash", "-euo", "pipefail", "-c", code],
+        ["bash", "-euo", "pipefail", "-c", _COMMAND + code],
         env={**os.environ, "PATH": path, "COLUMNS": "120"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -21,7 +21,7 @@ _COMMAND = re.compile(r"(?:^|[|;&(] *)syntagma((?: +(?![|;&#>])\S+)+)", re.MULTI
 def commands_of(page: Path) -> Iterator[str]:
     """What follows `syntagma` in the blocks of commands of a page."""
     for block in _BLOCK.finditer(page.read_text(encoding="utf-8")):
-        if block[2].split()[:1] in ([], ["sh"]):
+        if block[2].split()[:1] in ([], ["sh"], ["bash"]):
             yield from (found[1].strip() for found in _COMMAND.finditer(block[3].replace("\\\n", " ")))
 
 

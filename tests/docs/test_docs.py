@@ -70,7 +70,8 @@ def test_a_wrong_name_is_found(span: str) -> None:
 
 @pytest.mark.parametrize("page", ALL, ids=lambda path: str(path.relative_to(ROOT)))
 def test_commands_and_their_options_are_known(page: Path) -> None:
-    wrong = {command: part for command in commands_of(page) if (part := unknown_part(command)) is not None}
+    spans = (span.removeprefix("syntagma ") for span in code_spans(page) if span.startswith("syntagma "))
+    wrong = {command: part for command in (*commands_of(page), *spans) if (part := unknown_part(command)) is not None}
     assert not wrong, f"{page.name}: {wrong}"
 
 

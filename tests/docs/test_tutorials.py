@@ -19,4 +19,4 @@ def test_tutorial_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(tmp_path)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         free = taken.getsockname()[1]
-    run_blocks(page, ports={PORT: free})
+    run_blocks(page, here={"server"}, ports={PORT: free})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import shutil
 from pathlib import Path
 
 import pytest
@@ -50,3 +51,11 @@ def test_what_is_no_model_is_refused(tmp_path: Path) -> None:
 def test_the_page_runs(gguf_file: Path) -> None:
     pytest.importorskip("llama_cpp")
     run_blocks(DOCS / "gguf.md", path=gguf_file)
+
+
+def test_the_tutorial_runs(gguf_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("llama_cpp")
+    monkeypatch.chdir(tmp_path)
+    shutil.copyfile(gguf_file, "model.gguf")
+    names = run_blocks(DOCS.parent / "tutorials" / "own-model.md", here={"llama-cpp"})
+    assert str(names["source"]).endswith(".gguf"), "the page has no block for GGUF files"

@@ -151,6 +151,14 @@ def test_the_page_runs(engine: Any, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "ContentDelta" in capsys.readouterr().out
 
 
+def test_the_tutorial_runs(engine: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = Path(__file__).parents[2] / "docs" / "tutorials" / "own-model.md"
+    port = int(engine.listening_address.rpartition(":")[2])
+    names = run_blocks(page, here={"llamacpp"}, ports={"8080": port})
+    assert "elsewhere" in names, "the page has no block for an engine that runs"
+
+
 def test_a_conversation_that_is_too_long(client: OpenAI) -> None:
     with pytest.raises(BadRequestError) as raised:
         client.chat.completions.create(model=MODEL, messages=[{"role": "user", "content": "word " * 5000}])
