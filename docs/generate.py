@@ -198,7 +198,7 @@ state.
 
 
 def parser_states() -> str:
-    """The states of the parser and the ways between them."""
+    """The states of the parser and the transitions between them."""
     pages = [NOTE + "# States of the parser\n\n" + STATES]
     pages.append("| state | `parser.state` | what is read |\n|---|---|---|\n")
     pages += [f"| {state} | `{meaning.now}` | {meaning.text} |\n" for state, meaning in MEANING.items()]

@@ -14,7 +14,7 @@ class ForkSafeLock:
     """A reentrant lock, as `lock`, that a forked child finds free.
 
     A child of `os.fork` has one thread. What another thread was doing under the lock stays half done there, and the
-    lock would stay locked for ever; so the child gets a new one.
+    lock would stay locked forever; so the child gets a new one.
 
     Args:
         forget: puts what the lock guards into order where a thread was cut off; it is called in the child.

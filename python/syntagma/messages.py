@@ -304,7 +304,7 @@ def _custom_tool(data: Mapping[str, Any]) -> Tool:
     given = _tool_input(inner.get("format"), f"{place}/format")
     text: dict[str, Any] = {"type": "string"}
     if given.definition:
-        # The model is told what it is held to.
+        # The model is told what it is constrained to.
         text["description"] = f"Text by this {_SYNTAX_NAMES[given.syntax]}:\n{given.definition}"
     parameters = {
         "type": "object",

@@ -25,7 +25,7 @@ name  ::= #"[a-zA-Z_]+" & ~word ;
         ("select a from from;", "refused", 1, 19, "'from' is no 'name' here"),
         ("select select from b;", "refused", 1, 14, "'select' is no 'name' here"),
         ("select a\nfrom b", "incomplete", 2, 7, "';' would end it"),
-        ("select a where", "refused", 1, 10, "a way on is 'FROM"),
+        ("select a where", "refused", 1, 10, "it could continue with 'FROM"),
         ("select a from b; x", "refused", 1, 17, "the text is complete before it"),
     ],
 )

@@ -1,6 +1,6 @@
 """The cache of a network of transformers, with sequences of any length as rows.
 
-New tokens go behind all columns, aligned on the right; columns in which a row has no token are hidden from it. So rows
+New tokens go after all columns, aligned on the right; columns in which a row has no token are hidden from it. So rows
 may be of any length, and may be given several tokens at once, or none.
 """
 
@@ -44,7 +44,7 @@ class PaddedCache:
         self._change(lambda tensor: tensor[:, :, :columns])
 
     def add(self, other: PaddedCache) -> None:
-        """Put the rows of another one behind these."""
+        """Put the rows of another one after these."""
         from torch.nn.functional import pad
 
         import torch

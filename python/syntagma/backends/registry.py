@@ -22,7 +22,7 @@ GROUP = "syntagma.backends"
 """the entry-point group by which packages add backends"""
 
 Loader: TypeAlias = Callable[..., tuple[Backend, ChatCodec]]
-"""`load(rest, **options)`: `rest` is what stands behind `name:` in the source, or `""`; options are keyword-only"""
+"""`load(rest, **options)`: `rest` is what stands after `name:` in the source, or `""`; options are keyword-only"""
 
 
 class _Row(NamedTuple):
@@ -35,7 +35,7 @@ class _Row(NamedTuple):
     needs: tuple[str, ...]
     """the libraries, by the name under which they are imported"""
     reads: Literal["folder", "file", "nothing"]
-    """what must stand behind the colon; a backend that needs nothing takes a folder as well"""
+    """what must stand after the colon; a backend that needs nothing takes a folder as well"""
 
 
 _ROWS = {

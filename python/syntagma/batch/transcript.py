@@ -59,7 +59,7 @@ def training_ids(
 ) -> TrainingIds:
     """The tokens of a conversation, and which of them the model wrote, its end of turn included.
 
-    Each turn is encoded by itself, behind the tokens of the prompt that it answered, as it was when the model wrote it.
+    Each turn is encoded by itself, after the tokens of the prompt that it answered, as it was when the model wrote it.
     Where its tokens were recorded they are taken as they are: no text is encoded a second time. As in
     `Turn.prompt_ids`, only the template's own text makes control tokens.
 
@@ -69,14 +69,14 @@ def training_ids(
         info: the model's vocabulary; it must be able to encode (`TokenizerInfo.encode`).
         turns: `all`: every assistant's message is the model's; `last`: the last one, and those before it are prompt.
         completions: index of a message → the tokens that the model wrote for it. Where they lack the end of the turn,
-            as when a limit cut them or an engine took it off, the template's stands behind them, and is not masked.
+            as when a limit cut them or an engine took it off, the template's stands after them, and is not masked.
         **options: as for `ChatCodec.render`; the generation prompt is added where a turn begins.
 
     Raises:
         ArgumentError: `E-TRANSCRIPT-TURN`, there is no assistant's message, or a completion is not of one of them;
-            `E-TRANSCRIPT-PREFIX`, the template writes a turn otherwise than behind its prompt, so that the model cannot
+            `E-TRANSCRIPT-PREFIX`, the template writes a turn differently than after its prompt: the model cannot
             have written it there; with the pointer of the message.
-        ArgumentError: `E-TRANSCRIPT-BLANK`, the vocabulary cannot encode a turn without a blank before it.
+        ArgumentError: `E-TRANSCRIPT-BLANK`, the vocabulary cannot encode a turn without a space before it.
         TemplateError, LimitError: as `ChatCodec.render`.
         VocabularyError: as `TokenizerInfo.encode`.
     """
@@ -137,7 +137,7 @@ class _Renderer:
             "E-TRANSCRIPT-PREFIX",
             "the template writes the turn otherwise once others follow"
             if later
-            else "the template writes the turn otherwise than behind its prompt",
+            else "the template writes the turn differently than after its prompt",
             hint='turns="last", with a row for each turn'
             if later
             else "template_kwargs may change how the turn is opened, such as whether the model reasons",
@@ -167,7 +167,7 @@ def _ends_with(ids: Sequence[int], text: str, info: TokenizerInfo) -> bool:
 
 
 def _encoded(whole: Prompt, pieces: Sequence[_Piece], info: TokenizerInfo) -> TrainingIds:
-    """The pieces, one behind the other, each with its mask."""
+    """The pieces, one after the other, each with its mask."""
     trusted = whole.template_ranges()
     ids: list[int] = []
     mask: list[int] = []
@@ -181,9 +181,9 @@ def _encoded(whole: Prompt, pieces: Sequence[_Piece], info: TokenizerInfo) -> Tr
 
 
 class _Encoder(NamedTuple):
-    """Encodes parts of a text as what stands behind the part before them.
+    """Encodes parts of a text as what stands after the part before them.
 
-    Some vocabularies put a blank before a text, or before each text behind a control token. A turn that stands behind
+    Some vocabularies put a space before a text, or before each text after a control token. A turn that stands after
     other text has none; so something is encoded before it, and taken off again.
     """
 
@@ -212,7 +212,7 @@ class _Encoder(NamedTuple):
                 if self.info.decode(longer[dropped:]) == wanted:
                     return longer[dropped:]
         raise ArgumentError(
-            "E-TRANSCRIPT-BLANK", "the vocabulary writes a blank before a turn, where the model cannot have written one"
+            "E-TRANSCRIPT-BLANK", "the vocabulary writes a space before a turn, where the model cannot have written one"
         )
 
     def _control_before(self, place: int) -> int:

@@ -1,4 +1,4 @@
-"""`syntagma generate`: one answer of a model, held to a grammar, a schema or tools."""
+"""`syntagma generate`: one answer of a model, constrained to a grammar, a schema or tools."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def generate(
     messages: Annotated[
         str | None, typer.Option(help="JSON file with a whole conversation, instead of a text.")
     ] = None,
-    grammar: Annotated[str | None, typer.Option(help=f"What the answer is held to. {GRAMMAR_FILE}")] = None,
+    grammar: Annotated[str | None, typer.Option(help=f"What the answer is constrained to. {GRAMMAR_FILE}")] = None,
     regex: Annotated[str | None, typer.Option(help="The same, as a regular expression.")] = None,
     tools: Annotated[str | None, typer.Option(help="JSON file with tools that the model may call.")] = None,
     tool_choice: Annotated[str, typer.Option(help="auto, required, none, or a tool's name.")] = "auto",

@@ -61,7 +61,7 @@ def grammar(
         bool,
         typer.Option(
             "--cost",
-            help="Measure its cost: time, memory, tokens of an answer; of a schema the dearest keywords.",
+            help="Measure its cost: time, memory, tokens of an answer; of a schema, the most expensive keywords.",
         ),
     ] = False,
     tokenizer: Annotated[
@@ -139,7 +139,7 @@ def _print_cost(cost: dict[str, Any]) -> None:
     keywords = cost.get("keywords")
     if keywords is not None and keywords["tried"]:
         left = f", {keywords['left']} not tried" if keywords["left"] else ""
-        write(f"the dearest of {keywords['tried']} keywords{left}:")
+        write(f"the most expensive of {keywords['tried']} keywords{left}:")
         for one in keywords["keywords"][:_SHOWN_KEYWORDS]:
             saved = f"{one['milliseconds']:+g} ms, {one['rules']:+d} rules, {one['compiled_bytes']:+d} bytes"
             write(f"  {one['pointer']}: {saved}")

@@ -22,12 +22,12 @@ JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.
 
 
 def write(text: str, *, end: str = "\n") -> None:
-    """Print text, and a line break behind it; characters that the terminal cannot show are escaped."""
+    """Print text, and a line break after it; characters that the terminal cannot show are escaped."""
     _write(sys.stdout, text + end)
 
 
 def warn(text: str, *, end: str = "\n") -> None:
-    """Print text, and a line break behind it, to stderr."""
+    """Print text, and a line break after it, to stderr."""
     _write(sys.stderr, text + end)
 
 

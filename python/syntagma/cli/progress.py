@@ -23,7 +23,7 @@ def progress(label: str, total: float | None = None, *, hidden: bool = False) ->
         hidden: show nothing, as the block writes to the terminal itself.
 
     Yields:
-        what is told of the progress; None: nobody looks.
+        called with the progress; None: it is not shown.
     """
     if hidden or not sys.stderr.isatty():
         yield None

@@ -35,7 +35,7 @@ def replay(
     prompt: Annotated[bool, typer.Option("--prompt", help="Print the prompt as well.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Parse a recorded answer again, and show the events; exit code 1 if anything is otherwise than recorded."""
+    """Parse a recorded answer again, and show the events; exit code 1 if anything differs from the recording."""
     recorded = Bundle.from_json(read_bytes(bundle), source=bundle)
     with of_file(bundle), progress(bundle):
         done = replay_bundle(recorded, fmt=None if format_ is None else load_format(format_), chunks=chunks.value)

@@ -62,11 +62,11 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
         str | None,
         typer.Option(
             help="What the grammar enforces of calls that are not required: off, name or parameters. Without it: "
-            "parameters, and off where an engine cannot be held to it."
+            "parameters, and off where an engine cannot enforce it."
         ),
     ] = None
     unheld: Annotated[
-        str, typer.Option(help="What becomes of a constraint that an engine cannot be held to: refuse or check.")
+        str, typer.Option(help="What becomes of a constraint that an engine cannot enforce: refuse or check.")
     ] = "refuse"
     lookalikes: Annotated[
         str,
@@ -155,7 +155,7 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
         typer.Option(
             "--log-level",
             "--uvicorn-log-level",
-            help="What the log tells: debug, info (a line for each request), warning or error.",
+            help="What is logged: debug, info (a line for each request), warning or error.",
         ),
     ] = "warning"
     otlp_traces_endpoint: Annotated[

@@ -50,7 +50,7 @@ def settings_of(options: ServeOptions) -> Settings:
             option = "--" + name.replace("_", "-")
             raise RequestError("E-REQUEST-ARGUMENT", f"{option} is one of {', '.join(known)}, not {given!r}")
     if options.upstream and options.thinking_tokens is not None:
-        raise RequestError("E-REQUEST-ARGUMENT", "--thinking-tokens: engines elsewhere cannot be held to it")
+        raise RequestError("E-REQUEST-ARGUMENT", "--thinking-tokens: engines elsewhere cannot enforce it")
     _check_shared(options)
     _tls(options)
     both = ("reasoning_content", "reasoning")
@@ -132,7 +132,7 @@ def run_here(options: ServeOptions, listener: socket.socket, begun: Callable[[li
     Args:
         options: all of them.
         listener: bound.
-        begun: is told the names of the models, once they are loaded.
+        begun: called with the names of the models, once they are loaded.
 
     Raises:
         SyntagmaError: a model cannot be loaded, or the options do not go together.

@@ -46,7 +46,7 @@ def _elsewhere(options: ServeOptions, addresses: list[str]) -> list[ServedModel]
     groups: dict[str | None, list[str]] = {}
     for text in addresses:
         named, equals, address = text.partition("=")
-        # An address may hold an equals sign, too, behind the colon of its kind.
+        # An address may hold an equals sign, too, after the colon of its kind.
         known = bool(equals) and ":" not in named
         groups.setdefault(named if known else options.name, []).append(address if known else text)
     served = []

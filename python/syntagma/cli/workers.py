@@ -116,7 +116,7 @@ def run_workers(options: ServeOptions, listener: socket.socket, begun: Callable[
     Args:
         options: all of them.
         listener: bound.
-        begun: is told the names of the models, once all workers have loaded them.
+        begun: called with the names of the models, once all workers have loaded them.
 
     Raises:
         RequestError: `E-REQUEST-ARGUMENT`, the system cannot share sockets; `E-REQUEST-WORKER`, a worker ended soon

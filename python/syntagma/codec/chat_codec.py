@@ -165,7 +165,7 @@ class ChatCodec:
             now: the clock of the template's `strftime_now`.
             stream_reasoning: False: the parser hands reasoning out in one piece, when it is over.
             policies: what the parser does where there is more than one right answer; None: the defaults.
-            id_seed: what the ids of calls that bring none are made of; None: random.
+            id_seed: what the ids of calls that have none are made of; None: random.
             strict: the parser raises at the first thing that is malformed instead of recovering.
             **asked: `tool_choice`, `parallel_tool_calls`, `response_format`, `reasoning`, `reasoning_format`,
                 `enforce`, `budgets`, `template_kwargs`, `history_calls` (by default the calls of `messages`) and

@@ -86,7 +86,7 @@ class Turn(FormatTexts):
 
     @functools.cached_property
     def whole_grammar(self) -> Grammar | None:
-        """The same with what the prompt holds of the answer already: `begin` brings a matcher behind that.
+        """The same with what the prompt holds of the answer already: `begin` brings a matcher after that.
 
         Raises:
             FormatError, GrammarError, LimitError: as `syntagma.constraints.build_grammar`.
@@ -99,7 +99,7 @@ class Turn(FormatTexts):
 
     @entry
     def begin(self, matcher: GrammarMatcher, info: TokenizerInfo) -> None:
-        """Bring a matcher of `whole_grammar` to where the model goes on: behind `begun`.
+        """Bring a matcher of `whole_grammar` to where the model goes on: after `begun`.
 
         Args:
             matcher: at the start of its text.
@@ -131,7 +131,7 @@ class Turn(FormatTexts):
         before, after = begun[max(0, taken - _SHOWN) : taken], begun[taken : taken + _SHOWN]
         raise RequestError(
             "E-REQUEST-PREFIX",
-            f"no answer that is allowed begins with the final message: at character {taken} of what it shows, behind "
+            f"no answer that is allowed begins with the final message: at character {taken} of what it shows, after "
             f"{before!r}, there cannot be {after!r}",
             pointer="/messages",
         )

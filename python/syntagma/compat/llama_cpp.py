@@ -102,7 +102,7 @@ def _lazily(turn: Turn) -> Mapping[str, Any]:
 
 
 def _triggers(turn: Turn, blocks: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
-    """What begins a call; behind the end of reasoning, if the prompt has opened it."""
+    """What begins a call; after the end of reasoning, if the prompt has opened it."""
     if turn.start.reasoning != "open":
         # A word that is one ordinary token would be missed inside of a longer token.
         markers = frozenset(turn.preserved_tokens)

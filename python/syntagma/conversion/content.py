@@ -41,7 +41,7 @@ def parts_of(content: Content) -> list[dict[str, Any]]:
 
 
 def joined_content(first: Content, second: Content) -> Content:
-    """Two contents, one behind the other."""
+    """Two contents, one after the other."""
     if not first or not second:
         return first or second
     return [*parts_of(first), *parts_of(second)]

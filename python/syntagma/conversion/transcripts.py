@@ -187,7 +187,7 @@ def _places(messages: Sequence[Message]) -> Iterator[str]:
 
 
 def _with_tools(messages: Sequence[openchatml.Message], tools: Sequence[Tool]) -> list[openchatml.Message]:
-    """The messages with the tools in the developer's message, which comes behind the system's."""
+    """The messages with the tools in the developer's message, which comes after the system's."""
     at = 0
     while at < len(messages) and messages[at].role == "system":
         at += 1

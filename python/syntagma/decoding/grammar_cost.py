@@ -36,7 +36,7 @@ class CostWarning(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         figure: the attribute of `GrammarCost` that is too high.
         value: what it is.
-        limit: above which it is told.
+        limit: above which there is a warning.
         message: what that means, in a sentence.
     """
 

@@ -54,7 +54,7 @@ class KeywordCosts(msgspec.Struct, frozen=True, kw_only=True):
     """The keywords of a schema by what they cost.
 
     Attributes:
-        keywords: those that were tried, the dearest first.
+        keywords: those that were tried, the most expensive first.
         tried: how many.
         left: how many were not tried, since the bounds were reached.
     """

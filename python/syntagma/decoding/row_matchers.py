@@ -50,7 +50,7 @@ class RowMatchers:
         self._rows: NDArray[np.integer[Any]] | None = None
         """the batch as it was last seen"""
         self._matchers: list[GrammarMatcher | None] = []
-        """one for each row; it has accepted fewer tokens than the row holds behind its prompt if the row is over"""
+        """one for each row; it has accepted fewer tokens than the row holds after its prompt if the row is over"""
         self._prompt = 0
         """tokens of a prompt, padding included"""
 
@@ -62,7 +62,7 @@ class RowMatchers:
         """Bring the matchers to the ends of the rows.
 
         Args:
-            rows: integers [batch, tokens], the prompts and all that was written behind them; copied.
+            rows: integers [batch, tokens], the prompts and all that was written after them; copied.
 
         Raises:
             ArgumentError: `E-BATCH-SIZE`, no batch, or one that the grammars cannot be dealt out to.

@@ -169,7 +169,7 @@ class TokenizerInfo:
     def control_tokens(self) -> dict[str, int]:
         """The tokens that no text of users or tools may become, id by text.
 
-        These are the special tokens, the ends of a turn, and the added tokens that are more than words and blanks.
+        These are the special tokens, the ends of a turn, and the added tokens that are more than words and whitespace.
         """
         return dict(ControlTokens(self._tokens).ids)
 
@@ -223,8 +223,9 @@ class TokenizerInfo:
     def least_tokens(self, text: str) -> int:
         """A bound that costs no encoding: `encode` gives at least so many tokens for the text, and most often far more.
 
-        It is the text's bytes without blanks, divided by those of the longest token; 0 where a vocabulary has one token
-        for any unknown text. Blanks may belong to the token beside them; what a normalisation may save is allowed for.
+        It is the text's bytes without whitespace, divided by those of the longest token; 0 where a vocabulary has one
+        token for any unknown text. Whitespace may belong to the token next to it; what a normalisation may save is
+        allowed for.
         """
         if self._longest is None:
             table = self._tokens.table

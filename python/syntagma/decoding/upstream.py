@@ -81,11 +81,11 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         text: the text that follows; may be empty.
-        tokens: how many tokens it is, where the engine tells; they count where no piece has `completion_tokens`.
+        tokens: how many tokens it is, where the engine reports them; they count where no piece has `completion_tokens`.
         logprobs: of the tokens that are new, if asked for.
         finish_reason: `stop`: the model ended its turn, or a stop string came; `length`: the tokens ran out.
-        prompt_tokens: tokens of the prompt, where the engine tells.
-        completion_tokens: tokens written so far, where the engine tells.
+        prompt_tokens: tokens of the prompt, where the engine reports them.
+        completion_tokens: tokens written so far, where the engine reports them.
     """
 
     text: str = ""
@@ -97,7 +97,7 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EngineFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What an engine says of itself; None, or empty, where it does not tell.
+    """What an engine says of itself; None, or empty, where it does not say.
 
     Attributes:
         model_name: the model that it runs.
@@ -130,7 +130,7 @@ class Upstream(Protocol):
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The keys of `Grammar.exports` that it can be held to, the best first; empty: it holds nothing."""
+        """The keys of `Grammar.exports` that it can enforce, the best first; empty: it enforces nothing."""
         ...
 
     @property
@@ -139,7 +139,7 @@ class Upstream(Protocol):
         ...
 
     def holds(self, constraint: Constraint) -> bool:
-        """Whether it can be held to all of a constraint in one of its languages."""
+        """Whether it can enforce all of a constraint in one of its languages."""
         ...
 
     async def describe(self) -> EngineFacts:

@@ -47,7 +47,7 @@ class Forecast(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Crew(msgspec.Struct, forbid_unknown_fields=True):
-    """What an answer is held to."""
+    """What an answer is constrained to."""
 
     rank: Literal["captain", "pilot", "engineer"]
     age: Annotated[int, msgspec.Meta(ge=18, le=80)]

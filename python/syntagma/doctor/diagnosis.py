@@ -45,7 +45,7 @@ def diagnose(
         only: checks or families of checks (`stream.done`, `stream`) that are run; empty: all.
         skip: those that are left out.
         timeout: seconds that one answer may take.
-        limit: seconds for everything; checks behind it are `unsure`. None: no limit.
+        limit: seconds for everything; checks after it are `unsure`. None: no limit.
         max_tokens: tokens of an answer whose length does not matter; models that reason long need more.
         on_result: told of each result as it is there.
 

@@ -127,7 +127,7 @@ class Endpoint:
 
         Args:
             method: of HTTP.
-            path: behind the base URL.
+            path: after the base URL.
             body: what is sent, as it is.
             key: another key than that of this endpoint.
         """

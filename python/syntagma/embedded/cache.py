@@ -22,7 +22,7 @@ class Cache:
 
     Attributes:
         data: float32 [layers, 2, kv_heads, rows, capacity, head width]; rows and capacity may be more than are used.
-            What stands behind a row's end is finite.
+            What stands after a row's end is finite.
         lengths: int64 [rows], the positions that each row holds.
     """
 
@@ -45,7 +45,7 @@ class Cache:
             self._resize(self.data.shape[3], min(max(length, 2 * room, _LEAST), self._limit))
 
     def add(self, count: int) -> None:
-        """Add empty rows behind the others."""
+        """Add empty rows after the others."""
         before = len(self.lengths)
         self.lengths = np.concatenate((self.lengths, np.zeros(count, np.int64)))
         if before + count > self.data.shape[3]:

@@ -245,10 +245,10 @@ class Network:
 
 
 class _Places:
-    """Where the tokens of a pass stand: one behind the other for products with weights, in rows for attention.
+    """Where the tokens of a pass stand: one after the other for products with weights, in rows for attention.
 
     Attributes:
-        ids: the token ids, one row behind the other.
+        ids: the token ids, one row after the other.
         positions: their positions, each in its row.
         counts: tokens of each row.
         end: positions of the longest row, the new tokens included.

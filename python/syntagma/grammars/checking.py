@@ -148,7 +148,7 @@ def _code_points(text: str) -> dict[int, int]:
 
 
 def _read(grammar: _engine.Grammar, text: str, limits: Limits) -> tuple[_engine.GrammarMatcher, int]:
-    """A matcher behind what it accepts of a text, and how much that is."""
+    """A matcher after what it accepts of a text, and how much that is."""
     special = grammar.symbol_texts()
     matcher = _engine.GrammarMatcher(_compiled(grammar, limits, special))
     return matcher, accept_text(matcher, text, [(spelled, _END + 1 + at) for at, spelled in enumerate(special)])
@@ -175,7 +175,7 @@ def _rejection(
         message = f"{excluded[1]!r} is no {excluded[0]!r} here: the rule excludes it"
     elif continuation:
         shown = continuation if len(continuation) <= _SHOWN else continuation[:_SHOWN] + "…"
-        message += f"; {shown!r} would end it" if incomplete else f"; a way on is {shown!r}"
+        message += f"; {shown!r} would end it" if incomplete else f"; it could continue with {shown!r}"
     elif not incomplete and matcher.is_accepting():
         message += "; the text is complete before it"
     begin = text.rfind("\n", 0, offset) + 1
@@ -198,7 +198,7 @@ def _rejection(
 
 
 def _source_name(rule: str) -> str:
-    """The name that the source gave a rule: what a reader or the normal form made of it has more behind."""
+    """The name that the source gave a rule: what a reader or the normal form made of it has more after."""
     return rule.split(" ", maxsplit=1)[0].rstrip("'#") or rule
 
 

@@ -30,7 +30,7 @@ _SUFFIXES: dict[str, Notation] = {
 # Rules at the beginnings of lines. Lark's may have a priority, parameters, and marks before the name.
 _DEFINITION = re.compile(r"^[ \t]*([A-Za-z_][\w-]*)[ \t]*::?=", re.MULTILINE)
 _LARK_RULE = re.compile(r"^[?!_]*[A-Za-z]\w*(?:\.-?\d+|\{[^}]*\}|\[[^\]]*\])*[ \t]*:", re.MULTILINE)
-# A semicolon behind a rule, a pattern: in GBNF the one means nothing, and the other would be a comment.
+# A semicolon after a rule, a pattern: in GBNF the one means nothing, and the other would be a comment.
 _EBNF_SIGN = re.compile(r"^[^#\n]*;[ \t]*$|#(?:ex?|substrs)?[\"']", re.MULTILINE)
 _PLAIN_DEFINITION = re.compile(r"^[ \t]*[A-Za-z_][\w-]*[ \t]*=", re.MULTILINE)
 
@@ -45,7 +45,7 @@ def notation_of_text(text: str) -> tuple[Notation, ...]:
     """The notations that a text may be written in, the likeliest first.
 
     JSON is a structural tag or a schema. Rules `name ::= …` are GBNF where one is called `root` and no sign of EBNF is
-    seen, such as a semicolon behind a rule; otherwise EBNF, or else the other of the two. `name: …` is Lark, and
+    seen, such as a semicolon after a rule; otherwise EBNF, or else the other of the two. `name: …` is Lark, and
     `name = …` EBNF.
 
     Raises:

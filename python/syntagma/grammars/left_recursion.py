@@ -30,7 +30,7 @@ _NOTHING = "<nothing>"
 
 
 def left_recursive_rule(source: str) -> str | None:
-    """The name of a rule that may begin with itself, at once, over others or behind parts that may be empty.
+    """The name of a rule that may begin with itself, at once, over others or after parts that may be empty.
 
     Args:
         source: GBNF as the library writes it.
@@ -84,7 +84,7 @@ def _read(source: str) -> tuple[_Rules, dict[str, str]]:
 
 
 def _repeated(item: str, times: re.Match[str], rules: _Rules, name: str) -> str:
-    """An item so many times, as a rule of this name: without a bound, it goes on with itself behind the item."""
+    """An item so many times, as a rule of this name: without a bound, it goes on with itself after the item."""
     sign = times[0]
     counted = sign.startswith("{")
     optional = sign in "*?" or (counted and int(times["least"] or 0) == 0)

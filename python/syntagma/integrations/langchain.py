@@ -65,7 +65,7 @@ def _chat_class() -> Any:
             return self.bind(tools=declared, tool_choice=choice, **options)
 
         def with_structured_output(self, schema: Any, *, include_raw: bool = False, **options: Any) -> Any:
-            """The model held to a schema: its answer is JSON, which is read into a dictionary, or into the class."""
+            """The model constrained to a schema: its answer is JSON, read into a dictionary or into the class."""
             shape = convert_to_json_schema(schema)
             named = {"name": shape.get("title") or "answer", "schema": shape}
             bound = self.bind(response_format={"type": "json_schema", "json_schema": named}, **options)

@@ -23,7 +23,7 @@ def handler(models: Model | Mapping[str, Model]) -> Any:
     """A `litellm.CustomLLM`: `completion`, `acompletion`, and both streamed.
 
     Args:
-        models: the model that answers whatever it is called; or several by name, the part of `model=` behind the
+        models: the model that answers whatever it is called; or several by name, the part of `model=` after the
             provider.
 
     Raises:

@@ -54,7 +54,7 @@ class Constraint:
         """The logits with those of tokens that may not come next at minus infinity.
 
         Args:
-            tokens: integer `mlx.core.array` [tokens], the prompt and all that was written behind it.
+            tokens: integer `mlx.core.array` [tokens], the prompt and all that was written after it.
             logits: floating `mlx.core.array` [1, vocab].
 
         Raises:

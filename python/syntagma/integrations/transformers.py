@@ -74,7 +74,7 @@ class Constraint:
         The scores that are given are left as they are: `generate` hands them out as `logits` and uses them again.
 
         Args:
-            input_ids: integer tensor [batch, tokens], the prompts and all that was written behind them.
+            input_ids: integer tensor [batch, tokens], the prompts and all that was written after them.
             scores: float tensor [batch, vocab] on any device.
 
         Raises:
@@ -135,7 +135,7 @@ class EventStreamer:
         return [parser.message for parser in self._parsers]
 
     def put(self, value: Any) -> None:
-        """Take the prompts, or what was sampled behind them; `generate` calls it.
+        """Take the prompts, or what was sampled after them; `generate` calls it.
 
         Args:
             value: integer tensor [batch, tokens], or [batch] with one token for each sequence.

@@ -39,10 +39,10 @@ def checked_value(key: str, value: str) -> str:
     """An attribute's value as it is written.
 
     Raises:
-        HeaderError: `E-PARSE-HEADER`, it is empty, ends in `<`, or holds white space or control characters.
+        HeaderError: `E-PARSE-HEADER`, it is empty, ends in `<`, or holds whitespace or control characters.
     """
     if not is_value(value):
-        hint = "values are words: no white space, no control characters, no < at the end"
+        hint = "values are words: no whitespace, no control characters, no < at the end"
         raise error_for(HEADER, f"{key}={value!r} cannot be written", hint=hint)
     return escape(value)
 
@@ -103,13 +103,13 @@ def render(
     Args:
         transcript: a transcript, or messages.
         header: the document header; a transcript brings its own.
-        separator: white space between messages; canonical is one line feed.
+        separator: whitespace between messages; canonical is one line feed.
 
     Raises:
         OpenChatMLError: something cannot be written so that it reads back equal; nothing is repaired silently.
     """
     if separator.strip(" \t\r\n"):
-        raise error_for(HEADER, "only white space may stand between messages")
+        raise error_for(HEADER, "only whitespace may stand between messages")
     if isinstance(transcript, Transcript):
         header = header or transcript.header
         messages: Iterable[Message] = transcript.messages

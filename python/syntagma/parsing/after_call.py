@@ -58,7 +58,7 @@ class AfterCall:
     Args:
         window: the text.
         compiled: the format.
-        out: what is told what was read.
+        out: receives what was read.
         max_capture: code points, at most, of an id or a name after the arguments.
 
     Attributes:

@@ -44,7 +44,7 @@ class ReaderParts(NamedTuple):
 
     Attributes:
         compiled: the format.
-        emitter: what is told what was read.
+        emitter: receives what was read.
         limits: bounds on held text.
         policies: the caller's choices.
         tools: the declared tools by name; None: undeclared.
@@ -163,7 +163,7 @@ class CallReader:
     def match(self, *, final: bool, before_end: bool = False) -> NeedMore | Call | NotACall:
         """Find out which of the candidates the text is, up to the commit point.
 
-        Where it is one, the emitter is told that the call starts, and the window's mark is gone. Where it is none, the
+        Where it is one, the emitter gets the start of the call, and the window's mark is gone. Where it is none, the
         window stays as it is.
 
         Args:

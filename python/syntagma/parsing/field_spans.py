@@ -25,7 +25,7 @@ class FieldSpan(msgspec.Struct, frozen=True):
 
     Attributes:
         start: code point of the raw text at which it begins.
-        end: code point behind its last.
+        end: code point after its last.
         pointer: JSON pointer of the field in the message. Empty: of the message as a whole.
         is_value: it is the text of a value; else what an object, an array, a call or the message is written with.
     """

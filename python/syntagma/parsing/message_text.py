@@ -22,7 +22,7 @@ class MessageText:
         window: the text.
         frames: finds the ends of messages in it.
         router: what ends messages.
-        out: what is told what was read.
+        out: receives what was read.
 
     Attributes:
         kind: what the body is that was begun last.

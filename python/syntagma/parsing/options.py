@@ -14,7 +14,7 @@ class ReadingOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How text is read; the request is not asked.
 
     Attributes:
-        id_seed: what the ids of calls that bring none are made of; the same seed gives the same ids. None: random.
+        id_seed: what the ids of calls that have none are made of; the same seed gives the same ids. None: random.
         stream_reasoning: False: reasoning comes in one piece, when it is over.
         policies: what happens where there is more than one right answer.
         keep_raw: keep the text, for `StreamParser.raw`.
@@ -34,7 +34,7 @@ class ParserOptions(SharedOptions, total=False):
     Attributes:
         prompt: the rendered prompt, whose tail says what is open already: an `sg.Prompt`, or a plain string. None:
             there is none.
-        id_seed: what the ids of calls that bring none are made of; the same seed gives the same ids. None (the
+        id_seed: what the ids of calls that have none are made of; the same seed gives the same ids. None (the
             default): random.
         stream_reasoning: False: reasoning comes in one piece, when it is over.
         policies: what happens where there is more than one right answer.

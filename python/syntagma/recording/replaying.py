@@ -24,7 +24,7 @@ _NOTHING = "nothing"
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """The first thing that is otherwise than recorded.
+    """The first thing that differs from the recording.
 
     Attributes:
         pointer: its place in the bundle: below `/events`, `/message` or `/error`. Deltas of one kind that follow each

@@ -148,7 +148,7 @@ class Prompt(str):
     def markers(self) -> frozenset[str]:
         """What looks like a marker in the template's own text of this prompt.
 
-        That is a piece without blanks in angle brackets, and capitals in square brackets: a guess, for want of a
+        That is a piece without whitespace in angle brackets, and capitals in square brackets: a guess, for want of a
         vocabulary.
         """
         return markers_in(self.segments)

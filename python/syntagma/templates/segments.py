@@ -57,7 +57,7 @@ def joined(pieces: Iterable[Segment]) -> tuple[Segment, ...]:
 
 
 def _known(runs: Iterable[tuple[int, str | None]]) -> list[tuple[int, Origin]]:
-    """The runs; text of unknown origin is taken for that of the others before it, or behind it."""
+    """The runs; text of unknown origin is taken for that of the others before it, or after it."""
     found: list[tuple[int, Origin]] = []
     runs = list(runs)
     others = [origin for _, origin in runs if origin is not None and origin != TEMPLATE]

@@ -86,7 +86,7 @@ def _texts_of_others(variables: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """All strings in a value that are not blank."""
+    """All strings in a value that are not empty."""
     stack = [value]
     while stack:
         item = stack.pop()

@@ -140,7 +140,7 @@ class TemplateTester:
             raise _failure(
                 f"the render of the whole conversation does not begin with the prompt: at {at}, "
                 f"{whole[at : at + _SHOWN]!r} instead of {prompt[at : at + _SHOWN]!r}",
-                hint="give `output`: the template writes this turn otherwise than its prompt begins it",
+                hint="give `output`: the template writes this turn differently from how its prompt begins it",
             )
         return self._without_end(whole[len(prompt) :])
 

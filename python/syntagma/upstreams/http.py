@@ -86,7 +86,7 @@ class HttpUpstream(ABC):
         return self.model or "model"
 
     def holds(self, constraint: Constraint) -> bool:  # noqa: ARG002 - of most languages all is held
-        """Whether it can be held to all of a constraint; see `Upstream.holds`."""
+        """Whether it can enforce all of a constraint; see `Upstream.holds`."""
         return True
 
     @abstractmethod

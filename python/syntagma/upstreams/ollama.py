@@ -46,7 +46,7 @@ class Ollama(HttpUpstream):
                 raise UpstreamError(
                     "E-UPSTREAM-MODEL",
                     f"the engine has {len(known)} models",
-                    hint=f"name one behind its URL, as #{next(iter(known), 'NAME')}",
+                    hint=f"name one after its URL, as #{next(iter(known), 'NAME')}",
                     source=self.address,
                 )
             (self.model,) = known

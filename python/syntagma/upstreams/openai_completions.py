@@ -1,4 +1,4 @@
-"""Any server with OpenAI's `POST /v1/completions`, of which nothing more is known: it is held to no grammar."""
+"""Any server with OpenAI's `POST /v1/completions`, of which nothing more is known: it enforces no grammar."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class OpenAICompletions(HttpUpstream):
             raise UpstreamError(
                 "E-UPSTREAM-MODEL",
                 f"the engine has {len(models)} models",
-                hint=f"name one behind its URL, as #{next(iter(models), 'NAME')}",
+                hint=f"name one after its URL, as #{next(iter(models), 'NAME')}",
                 source=self.address,
             )
         self.model = self.model or next(iter(models))

@@ -67,7 +67,7 @@ class UpstreamPool:
         return self._members[0].upstream.model_name
 
     def holds(self, constraint: Constraint) -> bool:
-        """Whether all of them can be held to a constraint."""
+        """Whether all of them can enforce a constraint."""
         return all(one.upstream.holds(constraint) for one in self._members)
 
     async def describe(self) -> EngineFacts:

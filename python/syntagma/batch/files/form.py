@@ -41,7 +41,7 @@ def form_of(path: Path) -> FileForm:
         raise BatchError(
             "E-BATCH-SUFFIX",
             "the file's name does not say what it holds",
-            hint="a name ends in .jsonl or .ndjson, with .gz or .zst behind it if compressed, or in .parquet",
+            hint="a name ends in .jsonl or .ndjson, with .gz or .zst after it if compressed, or in .parquet",
             source=str(path),
         )
     if rows == "parquet" or compression == "zst":

@@ -1,7 +1,7 @@
 """The journal of a run: how far it is, so that another run goes on from there.
 
 A run appends what it makes to partial files. When these are on the disk, it appends a line to the journal, with the
-position in the source and the sizes of the partial files. Whatever stands behind those sizes was written by a run that
+position in the source and the sizes of the partial files. Whatever stands after those sizes was written by a run that
 was stopped before the next line, and is cut off by the run that goes on: no row is lost, and none is there twice.
 """
 

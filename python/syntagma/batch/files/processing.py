@@ -86,7 +86,7 @@ def _process_lines(job: Job, chunk: Chunk) -> Block:
 
 
 def _rows(chunk: Chunk) -> Iterator[tuple[int, str, Any, Problem | None]]:
-    """Number, text, value and error of each line that is not blank; the value is None where there is an error."""
+    """Number, text, value and error of each line that is not empty; the value is None where there is an error."""
     for at, line in enumerate(chunk.data.split(b"\n")):
         raw = line.strip()
         if chunk.first + at == 1:
@@ -147,7 +147,7 @@ def _written(job: Job, rows: list[dict[str, Any]]) -> bytes:
 
 
 def _lines(job: Job, rows: Iterable[Mapping[str, Any]]) -> bytes:
-    """Lines; compressed as a whole of their own, since such wholes can be put one behind the other."""
+    """Lines; compressed as a whole of their own, since such wholes can be put one after the other."""
     plain_text = b"".join(json_of(row) + b"\n" for row in rows)
     if not plain_text or job.target_form.compression is None:
         return plain_text

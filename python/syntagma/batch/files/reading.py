@@ -30,7 +30,7 @@ class Chunk(msgspec.Struct, frozen=True):
         first: number of the first row, from 1; of JSON lines, of its line.
         rows: how many rows, or lines.
         data: the lines, or the rows as an Arrow stream.
-        end: position in the file behind the last row: bytes (before compression) of JSON lines, rows of Parquet.
+        end: position in the file after the last row: bytes (before compression) of JSON lines, rows of Parquet.
         too_long: offsets of lines that are longer than `LINE_BYTES`; `data` holds their beginning.
         fraction: how much of the file was read, from 0 to 1.
     """
@@ -54,7 +54,7 @@ def chunks(path: Path, form: FileForm, *, position: int, row: int, most: int) ->
         most: rows of a chunk.
 
     Raises:
-        BatchError: `E-BATCH-READ`, the file cannot be read; with the number of the row behind what was read.
+        BatchError: `E-BATCH-READ`, the file cannot be read; with the number of the row after what was read.
     """
     read = _lines if form.rows == "jsonl" else _batches
     done = row

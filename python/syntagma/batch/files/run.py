@@ -91,7 +91,7 @@ def process_file(
 
     Args:
         stage: the step: `Parse`, `Render`, `Constrain` or `Transcript`.
-        source: JSON lines (`.jsonl`, `.ndjson`, with `.gz` or `.zst` behind it if compressed) or Parquet (`.parquet`).
+        source: JSON lines (`.jsonl`, `.ndjson`, with `.gz` or `.zst` after it if compressed) or Parquet (`.parquet`).
         target: the same. From JSON lines to Parquet, what is neither text nor number becomes JSON text.
         errors: the side file, JSON lines: the rows that could not be processed, each with its number, from 1 (of JSON
             lines, of the line), its error and its data. None: `TARGET.errors.jsonl`. It appears only if there are any.
@@ -240,7 +240,7 @@ def _header(job: Job, source: Path) -> Header:
 
 
 def _cut(path: Path, size: int) -> BinaryIO:
-    """A partial file that is as long as the journal says, open behind its end.
+    """A partial file that is as long as the journal says, open after its end.
 
     Raises:
         BatchError: `E-BATCH-RESUME`, it is shorter.

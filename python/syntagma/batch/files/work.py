@@ -1,4 +1,4 @@
-"""Rows for a Parquet file while it is being made: tables one behind the other, each an Arrow stream of its own.
+"""Rows for a Parquet file while it is being made: tables one after the other, each an Arrow stream of its own.
 
 A Parquet file has its directory at its end, so that it cannot be gone on with. Tables in a row can be; they are written
 as Parquet when all rows are there.

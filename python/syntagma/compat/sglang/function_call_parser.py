@@ -25,7 +25,7 @@ __all__ = ["FunctionCallParser", "ToolCallConstraint"]
 ToolCallConstraint: TypeAlias = (
     tuple[Literal["structural_tag"], LegacyStructuralTagResponseFormat] | tuple[Literal["json_schema"], dict[str, Any]]
 )
-"""what a model is held to, and its kind"""
+"""what a model is constrained to, and its kind"""
 
 
 class FunctionCallParser:
@@ -106,7 +106,7 @@ class FunctionCallParser:
     def get_structure_constraint(
         self, tool_choice: ToolChoice | str | Mapping[str, Any], parallel_tool_calls: bool = True
     ) -> ToolCallConstraint | None:
-        """What a model must be held to for a tool choice.
+        """What a model must be constrained to for a tool choice.
 
         Args:
             tool_choice: `auto`, `none`, `required`, a tool's name, a `ToolChoice`, or OpenAI's dictionaries.

@@ -1,4 +1,4 @@
-"""`JsonArrayParser`: calls where a model was held to an array of them."""
+"""`JsonArrayParser`: calls of a model that was constrained to an array of them."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Function(Model):
         name: its name.
         description: what it does.
         parameters: JSON Schema of its arguments; None: it has none.
-        strict: the arguments are always held to the schema.
+        strict: the arguments are always constrained to the schema.
     """
 
     name: str | None = None

@@ -18,7 +18,7 @@ def masked_mlx(logits: Any, words: NDArray[np.int32]) -> Any:
 
     Args:
         logits: floating `mlx.core.array` [batch, width]; left as it is.
-        words: int32 [batch, words], 1 is allowed; tokens behind the last word are denied.
+        words: int32 [batch, words], 1 is allowed; tokens after the last word are denied.
 
     Returns:
         An array of the same type.

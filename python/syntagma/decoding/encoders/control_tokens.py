@@ -27,7 +27,8 @@ class ControlTokens:
     """The tokens of a vocabulary that no text of others may become, by their texts. Immutable.
 
     These are the special tokens, the ends of a turn, and the added tokens with a character other than letters, digits,
-    `_` and blanks: markers of many chat formats are added, but not special. Added words and runs of blanks are text.
+    `_` and whitespace: many chat formats have markers that are added, but not special. Added words and runs of spaces
+    are text.
 
     Attributes:
         ids: id by text.

@@ -48,7 +48,7 @@ def _fields(message: bytes | int) -> list[tuple[int, bytes | int]]:
 
 
 def _varint(message: bytes, at: int) -> tuple[int, int]:
-    """A number of variable length, and the offset behind it."""
+    """A number of variable length, and the offset after it."""
     value = shift = 0
     while True:
         byte = message[at]

@@ -80,7 +80,7 @@ def read_sentencepiece(
 ) -> tuple[Tokens, EncodeText, EncodeText]:
     """The tokens of a SentencePiece model file; needs the `sentencepiece` library.
 
-    Also what encodes text at the beginning, and text behind a control token, where no space is put before it.
+    Also what encodes text at the beginning, and text after a control token, where no space is put before it.
 
     Raises:
         VocabularyError: `E-VOCAB-DEPENDENCY` (the library is missing), `E-VOCAB-FILE`, `E-VOCAB-EOS` or

@@ -403,7 +403,7 @@ CHECKS = (
         "parallel_tool_calls false makes one call at most",
         "a question that needs two calls, parallel_tool_calls false; whole and streamed",
         "Programs that can run one tool at a time run the first and lose the others.",
-        "Let the grammar end behind the first call.",
+        "Let the grammar end after the first call.",
         _single,
     ),
     Check(

@@ -17,7 +17,7 @@ __all__ = ["CHECKS"]
 
 _FEW = 4
 _CUTS = (2, 5, 9, 14, 20)
-"""bounds under which a call is cut in its opener, its name, its arguments, and behind them"""
+"""bounds under which a call is cut in its opener, its name, its arguments, and after them"""
 _ARGUMENT = "city"
 """the first argument of that call"""
 
@@ -63,7 +63,7 @@ def _judge_cut(answer: Answer) -> None:
             raise Fault(said, answer.exchange)
     if answer.finish_reason == "tool_calls" and not answer.calls:
         raise Fault("finish_reason is 'tool_calls', and there is no call", answer.exchange)
-    # Before its name is whole, nobody can be sure that a marker opens a call; behind it, it is no text any more.
+    # Before its name is whole, nobody can be sure that a marker opens a call; after it, it is no text any more.
     if left_over(answer.content) and _ARGUMENT in answer.content:
         raise Fault("arguments of a call that was cut stand in content, with the markers", answer.exchange)
 
@@ -103,9 +103,9 @@ def _stop(endpoint: Endpoint, *, stream: bool) -> str | None:
     if not before.startswith(answer.content) and not answer.content.startswith(before):
         raise Unsure("answers to one request differ from time to time")
     if answer.content.startswith(before) and answer.finish_reason != "stop":
-        raise Fault(f"finish_reason behind a stop string is {answer.finish_reason!r}", exchange)
+        raise Fault(f"finish_reason after a stop string is {answer.finish_reason!r}", exchange)
     if answer.content.rstrip() != before.rstrip():
-        raise Fault("text before the stop string is lost, or text behind it is not", exchange, answer.content)
+        raise Fault("text before the stop string is lost, or text after it is not", exchange, answer.content)
     return None
 
 
@@ -163,7 +163,7 @@ CHECKS = (
         "ends.stop",
         "a stop string ends the answer and is not in it",
         "a long answer, once more with a part of it as a stop string",
-        "Programs that cut by stop strings get them in the text, or text behind them.",
+        "Programs that cut by stop strings get them in the text, or text after them.",
         "Cut before the string, and tell 'stop'.",
         _stop_whole,
     ),

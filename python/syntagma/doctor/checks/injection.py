@@ -64,7 +64,7 @@ def _judge(written: Any, exchange: Exchange) -> None:
     signs = iter(MARKED)
     if isinstance(written, str) and len(written) > len(MARKED) / 2 and all(sign in signs for sign in written):
         raise Fault("of text that looks like markers, parts are lost", exchange, written)
-    raise Unsure("the model did not write the text that it was held to")
+    raise Unsure("the model did not write the text that it was constrained to")
 
 
 def _content(endpoint: Endpoint) -> str | None:
@@ -76,10 +76,10 @@ def _judge_content(exchange: Exchange) -> None:
     answer = uncut(answer_of(exchange))
     if answer.calls:
         raise Fault("a call was read where there are no tools", exchange)
-    # Only what begins as that object was held to it.
+    # Only what begins as that object was constrained.
     began = any(text.lstrip().startswith("{") for text in (answer.content, *answer.reasoning.values()))
     if began and object_of(answer.content) is None:
-        raise Fault("an answer that is held to JSON is torn at text that looks like markers", exchange)
+        raise Fault("an answer that is constrained to JSON is broken at text that looks like markers", exchange)
     _judge(at(object_of(answer.content), "text"), exchange)
 
 

@@ -76,7 +76,7 @@ def _before(endpoint: Endpoint) -> str | None:
         for choice in listed(chunk, "choices"):
             delta = at(choice, "delta")
             if began and any(word(delta, name) for name in REASONING_FIELDS):
-                raise Fault("reasoning comes behind content or calls", streamed.exchange, chunk)
+                raise Fault("reasoning comes after content or calls", streamed.exchange, chunk)
             began = began or bool(word(delta, "content").strip() or listed(delta, "tool_calls"))
     return None
 

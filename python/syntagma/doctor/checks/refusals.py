@@ -145,7 +145,7 @@ def _object(endpoint: Endpoint) -> str | None:
 
 
 def _bounded(endpoint: Endpoint) -> str | None:
-    """Inputs that are large or odd may be refused or served, and do no harm."""
+    """Inputs that are large or unusual may be refused or served, and do no harm."""
     schema = {"type": "object", "properties": {"a": _DEEP_SCHEMA}, "required": ["a"]}
     exchanges = [
         endpoint.ask({**PLAIN, "max_tokens": 16, "response_format": schema_format(schema)}),
@@ -168,7 +168,7 @@ def _alive(endpoint: Endpoint) -> str | None:
     try:
         answer_of(exchange)
     except Outcome as raised:
-        raise Fault(f"behind the wrong requests a plain one fails: {raised.said}", exchange) from raised
+        raise Fault(f"after the wrong requests a plain one fails: {raised.said}", exchange) from raised
     return None
 
 
@@ -231,7 +231,7 @@ CHECKS = (
     ),
     Check(
         "errors.bounded",
-        "large and odd inputs do no harm",
+        "large and unusual inputs do no harm",
         f"a schema that is {_DEEP} deep, a broken pattern, a reference to nothing, control characters",
         "One request ends the server for everyone.",
         "Bound depth and size of what strangers send, and refuse what is beyond.",
@@ -239,7 +239,7 @@ CHECKS = (
     ),
     Check(
         "errors.alive",
-        "behind wrong requests the server goes on",
+        "after wrong requests the server goes on",
         "a plain question, again",
         "One request ends the server for everyone.",
         "Keep what a request can break to that request.",

@@ -1,4 +1,4 @@
-"""Answers that are held to JSON."""
+"""Answers that are constrained to JSON."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _is_unicode(text: object, exchange: Exchange) -> None:
     if isinstance(text, str) and "\ufffd" in text:
         raise Fault("characters came as U+FFFD", exchange, text)
     if not isinstance(text, str) or not any(ord(sign) > 127 for sign in text):
-        raise Unsure("the model did not write the text that it was held to")
+        raise Unsure("the model did not write the text that it was constrained to")
     raise Fault("characters are lost or changed", exchange, text)
 
 

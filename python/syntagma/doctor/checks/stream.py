@@ -34,7 +34,7 @@ def _frames(endpoint: Endpoint) -> str | None:
     for said, line in events.broken:
         raise Fault(said, exchange, line)
     if events.unended:
-        raise Fault("the last event has no empty line behind it", exchange)
+        raise Fault("the last event has no empty line after it", exchange)
     return None
 
 
@@ -118,7 +118,7 @@ def _reason_last(endpoint: Endpoint) -> str | None:
             delta = at(choice, "delta")
             text = any(word(delta, name) for name in ("content", *REASONING_FIELDS))
             if ended and (text or listed(delta, "tool_calls")):
-                raise Fault("text or calls come behind the finish reason", exchange, choice)
+                raise Fault("text or calls come after the finish reason", exchange, choice)
             ended = ended or at(choice, "finish_reason") is not None
     return None
 
@@ -189,7 +189,7 @@ CHECKS = (
         "the stream ends with [DONE]",
         _ASKS,
         "Clients take the stream for broken off, or wait until a time runs out.",
-        "Send `data: [DONE]` behind the last chunk, also where the answer was cut.",
+        "Send `data: [DONE]` after the last chunk, also where the answer was cut.",
         _done,
     ),
     Check(
@@ -234,7 +234,7 @@ CHECKS = (
     ),
     Check(
         "stream.finish-last",
-        "no text and no call comes behind the finish reason",
+        "no text and no call comes after the finish reason",
         _ASKS + "; the same with a named tool",
         "Clients that stop there lose the end of the answer or of the arguments.",
         "Flush everything that is held back before the finish reason.",
@@ -245,7 +245,7 @@ CHECKS = (
         "usage comes once, in a last chunk without choices, if it is asked for",
         _ASKS,
         "Tokens are counted twice or not at all.",
-        "With `include_usage`, `usage` is null in all chunks but one behind the finish reason, with `choices: []`.",
+        "With `include_usage`, `usage` is null in all chunks but one after the finish reason, with `choices: []`.",
         _usage,
     ),
     Check(

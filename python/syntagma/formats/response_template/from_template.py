@@ -282,7 +282,7 @@ def _section(
     """The section around calls, as keys of `[tools]`, and the call's own opener and closer.
 
     A field has a section if its first opener is a longer version of its second one. The section's closer is the rest of
-    a longer closer, or stands behind whitespace among what ends the content.
+    a longer closer, or stands after whitespace among what ends the content.
     """
     openers, closers = _texts(field, "open"), _texts(field, "close")
     if len(openers) != 2 or field.get("transform_each"):
@@ -300,7 +300,7 @@ def _section(
 
 
 def _after_calls(content: Mapping[str, Any]) -> list[str]:
-    """Closers of the content that stand behind whitespace."""
+    """Closers of the content that stand after whitespace."""
     return [text for text in map(_plain, _texts(content, "close")) if text[:1].isspace()]
 
 

@@ -30,14 +30,14 @@ class SyntagmaGrammarObject(BaseGrammarObject):
         super().__init__()
         self._inner = inner
         self._beyond = 0
-        """tokens that were taken behind the end"""
+        """tokens that were taken after the end"""
 
     def maybe_init_reasoning(self, reasoning: bool) -> None:
         """Say whether the output begins inside reasoning."""
         self._inner.maybe_init_reasoning(reasoning)
 
     def accept_token(self, token: int) -> None:
-        """Take a token; what stands behind the end of the output is no mistake.
+        """Take a token; what stands after the end of the output is no mistake.
 
         Raises:
             ArgumentError: `E-ARGUMENT-TOKEN`, a `ValueError`: it may not come next.

@@ -53,7 +53,7 @@ class SyntagmaGrammar(StructuredOutputGrammar):
     def __init__(self, compiled: CompiledGrammar) -> None:
         self._matcher = GrammarMatcher(compiled)
         self._beyond = 0
-        """tokens that were taken behind the end, which are no steps of the matcher"""
+        """tokens that were taken after the end, which are no steps of the matcher"""
 
     def accept_tokens(self, request_id: str, tokens: list[int]) -> bool:  # noqa: ARG002
         """Take tokens; False at the first that may not come."""
