@@ -20,7 +20,7 @@ _WORDS = (
 _SIGNS = r"(?:[mµun]s\b|s\b(?<=\d s)|%|×|[kKMG]i?B\b)"
 _UNITS = (
     r"(?:(?:milli|micro|nano)?seconds?\b|minutes?\b|hours?\b|(?:kilo|mega|giga)bytes?\b|percent\b"
-    r"|times\s+(?:as|faster|slower)\b|(?:tokens|rows|chunks|requests)\s+(?:a|per)\s+(?:second|minute)\b)"
+    r"|of\s+the\s+time\b|times\s+(?:as|faster|slower)\b|(?:tokens|rows|chunks|requests)\s+(?:a|per)\s+(?:second|minute)\b)"
 )
 _FIGURE = re.compile(rf"\d[\d.,]*\s?{_SIGNS}|\d[\d.,]*\s+{_UNITS}|{_WORDS}{_UNITS}", re.IGNORECASE)
 

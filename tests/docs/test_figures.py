@@ -38,6 +38,7 @@ def test_exceptions_are_used() -> None:
         "two microseconds",
         "half a second",
         "a quarter of an hour",
+        "a tenth of the time",
         "ten times as fast",
         "1,000 tokens per second",
         "26\nms",

@@ -57,7 +57,7 @@ class Turn(FormatTexts):
 
     @property
     def begun(self) -> str:
-        """What the prompt holds of the answer already: the text of the final message, where that is continued."""
+        """The part of the answer that is in the prompt: the text of the final message, if it is continued."""
         return self.prompt[self.prompt.begun :]
 
     @functools.cached_property
@@ -86,7 +86,7 @@ class Turn(FormatTexts):
 
     @functools.cached_property
     def whole_grammar(self) -> Grammar | None:
-        """The same with what the prompt holds of the answer already: `begin` brings a matcher after that.
+        """The grammar of the whole answer, the part in the prompt included; `begin` moves a matcher past that part.
 
         Raises:
             FormatError, GrammarError, LimitError: as `syntagma.constraints.build_grammar`.
@@ -99,7 +99,7 @@ class Turn(FormatTexts):
 
     @entry
     def begin(self, matcher: GrammarMatcher, info: TokenizerInfo) -> None:
-        """Bring a matcher of `whole_grammar` to where the model goes on: after `begun`.
+        """Move a matcher of `whole_grammar` to where the model goes on: after `begun`.
 
         Args:
             matcher: at the start of its text.

@@ -174,7 +174,7 @@ class StreamParser:
     def explain(self) -> ParserPlace:
         """Where the message stands: the field that the next character belongs to, and its schema.
 
-        Reads the arguments of an open call again, so that it takes time by their length. `explain_matcher` tells what
+        Reads the arguments of an open call again, so the time is linear in their length. `explain_matcher` says what
         may come next.
         """
         tools = self._request.tools
@@ -196,7 +196,7 @@ class StreamParser:
 
         Raises:
             ArgumentError: `E-ARGUMENT-FINISHED`, after `finish`; `E-ARGUMENT-CHUNK`, neither text nor bytes.
-            ParseError: bad text, only if the parser is strict.
+            ParseError: malformed text, only if the parser is strict.
         """
         fast = self._fast_path
         if fast is not None:
@@ -261,7 +261,7 @@ class StreamParser:
         return self._out.take()
 
     def finish(self, reason: str | None = None) -> list[Event]:
-        """The stream is over: everything held is released. A second call returns nothing.
+        """End the stream; text that was held back is released. A second call returns nothing.
 
         Args:
             reason: the engine's stop reason, `length` where a limit cut the text.
@@ -325,7 +325,7 @@ class StreamParser:
 
 
 def _kind(special: object) -> TokenKind | None:
-    """The kind of chunks of which `feed` is told this; None if it says nothing."""
+    """The kind of a chunk that `feed` gets with this value of `special`; None if the value is invalid."""
     return UNKNOWN if special is None else SPECIAL if special is True else TEXT if special is False else None
 
 

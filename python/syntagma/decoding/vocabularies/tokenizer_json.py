@@ -158,7 +158,7 @@ def _check_spaces(spelling: TokenSpelling, texts: dict[int, str], source: str) -
             "tokens are written in the byte-level alphabet, the decoder says otherwise: none would spell a space",
             source=source,
             pointer="/decoder",
-            hint="mend the decoder, or give the tokens with from_tokens",
+            hint="fix the decoder, or give the tokens with from_tokens",
         )
 
 
