@@ -40,8 +40,8 @@ def doctor(
 ) -> None:
     """Check an OpenAI-compatible server: streams, calls, reasoning, schemas, errors, injection.
 
-    Each law is held, broken (fault), not offered, or left unsure by what came. A fault is shown by the request that
-    brings it about. The exit code is 1 if there are any. docs/doctor.md says what each means and how to fix it.
+    Each rule is held, broken (fault), not offered, or unsure. A fault comes with the request that causes it.
+    The exit code is 1 if there are any. docs/doctor.md says what each means and how to fix it.
     """
     names = (*(only or ()), *(skip or ()))
     with progress(url, None if names else len(CHECKS)) as show:

@@ -22,7 +22,7 @@ __all__ = ["Compilation", "CompilerStats", "GrammarCompiler"]
 
 
 class CompilerStats(msgspec.Struct, frozen=True):
-    """What a compiler's cache did.
+    """Counts of a compiler's cache.
 
     Attributes:
         hits: answers from the cache.
@@ -40,7 +40,8 @@ class CompilerStats(msgspec.Struct, frozen=True):
 class Compilation(Future[_engine.CompiledGrammar]):
     """A compilation that runs in the background: a future for threads (`result`), and to `await` in asyncio.
 
-    Cancelling it, or the task that awaits it, stops a compilation that has not begun; one that runs ends for the cache.
+    Cancelling it, or the task that awaits it, stops a compilation that has not begun; one that runs goes on,
+    and its result is cached.
     """
 
     def __await__(self) -> Generator[Any, None, _engine.CompiledGrammar]:
@@ -114,7 +115,7 @@ class GrammarCompiler:
 
     @property
     def stats(self) -> CompilerStats:
-        """What the cache did so far."""
+        """The counts of the cache so far."""
         return CompilerStats(**self._inner.stats())
 
 
