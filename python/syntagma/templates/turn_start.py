@@ -86,7 +86,7 @@ def _texts_of_others(variables: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """All strings in a value that are not empty."""
+    """All strings in a value that have more than whitespace."""
     stack = [value]
     while stack:
         item = stack.pop()
