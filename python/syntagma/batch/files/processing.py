@@ -86,7 +86,7 @@ def _process_lines(job: Job, chunk: Chunk) -> Block:
 
 
 def _rows(chunk: Chunk) -> Iterator[tuple[int, str, Any, Problem | None]]:
-    """Number, text, value and error of each line that has more than whitespace; the value is None where there is an error."""
+    """Number, text, value and error of each line but those of whitespace; the value is None where there is an error."""
     for at, line in enumerate(chunk.data.split(b"\n")):
         raw = line.strip()
         if chunk.first + at == 1:
