@@ -111,6 +111,12 @@ class AfterCall:
         """The section whose closer is removed from content: one that holds a call."""
         return self.section if self._live else None
 
+    @property
+    def is_closed(self) -> bool:
+        """What closes the call and its section was read, or a separator after it."""
+        separated = bool(self._separator) and self._separated
+        return separated or not (self._call_closer or self._section_closer)
+
     def section_seen(self, section: Section | None, *, live: bool = False) -> None:
         """The opener of a section was read; `live`: with a call."""
         if section is not None:

@@ -482,6 +482,11 @@ class CallReader:
         self._begin_closers(call)
         return Call("whole")
 
+    @property
+    def is_closed(self) -> bool:
+        """What closes the call and its section was read, or what parts it from the next one."""
+        return self._after.is_closed
+
     def read_closers(self, *, final: bool) -> NextCall | CallsOver | NeedMore:
         """Read what closes the call and its section."""
         return self._after.read(final=final)

@@ -74,9 +74,10 @@ class Emitter:
         self._after_marker = False
         self._whitespace: list[tuple[TextBuffer, int]] = []
         self._whitespace_end = -1
-        # While the prompt's tail is read nothing is emitted; the arguments of a call that it leaves open are kept.
+        # While the prompt's tail is read nothing is emitted; its last call is kept, which may be left open.
         self._suppressed = False
         self._suppressed_call: tuple[str, str | None, list[str]] | None = None
+        self._suppressed_end: tuple[bool, str | None] | None = None
 
     def take(self) -> list[Event]:
         """The events since the last time; adjacent deltas of the same kind are joined."""
@@ -87,22 +88,26 @@ class Emitter:
         """Discard events until `resume`."""
         self._suppressed = True
 
-    def resume(self, prefilled: str, *, at_once: bool) -> None:
+    def resume(self, prefilled: str, *, at_once: bool, inside_call: bool) -> None:
         """Emit again.
 
         Args:
             prefilled: the opener of reasoning that the prompt ends with; empty if it does not.
             at_once: it is content now, whatever comes; else before the first reasoning, unless it is written again.
+            inside_call: the last call of the prompt is still open: it comes whole.
         """
         self._suppressed = False
         if at_once:
             self.content(prefilled, 0)
         else:
             self._prefilled = prefilled
-        if self._suppressed_call is not None:
+        if inside_call and self._suppressed_call is not None:
             name, wire_id, parts = self._suppressed_call
             self.call_start(name, wire_id, (0, 0))
             self.call_delta("".join(parts), (0, 0))
+            if self._suppressed_end is not None:
+                complete, late_id = self._suppressed_end
+                self.call_end(complete=complete, span=(0, 0), late_id=late_id)
 
     def sink(self, kind: DeltaKind) -> DeltaSink | None:
         """Where more text of this kind goes; None: events must be made of it here."""
@@ -214,7 +219,7 @@ class Emitter:
     def call_start(self, name: str, wire_id: str | None, span: Span) -> None:
         """A call is committed."""
         if self._suppressed:
-            self._suppressed_call = (name, wire_id, [])
+            self._suppressed_call, self._suppressed_end = (name, wire_id, []), None
             return
         index = self._calls
         self._calls += 1
@@ -235,7 +240,7 @@ class Emitter:
     def call_end(self, *, complete: bool, span: Span, late_id: str | None = None) -> None:
         """The open call is over."""
         if self._suppressed:
-            self._suppressed_call = None
+            self._suppressed_end = (complete, late_id)
             return
         self._push(ToolCallEnd(self._calls - 1, complete, _after_zero(span), late_id))
 

@@ -126,6 +126,11 @@ class InlineTurnReader:
         self._reasoning_exits = self._compiled.reasoning_exits[self._block, True]
         self.reasoning_done = False
         self.state = State.REASONING
+        # The prompt may end inside of its closer, which was text where reasoning was not known to be open.
+        window = self.window
+        at, whole = self._scanner(self._reasoning_exits.markers).search(window.text, 0, final=False)
+        if whole is None:
+            window.pos = at
 
     def close_reasoning(self) -> None:
         """See `TurnReader`."""
@@ -137,13 +142,21 @@ class InlineTurnReader:
         self._after_start = self.state
         if self.state in (State.REASONING, State.BEFORE_REASONING):
             self.state = State.START_IN_REASONING
-        elif self.state in (State.ANSWER, State.BEFORE_ANSWER) and self._compiled.blocks and not self.window.unread:
+        elif self.wrapper_open or self.window.unread or not self._compiled.blocks:
+            # What closes the wrapper comes next, which may be spelled as the closer of reasoning.
+            return
+        elif self.state in (State.ANSWER, State.BEFORE_ANSWER):
             self.state = State.START_IN_ANSWER
 
     @property
     def undecided(self) -> str:
         """See `TurnReader`."""
         return self.window.unread
+
+    @property
+    def inside_call(self) -> bool:
+        """See `TurnReader`."""
+        return self.state.now == "call" and not (self.state is State.CLOSERS and self._call.is_closed)
 
     @property
     def opener(self) -> str:

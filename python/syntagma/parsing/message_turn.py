@@ -110,6 +110,11 @@ class MessageTurnReader:
         return next((whole.removeprefix(one) for one in self._router.starts if whole.startswith(one)), whole)
 
     @property
+    def inside_call(self) -> bool:
+        """See `TurnReader`."""
+        return self.state.now == "call"
+
+    @property
     def opener(self) -> str:
         """See `TurnReader`; every message has its own header."""
         return ""

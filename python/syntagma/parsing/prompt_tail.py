@@ -90,7 +90,7 @@ def read_prompt_tail(
     if block is not None and into_content and _in_reasoning(reader):
         # The opener that the template wrote is part of what the reader of the content expects, echoed or not.
         opener = opener or block.block[0].opener.strip()
-    out.resume(opener, at_once=into_content)
+    out.resume(opener, at_once=into_content, inside_call=reader.inside_call)
     return _start_state(reader, spec, off=off, prompted=prompt is not None)
 
 

@@ -74,6 +74,11 @@ class TurnReader(Protocol):
         ...
 
     @property
+    def inside_call(self) -> bool:
+        """A call has begun, and what closes it, or the section that it is the last of, was not read yet."""
+        ...
+
+    @property
     def opener(self) -> str:
         """What opens the block of reasoning that is open; empty where that is not known."""
         ...
