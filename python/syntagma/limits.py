@@ -47,6 +47,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
     compile_fuel: int = 5_000_000
     """units of work of one compilation: symbols of rules, parts of patterns, derivatives."""
+    grammar_seconds: float = 10.0
+    """CPU time of reading all schemas and grammars of one request, seconds."""
     step_fuel: int = 2_000_000
     """Earley items and trie nodes visited by one call of a matcher."""
     json_whitespace: int = 64

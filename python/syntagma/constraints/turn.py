@@ -15,6 +15,7 @@ from syntagma.errors import FormatError
 from syntagma.format_schema import FormatSpec, StartState
 from syntagma.grammars import Grammar
 from syntagma.request import ResolvedRequest
+from syntagma.stopping import within_seconds
 
 __all__ = ["build_call_grammar", "build_grammar"]
 
@@ -47,6 +48,11 @@ def build_grammar(spec: FormatSpec, request: ResolvedRequest, start: StartState)
         GrammarError: a schema or grammar of the request that is refused, with its pointer.
         LimitError: `E-LIMIT-…`.
     """
+    with within_seconds(request.limits.grammar_seconds):
+        return _built(spec, request, start)
+
+
+def _built(spec: FormatSpec, request: ResolvedRequest, start: StartState) -> Grammar:
     context = _context(spec, request, start)
     parts = inline_parts(context) if spec.messages is None else message_parts(context, spec.messages)
     grammar = Grammar.concat(*literal(start.pending), *parts)
@@ -70,7 +76,8 @@ def build_call_grammar(spec: FormatSpec, request: ResolvedRequest) -> Grammar | 
     Raises:
         FormatError, GrammarError, LimitError: as `build_grammar`.
     """
-    context = _context(spec, request, StartState(), triggered=True)
+    with within_seconds(request.limits.grammar_seconds):
+        context = _context(spec, request, StartState(), triggered=True)
     if context.calls is None or not triggers(spec):
         return None
     return context.labels.bounded(calls_and_rest(context) if spec.messages is None else context.calls)

@@ -31,6 +31,7 @@ from syntagma.grammars.made import How, Recorded
 from syntagma.grammars.report import GrammarWarning, Report
 from syntagma.grammars.structural_tag import Schemas, StructuralTag, read_structural_tag, write_structural_tag
 from syntagma.limits import Limits
+from syntagma.stopping import check_going_on
 
 __all__ = ["Grammar", "Whitespace"]
 
@@ -98,6 +99,7 @@ class Grammar:
         """
         given = [(_text(name, "a name"), grammar._inner) for name, grammar in (grammars or {}).items()]
         text, start = _text(text, "text"), _text(start, "start")
+        check_going_on()
         return cls(_engine.Grammar.from_ebnf(text, start, given, limits or _DEFAULT_LIMITS))
 
     @classmethod
@@ -109,6 +111,7 @@ class Grammar:
             GrammarError: `E-GRAMMAR-…`, with line, column, the line and a hint.
             LimitError: a source that is too large or nested too deeply.
         """
+        check_going_on()
         return cls(_engine.Grammar.from_gbnf(_text(text, "text"), _text(start, "start"), limits or _DEFAULT_LIMITS))
 
     @classmethod
@@ -120,6 +123,7 @@ class Grammar:
             GrammarError: `E-GRAMMAR-…`, `E-REGEX-…` or `E-SCHEMA-…`, with place and hint.
             LimitError: a source that is too large or nested too deeply.
         """
+        check_going_on()
         return cls(_engine.Grammar.from_lark(_text(text, "text"), _text(start, "start"), limits or _DEFAULT_LIMITS))
 
     @classmethod
@@ -159,6 +163,7 @@ class Grammar:
             raise ArgumentError("E-REGEX-DIALECT", f"dialect is {dialect!r}", hint="it is 'rust' or 'ecma'")
         pattern = _text(pattern, "pattern")
         made: Recorded = ("regex", pattern, ()) if dialect == "rust" else None
+        check_going_on()
         inner = _engine.Grammar.from_regex(pattern, limits or _DEFAULT_LIMITS, dialect == "ecma")
         return cls(inner, None, (), made)
 
@@ -203,6 +208,7 @@ class Grammar:
         spacing = Spacing(whitespace, whitespace_pattern, separators, indent)
         options = schema_options(spacing, allow_widened=allow_widened, order=order, draft=draft, notation=notation)
         bounds = limits or _DEFAULT_LIMITS
+        check_going_on()
         inner = _SCHEMA_GRAMMARS.get(
             (text, options, bounds), _weight(text), lambda: _engine.Grammar.from_json_schema(text, options, bounds)
         )

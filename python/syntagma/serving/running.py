@@ -6,6 +6,7 @@ A model that computes here writes in a worker thread; an engine elsewhere is wai
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -33,6 +34,7 @@ from syntagma.serving.recordings import Recordings, recorded
 from syntagma.serving.records import stage, timed
 from syntagma.serving.threads import ThreadStream
 from syntagma.serving.token_endpoints import vocabulary_of
+from syntagma.stopping import unless_stopped
 
 __all__ = ["Ready", "Runner", "encoded", "in_request", "prepared"]
 
@@ -140,10 +142,24 @@ class Runner:
         with stage("render"):
             ready = await self.read(size, prepare)
         if ready.served.computes and ready.turn.request.constrains:
-            ready = ready._replace(grammar_s=await _in(self._compiling, lambda: _compile(ready)))
+            ready = ready._replace(grammar_s=await self._compile(lambda: _compile(ready)))
         if ready.request.prompt_logprobs is not None:
             ready = ready._replace(prompt_logprobs=await _in(self._compiling, lambda: _score(ready)))
         return ready
+
+    async def _compile(self, work: Callable[[], T]) -> T:
+        """What builds and compiles a grammar, done in a thread; it stops soon after nobody waits for it."""
+        left = threading.Event()
+
+        def unless_left() -> T:
+            with unless_stopped(left.is_set):
+                return work()
+
+        try:
+            return await _in(self._compiling, unless_left)
+        except asyncio.CancelledError:
+            left.set()
+            raise
 
     def run(self, ready: Ready) -> AsyncGenerator[Happening, None]:
         """What happens, choice by choice. Closing the iterator stops whatever writes.
@@ -188,7 +204,7 @@ class Runner:
         options = _options(ready.request, index)
         if not ready.served.computes:
             # Building the grammar and writing it in the engine's language takes time.
-            generation = await _in(self._compiling, lambda: ready.served.model.start(ready.turn, options))
+            generation = await self._compile(lambda: ready.served.model.start(ready.turn, options))
             assert isinstance(generation, RemoteGeneration)
             return generation.written(parser)
         # Only the first choice may give up: those behind it belong to an answer that has begun.
