@@ -203,7 +203,7 @@ def _read_call(block: Members, notes: Notes) -> dict[str, Any]:
     block.take("type")
     given = block.take("input")
     if not isinstance(given, Mapping):
-        raise notes.malformed(block.at("input"), "the input of a call is an object")
+        raise notes.malformed(block.at("input"), "must be an object")
     function = {"name": block.needed("name"), "arguments": msgspec.json.encode(given).decode()}
     call = {"id": block.needed("id"), "type": "function", "function": function}
     block.rest(_NO_SUCH)

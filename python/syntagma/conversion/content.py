@@ -63,7 +63,7 @@ def read_parts(
     if isinstance(content, str):
         return [({"type": "text", "text": content}, pointer)] if content else []
     if not isinstance(content, list | tuple):
-        raise notes.malformed(pointer, "it is text, or a list of objects")
+        raise notes.malformed(pointer, "must be text, or a list of objects")
     places = [f"{pointer}/{index}" for index in range(len(content))]
     read_all = [(read_part(item, place, notes, read), place) for item, place in zip(content, places, strict=True)]
     return [(part, place) for part, place in read_all if part is not None]

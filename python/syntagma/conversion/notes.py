@@ -105,7 +105,7 @@ class Members:
 
     def __init__(self, data: Any, pointer: str, notes: Notes) -> None:
         if not isinstance(data, Mapping):
-            raise notes.malformed(pointer, "it is an object")
+            raise notes.malformed(pointer, "must be an object")
         self.data: Mapping[str, Any] = data
         self.pointer = pointer
         self._notes = notes
@@ -128,7 +128,7 @@ class Members:
         """
         value = self.take(name)
         if value is not None and not isinstance(value, str):
-            raise self._notes.malformed(self.at(name), "it is text")
+            raise self._notes.malformed(self.at(name), "must be text")
         return value
 
     def needed(self, name: str) -> str:
@@ -139,7 +139,7 @@ class Members:
         """
         value = self.text(name)
         if value is None:
-            raise self._notes.malformed(self.at(name), "it is text")
+            raise self._notes.malformed(self.at(name), "must be text")
         return value
 
     def objects(self, name: str) -> list[Any]:
@@ -152,7 +152,7 @@ class Members:
         if value is None:
             return []
         if not isinstance(value, list | tuple):
-            raise self._notes.malformed(self.at(name), "it is a list")
+            raise self._notes.malformed(self.at(name), "must be a list")
         return list(value)
 
     def lose(self, name: str, reason: str) -> None:

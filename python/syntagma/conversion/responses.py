@@ -143,14 +143,14 @@ def read_items(items: Sequence[tuple[Any, str]], notes: Notes, drafts: Drafts) -
         else:
             role = members.data.get("role")
             if role not in _ROLES:
-                raise notes.malformed(members.at("role"), f"it is one of {', '.join(_ROLES)}")
+                raise notes.malformed(members.at("role"), f"must be one of {', '.join(_ROLES)}")
             _add(members, "content", {"role": role}, notes, drafts)
         members.rest(_NO_SUCH)
 
 
 def _add(members: Members, field: str, data: dict[str, Any], notes: Notes, drafts: Drafts) -> None:
     if members.data.get(field) is None:
-        raise notes.malformed(members.at(field), "it is text, or a list of objects")
+        raise notes.malformed(members.at(field), "must be text, or a list of objects")
     parts = read_parts(members.take(field), members.at(field), notes, _part)
     if members.take("status") == _CUT:
         notes.lose(members.at("status"), "status", "only an assistant's message can be incomplete")

@@ -107,7 +107,7 @@ def _held_text(document: Any) -> str | None:
 def _text_of(document: Any, notes: Notes) -> str:
     text = _held_text(document)
     if text is None:
-        raise notes.malformed("", f"it is text, or an object with {_TEXT!r} alone")
+        raise notes.malformed("", f"must be text, or an object with {_TEXT!r} alone")
     return text
 
 

@@ -70,7 +70,7 @@ def listed(document: Any, key: str, notes: Notes) -> tuple[Members | None, list[
         return members, [(item, f"{place}/{index}") for index, item in enumerate(members.objects(key))]
     if isinstance(members.data.get("role"), str):
         return None, [(document, "")]
-    raise notes.malformed("", f"it is a list, or an object with {key!r}")
+    raise notes.malformed("", f"must be a list, or an object with {key!r}")
 
 
 def bare_messages(document: Any) -> Iterable[Mapping[str, Any]]:

@@ -75,8 +75,9 @@ class Sampling(msgspec.Struct, frozen=True, kw_only=True):
             ("allowed_token_ids", all(token >= 0 for token in self.allowed_token_ids or ()), "numbers from 0 up"),
         ):
             if not fits:
-                message = f"{name} is {wanted}, not {getattr(self, name)}"
-                raise ArgumentError("E-ARGUMENT-VALUE", message, pointer=f"/{name}")
+                value = getattr(self, name)
+                found = f", not {value:g}" if isinstance(value, float | int) else ""
+                raise ArgumentError("E-ARGUMENT-VALUE", f"must be {wanted}{found}", pointer=f"/{name}")
 
     @property
     def token_ids(self) -> Iterable[tuple[str, int]]:

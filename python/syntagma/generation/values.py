@@ -56,14 +56,14 @@ class GenerationOptions(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         check_fields(self)
         if self.max_tokens is not None and self.max_tokens < 1:
-            raise ArgumentError("E-ARGUMENT-VALUE", f"max_tokens is at least 1, not {self.max_tokens}")
+            raise ArgumentError("E-ARGUMENT-VALUE", f"must be at least 1, not {self.max_tokens}", pointer="/max_tokens")
         if self.logprobs is not None and self.logprobs < 0:
-            raise ArgumentError("E-ARGUMENT-VALUE", f"logprobs is at least 0, not {self.logprobs}")
+            raise ArgumentError("E-ARGUMENT-VALUE", f"must be at least 0, not {self.logprobs}", pointer="/logprobs")
         if not 0 <= self.min_tokens <= (self.min_tokens if self.max_tokens is None else self.max_tokens):
-            message = f"min_tokens is from 0 to max_tokens, not {self.min_tokens}"
+            message = f"must be from 0 to max_tokens, not {self.min_tokens}"
             raise ArgumentError("E-ARGUMENT-VALUE", message, pointer="/min_tokens")
         if "" in self.excluded:
-            raise ArgumentError("E-ARGUMENT-VALUE", "an excluded text is not empty", pointer="/excluded")
+            raise ArgumentError("E-ARGUMENT-VALUE", "must hold no empty text", pointer="/excluded")
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):

@@ -82,7 +82,7 @@ def read_response_format(value: Mapping[str, Any] | ResponseFormat | None) -> Re
     if isinstance(value, ResponseFormat):
         return value
     if not isinstance(value, Mapping):
-        raise _bad_format(f"a response format is an object, not {type(value).__name__}", "")
+        raise _bad_format("must be an object", "")
     match value.get("type"):
         case "text":
             return _TEXT
@@ -100,16 +100,18 @@ def read_response_format(value: Mapping[str, Any] | ResponseFormat | None) -> Re
             return _grammar(value)
         case "structural_tag":
             if not {"format", "structures", "structural_tag"} & value.keys():
-                raise _bad_format("a structural tag has a format", "/format")
+                raise _bad_format("is required in a structural tag", "/format")
             return ResponseFormat(kind="structural_tag", tag=value, pointer="/response_format")
+        case None:
+            raise _bad_format("is required", "/type", hint=f"it is one of {', '.join(_TYPES)}")
         case unknown:
             raise _bad_format(f"unknown type {unknown!r}", "/type", hint=f"it is one of {', '.join(_TYPES)}")
 
 
 def _choice(choices: Any) -> ResponseFormat:
     if isinstance(choices, str) or not isinstance(choices, Sequence) or not choices:
-        raise _bad_format("a choice is a list of at least one text", "/choice")
-    texts = tuple(_text(one, "each choice", f"/choice/{index}") for index, one in enumerate(choices))
+        raise _bad_format("must be a list of at least one text", "/choice")
+    texts = tuple(_text(one, "one of the choices", f"/choice/{index}") for index, one in enumerate(choices))
     return ResponseFormat(kind="choice", choices=texts, pointer="/response_format/choice")
 
 
@@ -139,9 +141,9 @@ def _schema(holder: Mapping[str, Any], pointer: str) -> ResponseFormat:
         try:
             schema = msgspec.json.decode(schema)
         except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
-            raise _bad_format(f"a schema that is given as text is JSON: {error}", pointer) from None
+            raise _bad_format(f"must be a schema, as JSON text: {error}", pointer) from None
     if not isinstance(schema, Mapping | bool):
-        raise _bad_format("a schema is an object, true or false, or one of these as JSON text", pointer)
+        raise _bad_format("must be a schema: an object, true or false, or one of these as JSON text", pointer)
     return ResponseFormat(
         kind="schema", schema=schema, strict=holder.get("strict") is True, pointer=f"/response_format{pointer}"
     )
@@ -149,7 +151,7 @@ def _schema(holder: Mapping[str, Any], pointer: str) -> ResponseFormat:
 
 def _text(value: Any, what: str, pointer: str) -> str:
     if not isinstance(value, str):
-        raise _bad_format(f"{what} is text, not {type(value).__name__}", pointer)
+        raise _bad_format(f"must be {what}, as text", pointer)
     return value
 
 

@@ -57,7 +57,8 @@ def read_choice(choice: ToolChoice, tools: tuple[Tool, ...] | None) -> ResolvedT
         if isinstance(inner, Mapping):
             return _allowed(inner, declared, "/tool_choice/allowed_tools")
         return _allowed(choice, declared, "/tool_choice")
-    raise _refused(f"unknown type {kind!r}", "/tool_choice/type", hint='known: "function", "custom", "allowed_tools"')
+    what = "is required" if kind is None else f"unknown type {kind!r}"
+    raise _refused(what, "/tool_choice/type", hint='known: "function", "custom", "allowed_tools"')
 
 
 def _mode(mode: str, declared: tuple[tuple[int, Tool], ...] | None, pointer: str) -> ResolvedToolChoice:

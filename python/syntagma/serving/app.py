@@ -392,4 +392,6 @@ def _ignored_header(names: tuple[str, ...]) -> dict[str, str]:
     if not names:
         return {}
     # A client chooses the names: only letters that cannot end a header line go out as they are.
-    return {_IGNORED_HEADER: ", ".join(quote((param_of(name) or "")[:64], safe="") for name in names[:_IGNORED_NAMED])}
+    return {
+        _IGNORED_HEADER: ", ".join(quote((param_of(name) or "")[:64], safe="[]") for name in names[:_IGNORED_NAMED])
+    }

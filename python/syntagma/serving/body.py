@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -32,6 +32,19 @@ __all__ = [
 T = TypeVar("T", bound=msgspec.Struct)
 _STEP = re.compile(r"\.([A-Za-z_]\w*)|\[(\d+|\.\.\.)\]")
 _AT = " - at `$"
+_EXPECTED = re.compile(r"Expected `([^`]+)`, got `([^`]+)`")
+_UNKNOWN = re.compile(r"Invalid enum value ('.*'|-?\d+)", re.DOTALL)
+_MISSING = re.compile(r"Object missing required field `([^`]+)`")
+_ANY_MEMBER = "..."
+"""the reader's step to a member of an object whose names are free"""
+_WORDS = {
+    "str": "text",
+    "int": "an integer",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+}
 _PIECE = 128 * 1024
 """bytes that are looked at in one go"""
 
@@ -100,9 +113,36 @@ def typed_body(data: dict[str, Any], kind: type[T]) -> T:
         return as_type(data, kind)
     except msgspec.ValidationError as error:
         message, _, path = str(error).partition(_AT)
-        # The reader's path (`.messages[0].role`) as a JSON pointer.
-        pointer = "".join(f"/{name or index}" for name, index in _STEP.findall(path.rstrip("`")))
-        raise bad_field(pointer, message[:1].lower() + message[1:]) from error
+        steps = [name or index for name, index in _STEP.findall(path.rstrip("`"))]
+        raise _bad_type(message, steps, _shape(kind)) from error
+
+
+def _bad_type(message: str, steps: list[str], kind: inspect.Type) -> RequestError:
+    """What msgspec says of a place (`.messages[0].role`, in steps) of such a value, in the words of JSON."""
+    if unknown := _UNKNOWN.fullmatch(message):
+        message = f"must be {' or '.join(map(repr, _literals(kind, steps)))}, not {unknown[1]}"
+    elif missing := _MISSING.fullmatch(message):
+        steps, message = [*steps, missing[1]], "is required"
+    elif expected := _EXPECTED.fullmatch(message):
+        kinds = [_WORDS.get(kind, kind) for kind in expected[1].split(" | ") if kind != "null"]
+        message = f"must be {' or '.join(kinds)}, not {_WORDS.get(expected[2], expected[2])}"
+    else:
+        message = message[:1].lower() + message[1:]
+    if _ANY_MEMBER in steps:
+        steps, message = steps[: steps.index(_ANY_MEMBER)], f"a value in it {message}"
+    return bad_field("".join(f"/{step}" for step in steps), message)
+
+
+def _literals(kind: inspect.Type, steps: Sequence[str]) -> tuple[Any, ...]:
+    """The values that may stand at a place of such a value, where it may be one of a few."""
+    if isinstance(kind, inspect.UnionType):
+        return next(filter(None, (_literals(one, steps) for one in kind.types)), ())
+    if not steps:
+        return kind.values if isinstance(kind, inspect.LiteralType) else ()
+    if isinstance(kind, inspect.ListType):
+        return _literals(kind.item_type, steps[1:])
+    fields = kind.fields if isinstance(kind, inspect.StructType) else ()
+    return next((_literals(field.type, steps[1:]) for field in fields if field.encode_name == steps[0]), ())
 
 
 def unread_fields(
@@ -152,8 +192,8 @@ def _takes(kind: inspect.Type, value: Any) -> bool:
 
 
 def bad_field(pointer: str, message: str) -> RequestError:
-    """A field with a wrong type or value."""
-    return RequestError("E-REQUEST-FIELD", f"{pointer or 'the body'}: {message}", pointer=pointer or None)
+    """A field with a wrong type or value; the message does not say again where."""
+    return RequestError("E-REQUEST-FIELD", message, pointer=pointer or None)
 
 
 def unsupported(pointer: str, message: str, hint: str | None = None) -> RequestError:
@@ -169,12 +209,13 @@ def refuse_fields(fields: msgspec.Struct, names: Iterable[str]) -> None:
     """
     for name in names:
         if getattr(fields, name):
-            raise unsupported(f"/{name}", f"{name} is not supported")
+            raise unsupported(f"/{name}", "is not supported")
 
 
-def over_limit(pointer: str, given: int, allowed: int) -> RequestError:
-    """A value above a limit of the server."""
-    return RequestError("E-REQUEST-LIMIT", f"{pointer}: {given} is more than the {allowed} allowed", pointer=pointer)
+def over_limit(pointer: str, given: int, allowed: int, what: str = "") -> RequestError:
+    """A value above a limit of the server; `what`: the unit that is counted."""
+    counted = f"must be at most {allowed}" if not what else f"must have at most {allowed} {what}"
+    return RequestError("E-REQUEST-LIMIT", f"{counted}, not {given}", pointer=pointer)
 
 
 def bounded(name: str, value: int | None, default: int, least: int, most: int) -> int:
@@ -186,7 +227,7 @@ def bounded(name: str, value: int | None, default: int, least: int, most: int) -
     if value is None:
         return default
     if value < least:
-        raise bad_field(f"/{name}", f"at least {least}, not {value}")
+        raise bad_field(f"/{name}", f"must be at least {least}, not {value}")
     if value > most:
         raise over_limit(f"/{name}", value, most)
     return value

@@ -22,6 +22,7 @@ import msgspec
 from syntagma.errors import RequestError
 from syntagma.request import ResponseFormat, read_response_format
 from syntagma.serving.body import bad_field
+from syntagma.serving.errors import param_of
 from syntagma.serving.sampling_fields import SamplingFields
 
 __all__ = [
@@ -97,7 +98,7 @@ def response_format_of(fields: ConstraintFields) -> ResponseFormat:
         if value is not None:
             asked.append((pointer, value))
     if len(asked) > 1:
-        raise bad_field(asked[1][0], f"{asked[0][0]} holds the answer already")
+        raise bad_field(asked[1][0], _beside(asked[0][0]))
     return _read(*asked[0]) if asked else read_response_format(None)
 
 
@@ -145,8 +146,12 @@ def response_format_beside(pointer: str, value: Mapping[str, Any] | None, fields
     if own is None or own.is_text:
         return shared
     if not shared.is_text:
-        raise bad_field(shared.pointer or "/response_format", f"{pointer} holds the answer already")
+        raise bad_field(shared.pointer or "/response_format", _beside(pointer))
     return own
+
+
+def _beside(pointer: str) -> str:
+    return f"must not stand beside {param_of(pointer)}, which holds the answer already"
 
 
 def _tag(pointer: str, value: Any) -> Mapping[str, Any]:
@@ -154,7 +159,7 @@ def _tag(pointer: str, value: Any) -> Mapping[str, Any]:
         try:
             value = msgspec.json.decode(value)
         except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
-            raise bad_field(pointer, f"a structural tag that is given as text is JSON: {error}") from None
+            raise bad_field(pointer, f"must be an object, or one as JSON text: {error}") from None
     if not isinstance(value, Mapping):
-        raise bad_field(pointer, "a structural tag is an object")
+        raise bad_field(pointer, "must be an object")
     return value

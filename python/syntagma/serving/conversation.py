@@ -33,6 +33,8 @@ class RequestNotes(Notes):
 
     def unknown(self, pointer: str, what: str, kind: Any) -> None:
         """See `Notes`."""
+        if kind is None:
+            raise bad_field(f"{pointer}/type", "is required")
         raise unsupported(f"{pointer}/type", f"{what} of type {kind!r} is not supported", hint=_HINT)
 
     def malformed(self, pointer: str, message: str) -> SyntagmaError:

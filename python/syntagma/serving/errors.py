@@ -104,9 +104,9 @@ def error_body(error: BaseException) -> tuple[int, ErrorBody]:
 
 def _body(error: SyntagmaError, status: int) -> ErrorBody:
     lines = [error.message]
-    # Where an engine stands is the operator's business.
-    if not isinstance(error, UpstreamError) and error.place and (error.pointer is None or error.line is not None):
-        lines[0] += f" ({error.place})"
+    if error.line is not None:
+        # Within the text that `param` names.
+        lines[0] += f" (line {error.line}, column {error.column})"
     if error.excerpt:
         lines.append(error.excerpt)
     if error.hint:

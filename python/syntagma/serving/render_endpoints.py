@@ -106,11 +106,11 @@ def derendered(asked: DerenderRequest, turn: Turn, served: ServedModel, writer: 
     if asked.stream:
         raise unsupported("/stream", "an answer is made of all its tokens at once")
     if not asked.generate_response.choices:
-        raise bad_field("/generate_response/choices", "at least one choice is needed")
+        raise bad_field("/generate_response/choices", "must have at least one choice")
     for number, choice in enumerate(asked.generate_response.choices):
         pointer = f"/generate_response/choices/{number}"
         if not choice.token_ids:
-            raise bad_field(f"{pointer}/token_ids", "at least one token is needed")
+            raise bad_field(f"{pointer}/token_ids", "must have at least one token")
         parser = turn.parser()
         _read(choice, parser, turn, served, pointer)
         metrics = Metrics(prompt_tokens=asked.prompt_tokens or 0, completion_tokens=len(choice.token_ids))

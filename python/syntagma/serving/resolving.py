@@ -56,6 +56,6 @@ def budgets_of(given: int | None, settings: Settings, pointer: str, least: int =
         RequestError: `E-REQUEST-FIELD`, fewer than `least`.
     """
     if given is not None and given < least:
-        raise bad_field(pointer, f"at least {least}, not {given}")
+        raise bad_field(pointer, f"must be at least {least}, not {given}")
     most = settings.thinking_tokens if given is None else given
     return None if most is None else Budgets(reasoning_tokens=most)

@@ -63,7 +63,7 @@ def generation_options(
     """
     temperature = _given(fields.temperature, 1.0)
     if not 0 <= temperature <= 2:
-        raise bad_field("/temperature", f"from 0 to 2, not {temperature}")
+        raise bad_field("/temperature", f"must be from 0 to 2, not {temperature:g}")
     allowed = fields.allowed_token_ids
     try:
         sampling = Sampling(
@@ -101,16 +101,16 @@ def _given(value: float | None, default: float) -> float:
 
 def _penalty(name: str, value: float | None) -> float:
     if value is not None and not -2 <= value <= 2:
-        raise bad_field(f"/{name}", f"from -2 to 2, not {value}")
+        raise bad_field(f"/{name}", f"must be from -2 to 2, not {value:g}")
     return _given(value, 0.0)
 
 
 def _bias(given: dict[str, float] | None) -> dict[int, float]:
     for token, bias in (given or {}).items():
         if not token.isdecimal():
-            raise bad_field("/logit_bias", f"token ids are numbers, and not {token!r}")
+            raise bad_field("/logit_bias", f"its keys must be token ids, which are numbers, not {token!r}")
         if not -100 <= bias <= 100:
-            raise bad_field(f"/logit_bias/{token}", f"from -100 to 100, not {bias}")
+            raise bad_field(f"/logit_bias/{token}", f"must be from -100 to 100, not {bias:g}")
     return {int(token): bias for token, bias in (given or {}).items()}
 
 
@@ -118,11 +118,11 @@ def _texts(name: str, given: str | list[str] | None, limits: Limits) -> tuple[st
     """Stop strings, or texts that may not appear."""
     texts = (given,) if isinstance(given, str) else tuple(given or ())
     if len(texts) > limits.server_stop:
-        raise over_limit(f"/{name}", len(texts), limits.server_stop)
+        raise over_limit(f"/{name}", len(texts), limits.server_stop, "texts")
     for index, text in enumerate(texts):
         pointer = f"/{name}" if isinstance(given, str) else f"/{name}/{index}"
         if not text:
-            raise bad_field(pointer, "it is not empty")
+            raise bad_field(pointer, "must not be empty")
         if (size := len(text.encode())) > limits.server_stop_bytes:
-            raise over_limit(pointer, size, limits.server_stop_bytes)
+            raise over_limit(pointer, size, limits.server_stop_bytes, "bytes")
     return texts

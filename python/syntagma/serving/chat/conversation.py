@@ -27,7 +27,7 @@ def conversation_of(messages: Sequence[dict[str, Any]], notes: Notes) -> list[di
         RequestError: `E-REQUEST-FIELD`, `E-REQUEST-UNSUPPORTED`, with the pointer.
     """
     if not messages:
-        raise bad_field("/messages", "at least one message is needed")
+        raise bad_field("/messages", "must have at least one message")
     read: list[dict[str, Any]] = []
     legacy_id = ""
     for number, given in enumerate(messages):
@@ -36,7 +36,7 @@ def conversation_of(messages: Sequence[dict[str, Any]], notes: Notes) -> list[di
             {**given, "content": _content(given, f"{pointer}/content", notes)} if "content" in given else dict(given)
         )
         if message.get("content") is None and message["role"] in _NEED_CONTENT:
-            raise bad_field(f"{pointer}/content", f"a message of role {message['role']!r} needs content")
+            raise bad_field(f"{pointer}/content", f"is required in a message of role {message['role']!r}")
         calls = message.get("tool_calls")
         if calls:
             message["tool_calls"] = [_call(call, f"{pointer}/tool_calls/{i}", notes) for i, call in enumerate(calls)]
@@ -60,6 +60,8 @@ def _content(message: Mapping[str, Any], pointer: str, notes: Notes) -> Any:
 
 def _text(part: Members) -> str:
     kind = part.take("type")
+    if kind is None:
+        raise bad_field(part.at("type"), "is required")
     if kind not in ("text", "refusal"):
         message = f"content parts of type {kind!r} are not supported"
         raise unsupported(part.at("type"), message, hint="the model reads text only")
@@ -84,6 +86,6 @@ def _call(call: dict[str, Any], pointer: str, notes: Notes) -> dict[str, Any]:
 
 def _check_function(function: Any, pointer: str) -> None:
     if not isinstance(function, dict) or not isinstance(function.get("name"), str):
-        raise bad_field(pointer, "a call has a function with a name")
+        raise bad_field(pointer, "must be an object with a name")
     if not isinstance(function.get("arguments", "{}"), str):
-        raise bad_field(f"{pointer}/arguments", "arguments are a JSON string")
+        raise bad_field(f"{pointer}/arguments", "must be JSON text")

@@ -28,6 +28,6 @@ def legacy_choice(choice: str | Mapping[str, Any] | None) -> str | dict[str, Any
         return "auto"
     if isinstance(choice, str):
         if choice not in ("auto", "none"):
-            raise bad_field("/function_call", "it is 'auto', 'none', or an object with a name")
+            raise bad_field("/function_call", "must be 'auto', 'none', or an object with a name")
         return choice
     return {"type": "function", "function": {"name": choice.get("name")}}

@@ -115,14 +115,14 @@ def _max_tokens(request: ChatRequest) -> int | None:
         value: int | None = getattr(request, name)
         if value is not None:
             if value < 1:
-                raise bad_field(f"/{name}", f"at least 1, not {value}")
+                raise bad_field(f"/{name}", f"must be at least 1, not {value}")
             return value
     return None
 
 
 def _resolved(request: ChatRequest, settings: Settings, places: Mapping[str, str]) -> ResolvedRequest:
     if request.functions is not None and request.tools is not None:
-        raise bad_field("/functions", "tools are given already")
+        raise bad_field("/functions", "must not stand beside tools")
     _check_tools(request.tools or ())
     choice = request.tool_choice
     if request.functions is not None:
@@ -154,6 +154,6 @@ def _check_tools(tools: Iterable[dict[str, Any]]) -> None:
 
 def _logprobs(request: ChatRequest, limits: Limits) -> int | None:
     if request.top_logprobs is not None and not request.logprobs:
-        raise bad_field("/top_logprobs", "needs logprobs to be true")
+        raise bad_field("/top_logprobs", "needs logprobs: true beside it")
     top = bounded("top_logprobs", request.top_logprobs, 0, 0, limits.server_top_logprobs)
     return top if request.logprobs else None

@@ -44,7 +44,7 @@ class CompletionsDialect:
         limits = settings.limits
         most = _DEFAULT_TOKENS if request.max_tokens is None else request.max_tokens
         if most < 1:
-            raise bad_field("/max_tokens", f"at least 1, not {most}")
+            raise bad_field("/max_tokens", f"must be at least 1, not {most}")
         top = bounded("logprobs", request.logprobs, 0, 0, limits.server_top_logprobs)
         prompt = _prompt(request.prompt)
         inner = InnerRequest(
@@ -80,11 +80,11 @@ class CompletionsDialect:
 
 def _refuse_unsupported(request: CompletionRequest) -> None:
     if request.suffix:
-        raise unsupported("/suffix", "suffix is not supported")
+        raise unsupported("/suffix", "is not supported")
     if request.thinking_token_budget is not None:
         raise unsupported("/thinking_token_budget", "in plain text, nothing is known to be reasoning")
     if request.best_of is not None and request.best_of != (request.n or 1):
-        raise unsupported("/best_of", "best_of is n: all texts that are written are given")
+        raise unsupported("/best_of", "must be n: all texts that are written are given")
     if request.echo and (request.logprobs is not None or not isinstance(request.prompt, str)):
         raise unsupported("/echo", "a prompt comes back as the text that it was, without log-probabilities")
 
@@ -94,7 +94,7 @@ def _prompt(given: str | list[Any]) -> str | tuple[int, ...]:
     if isinstance(given, list) and len(given) == 1 and not isinstance(given[0], int):
         given = given[0]
     if not given:
-        raise bad_field("/prompt", "it is not empty")
+        raise bad_field("/prompt", "must not be empty")
     if isinstance(given, str):
         return given
     if all(isinstance(token, int) for token in given):

@@ -58,11 +58,11 @@ class MessagesDialect:
         data = decode_body(body)
         request = typed_body(data, MessagesRequest)
         if request.max_tokens < 1:
-            raise bad_field("/max_tokens", f"at least 1, not {request.max_tokens}")
+            raise bad_field("/max_tokens", f"must be at least 1, not {request.max_tokens}")
         refuse_token_fields(request)
         refuse_fields(request, ("container", "inference_geo"))
         if request.stop is not None and request.stop_sequences is not None:
-            raise bad_field("/stop", "stop_sequences is given already")
+            raise bad_field("/stop", "must not stand beside stop_sequences")
         stop = "stop" if request.stop_sequences is None else "stop_sequences"
         options = generation_options(request, settings, max_tokens=request.max_tokens, stop=stop)
         notes = RequestNotes(data)
@@ -104,7 +104,7 @@ def _inner(request: CountRequest, data: dict[str, Any], settings: Settings, note
 
 def _messages(request: CountRequest, data: dict[str, Any], notes: RequestNotes) -> list[dict[str, Any]]:
     if not request.messages:
-        raise bad_field("/messages", "at least one message is needed")
+        raise bad_field("/messages", "must have at least one message")
     drafts = Drafts(notes)
     read_system(data.get("system"), "/system", notes, drafts)
     read_messages([(item, f"/messages/{index}") for index, item in enumerate(data["messages"])], notes, drafts)
@@ -141,7 +141,7 @@ def _budgets(request: CountRequest, settings: Settings) -> Budgets | None:
     if own is None:
         return budgets_of(shared, settings, "/thinking_token_budget")
     if shared is not None:
-        raise bad_field("/thinking_token_budget", f"{_BUDGET} is given already")
+        raise bad_field("/thinking_token_budget", "must not stand beside thinking.budget_tokens")
     return budgets_of(own, settings, _BUDGET, least=1)
 
 

@@ -30,7 +30,7 @@ def conversation_of(given: str | Sequence[dict[str, Any]], notes: RequestNotes) 
     if isinstance(given, str):
         return [{"role": "user", "content": given}]
     if not given:
-        raise bad_field("/input", "at least one item is needed")
+        raise bad_field("/input", "must have at least one item")
     drafts = Drafts(notes)
     read_items([(item, f"/input/{index}") for index, item in enumerate(given)], notes, drafts)
     return text_messages(drafts, notes)

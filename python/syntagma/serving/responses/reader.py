@@ -109,7 +109,7 @@ def _inner(request: ResponsesRequest, messages: list[dict[str, Any]], settings: 
     limits = settings.limits
     most = request.max_output_tokens
     if most is not None and most < 1:
-        raise bad_field("/max_output_tokens", f"at least 1, not {most}")
+        raise bad_field("/max_output_tokens", f"must be at least 1, not {most}")
     top = bounded("top_logprobs", request.top_logprobs, 0, 0, limits.server_top_logprobs)
     wants_logprobs = bool(top) or "message.output_text.logprobs" in (request.include or ())
     effort = None if request.reasoning is None else request.reasoning.effort
@@ -150,6 +150,8 @@ def _choice(choice: str | Mapping[str, Any]) -> str | dict[str, Any]:
                 for tool in choice.get("tools") or ()
             ]
             return {"type": "allowed_tools", "allowed_tools": {"mode": choice.get("mode", "auto"), "tools": named}}
+        case None:
+            raise bad_field("/tool_choice/type", "is required")
         case kind:
             raise unsupported("/tool_choice/type", f"a tool choice of type {kind!r} is not supported")
 
