@@ -5,6 +5,7 @@ A test module inherits the laws, and has a fixture `backend` that runs the shipp
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -134,6 +135,36 @@ class BatchLaws:
         batch.drop((10, 99))
         for key in list(sessions)[:0:-1]:  # one alone, the others wait
             np.testing.assert_allclose(batch.extend({key: [7]})[0], sessions[key].step(7), atol=self.tolerance)
+
+    @pytest.mark.parametrize("sizes", [(1, 1, 1), (7, 40, 3), (64, 1, 90)])
+    def test_a_prompt_may_be_read_in_parts(self, backend: BatchBackend, sizes: tuple[int, ...]) -> None:
+        random = np.random.default_rng(len(sizes))
+        batch = backend.open_batch()
+        assert batch is not None
+        sessions = {key: backend.open() for key in range(4)}
+        others = {key: random.integers(0, 1024, 9).tolist() for key in (0, 1)}
+        batch.prefill(others)
+        for key, ids in others.items():
+            sessions[key].prefill(ids)
+        parts = [random.integers(0, 1024, size).tolist() for size in sizes]
+        for part in parts:
+            batch.prefill_part(2, part)
+            # The others go on between the parts.
+            for logits, key in zip(batch.extend({0: [5], 1: [6]}), (0, 1), strict=True):
+                np.testing.assert_allclose(logits, sessions[key].step((5, 6)[key]), atol=self.tolerance)
+        with pytest.raises(sg.ModelError):
+            batch.prefill_part(2, [5] * 1025)
+        with pytest.raises(sg.ModelError):
+            batch.prefill({2: [5], 3: [1024]})
+        last, whole = batch.prefill({2: [5, 6], 3: [7, 8]})
+        np.testing.assert_allclose(last, sessions[2].prefill([*chain.from_iterable(parts), 5, 6]), atol=self.tolerance)
+        np.testing.assert_allclose(whole, sessions[3].prefill([7, 8]), atol=self.tolerance)
+        batch.drop((0,))
+        for logits, key in zip(batch.extend({3: [1], 2: [2]}), (3, 2), strict=True):
+            np.testing.assert_allclose(logits, sessions[key].step({3: 1, 2: 2}[key]), atol=self.tolerance)
+        batch.prefill_part(9, [5])
+        batch.drop((9, 1, 2, 3))
+        np.testing.assert_allclose(batch.prefill({9: [6]})[0], backend.open().prefill([6]), atol=self.tolerance)
 
     def test_what_a_batch_refuses_changes_nothing(self, backend: BatchBackend) -> None:
         batch, session = backend.open_batch(), backend.open()

@@ -40,7 +40,7 @@ def test_no_text_of_a_user_is_a_control_token_there() -> None:
 @pytest.mark.parametrize(
     ("path", "sent", "param"),
     [
-        ("/tokenize", {}, None),
+        ("/tokenize", {}, "prompt"),
         ("/tokenize", {"prompt": 3}, "prompt"),
         ("/tokenize", {"prompt": "a", "model": "another"}, "model"),
         ("/tokenize", {"messages": []}, "messages"),

@@ -16,6 +16,9 @@ __all__ = ["TransformersBatch", "can_batch"]
 _AT_ONCE = {"cpu": 32}
 _AT_ONCE_ELSEWHERE = 256
 """an accelerator waits for the weights, whatever the number of tokens"""
+_PROMPT_AT_ONCE = {"cpu": 256}
+_PROMPT_AT_ONCE_ELSEWHERE = 2048
+"""tokens of prompts in one pass: an accelerator reads many in the time that a person does not notice"""
 _SPARE = 64
 """hidden columns that are not worth moving the others for"""
 
@@ -42,6 +45,7 @@ class TransformersBatch:
 
     Attributes:
         tokens_at_once: tokens of all sequences that are worth reading in one pass.
+        prompt_tokens_at_once: tokens of prompts that one pass reads.
     """
 
     def __init__(self, network: Any, vocab_size: int, context_length: int) -> None:
@@ -49,32 +53,72 @@ class TransformersBatch:
         self._vocab_size = vocab_size
         self._context_length = context_length
         self.tokens_at_once = _AT_ONCE.get(network.device.type, _AT_ONCE_ELSEWHERE)
+        self.prompt_tokens_at_once = _PROMPT_AT_ONCE.get(network.device.type, _PROMPT_AT_ONCE_ELSEWHERE)
         told = inspect.signature(network.forward).parameters
         self._options = {"logits_to_keep": 1} if "logits_to_keep" in told else {}
         self._cache: Any = None
         self._lengths: dict[int, int] = {}
         """tokens of each sequence, in the order of the rows of the cache"""
+        self._parts: dict[int, Any] = {}
+        """prompts of which a part was read, each in a cache of its own, so that no other row is computed with it"""
+
+    def prefill_part(self, key: int, token_ids: Sequence[int]) -> None:
+        """Read a part of a prompt, from its beginning or from the end of the last part on.
+
+        Raises:
+            ModelError: as `prefill`; the part was not read.
+        """
+        self._parts[key] = self._read_prompts({key: token_ids})[1]
 
     def prefill(self, token_ids: Mapping[int, Sequence[int]]) -> Sequence[Logits]:
-        """Begin sequences with their prompts, in one pass; the logits after each, in order.
+        """Begin sequences with their prompts, or with what is left of them; the logits after each, in order.
+
+        Those of which nothing was read are read in one pass.
 
         Raises:
             ModelError: `E-MODEL-CONTEXT` or `E-MODEL-TOKEN`, as `TransformersSession.prefill`; none has begun.
         """
         import torch
+
+        fresh = {key: ids for key, ids in token_ids.items() if key not in self._parts}
+        groups = [{key: ids} for key, ids in token_ids.items() if key in self._parts] + ([fresh] if fresh else [])
+        made: dict[int, Logits] = {}
+        with torch.inference_mode():
+            for group in groups:
+                logits, cache = self._read_prompts(group)
+                lengths = {key: self._length_of(key) + len(ids) for key, ids in group.items()}
+                for key in group:
+                    self._parts.pop(key, None)
+                if self._lengths:
+                    self._cache.add(cache)
+                else:
+                    self._cache = cache
+                self._lengths |= lengths
+                made |= zip(group, logits, strict=True)
+        return [made[key] for key in token_ids]
+
+    def _length_of(self, key: int) -> int:
+        """Tokens of a prompt that were read."""
+        return self._parts[key].columns if key in self._parts else 0
+
+    def _read_prompts(self, group: Mapping[int, Sequence[int]]) -> tuple[list[Logits], Any]:
+        """Read prompts in one pass, or go on with a single one; the logits after them, and their cache."""
+        import torch
         from syntagma.backends.padded_cache import PaddedCache
 
-        for ids in token_ids.values():
-            check_fits(ids, 0, self._vocab_size, self._context_length)
+        before = [self._length_of(key) for key in group]
+        for ids, length in zip(group.values(), before, strict=True):
+            check_fits(ids, length, self._vocab_size, self._context_length)
+        cache = self._parts.get(next(iter(group)))
+        if cache is None:
+            cache = PaddedCache(self._network.config, len(group), self._network.device)
+        columns = cache.columns
         with torch.inference_mode():
-            cache = PaddedCache(self._network.config, len(token_ids), self._network.device)
-            logits = self._pass([*token_ids.values()], [0] * len(token_ids), cache)
-            if self._lengths:
-                self._cache.add(cache)
-            else:
-                self._cache = cache
-        self._lengths |= {key: len(ids) for key, ids in token_ids.items()}
-        return logits
+            try:
+                return self._pass([*group.values()], before, cache), cache
+            except BaseException:
+                cache.cut(columns)
+                raise
 
     def extend(self, token_ids: Mapping[int, Sequence[int]]) -> Sequence[Logits]:
         """Append tokens to sequences, in one pass; the logits after the last of each, in order.
@@ -105,6 +149,8 @@ class TransformersBatch:
         """Forget sequences; those that are unknown are passed over."""
         import torch
 
+        for key in keys:
+            self._parts.pop(key, None)
         kept = [row for row, key in enumerate(self._lengths) if key not in keys]
         if len(kept) == len(self._lengths):
             return

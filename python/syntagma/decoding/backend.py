@@ -63,8 +63,23 @@ class Batch(Protocol):
         """Tokens of all sequences together that one pass reads in hardly more time than one token of each."""
         ...
 
+    @property
+    def prompt_tokens_at_once(self) -> int:
+        """Tokens of prompts that one pass reads, at least one: so long all other sequences wait."""
+        ...
+
+    def prefill_part(self, key: int, token_ids: Sequence[int]) -> None:
+        """Read a part of a prompt, at least one token: its beginning, or what follows the parts that were read.
+
+        Raises:
+            ModelError: as `prefill`.
+        """
+        ...
+
     def prefill(self, token_ids: Mapping[int, Sequence[int]]) -> Sequence[Logits]:
         """Begin sequences: read their prompts, at least one token each, and return the logits after them, in order.
+
+        Where parts of a prompt were read, its rest is given.
 
         Raises:
             ModelError: `E-MODEL-CONTEXT`, a prompt is longer than the context.

@@ -56,6 +56,8 @@ class EmbeddedBatch:
 
     tokens_at_once = 64
     """tokens of all sequences that are worth reading in one pass"""
+    prompt_tokens_at_once = 256
+    """tokens of prompts in one pass; wider ones are slower, since attention is computed for all pairs"""
 
     def __init__(self, network: Network) -> None:
         self._network = network
@@ -63,20 +65,39 @@ class EmbeddedBatch:
         self._keys: list[int] = []
         """which sequence stands in which row of the cache"""
 
-    def prefill(self, token_ids: Mapping[int, Sequence[int]]) -> Sequence[Logits]:
-        """Begin sequences with their prompts; the logits after each, in order.
+    def prefill_part(self, key: int, token_ids: Sequence[int]) -> None:
+        """Read a part of a prompt, from its beginning or from the end of the last part on.
 
         Raises:
-            ModelError: `E-MODEL-CONTEXT` or `E-MODEL-TOKEN`, as `EmbeddedSession.prefill`; none has begun.
+            ModelError: as `prefill`; the part was not read.
         """
-        first = len(self._keys)
-        self._cache.add(len(token_ids))
-        self._keys += token_ids
+        self.prefill({key: token_ids})
+
+    def prefill(self, token_ids: Mapping[int, Sequence[int]]) -> Sequence[Logits]:
+        """Begin sequences with their prompts, or with what is left of them; the logits after each, in order.
+
+        Raises:
+            ModelError: `E-MODEL-CONTEXT` or `E-MODEL-TOKEN`, as `EmbeddedSession.prefill`; nothing was read.
+        """
+        begun, fresh = (
+            [key for key in token_ids if key in self._keys],
+            [key for key in token_ids if key not in self._keys],
+        )
+        lengths, first = self._cache.lengths.copy(), len(self._keys)
+        self._cache.add(len(fresh))
+        self._keys += fresh
         try:
-            return [*self._network.read_rows([*token_ids.values()], self._cache, first)]
+            made = {
+                key: self._network.read_rows([token_ids[key]], self._cache, self._keys.index(key))[0] for key in begun
+            }
+            if fresh:
+                logits = self._network.read_rows([token_ids[key] for key in fresh], self._cache, first)
+                made |= zip(fresh, logits, strict=True)
         except BaseException:
-            self.drop([*token_ids])
+            self.drop(fresh)
+            self._cache.lengths[:] = lengths
             raise
+        return [made[key] for key in token_ids]
 
     def extend(self, token_ids: Mapping[int, Sequence[int]]) -> Sequence[Logits]:
         """Append tokens to sequences, in one pass; the logits after the last of each, in order.

@@ -59,6 +59,10 @@ class Row(Protocol):
         """Whether a further token is wanted."""
         ...
 
+    def read_part(self, seconds: float) -> None:
+        """The model has read a part of the prompt."""
+        ...
+
     def read(self, logits: Logits, seconds: float) -> None:
         """The model has read all of `unread`."""
         ...
@@ -83,16 +87,23 @@ class SessionBatch:
         backend: opens the sequences.
     """
 
-    tokens_at_once = 1 << 30
+    tokens_at_once = prompt_tokens_at_once = 1 << 30
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._sessions: dict[int, Session] = {}
 
+    def prefill_part(self, key: int, token_ids: Sequence[int]) -> None:
+        """See `Batch`."""
+        self.prefill({key: token_ids})
+
     def prefill(self, token_ids: Mapping[int, Sequence[int]]) -> Sequence[Logits]:
         """See `Batch`."""
-        opened = {key: self._backend.open() for key in token_ids}
-        logits = [opened[key].prefill(ids) for key, ids in token_ids.items()]
+        opened = {key: self._backend.open() for key in token_ids if key not in self._sessions}
+        logits = [
+            opened[key].prefill(ids) if key in opened else self._sessions[key].extend(ids)
+            for key, ids in token_ids.items()
+        ]
         self._sessions |= opened
         return logits
 
@@ -217,12 +228,32 @@ class BatchLoop:
                 self._rows.pop(number).release()
 
     def _read_prompts(self) -> None:
-        joined = {}
+        """Read as much of the prompts as one pass may; those that came first are read first."""
         while self._joining:
-            joined[next(self._numbers)] = self._joining.popleft()
-        self._rows |= joined
-        if joined:
-            self._compute(self._batch.prefill, {number: row.unread for number, row in joined.items()})
+            self._rows[next(self._numbers)] = self._joining.popleft()
+        room = self._batch.prompt_tokens_at_once
+        whole = {}
+        for number, row in self._rows.items():
+            if row.is_read or row.is_over:
+                continue
+            if len(row.unread) > room:
+                if room:
+                    self._read_part(number, row, row.unread[:room])
+                break
+            whole[number] = row.unread
+            room -= len(row.unread)
+        if whole:
+            self._compute(self._batch.prefill, whole)
+
+    def _read_part(self, number: int, row: Row, token_ids: Sequence[int]) -> None:
+        began = time.perf_counter()
+        try:
+            self._batch.prefill_part(number, token_ids)
+        except Exception as error:
+            row.fail(error)
+        else:
+            del row.unread[: len(token_ids)]
+            row.read_part(time.perf_counter() - began)
 
     def _compute(
         self, read: Callable[[Mapping[int, Sequence[int]]], Iterable[Logits]], unread: Mapping[int, Sequence[int]]

@@ -80,6 +80,7 @@ class Sequence:
         self._masked: float | None = None
         self._sampled = 0
         self._passes = 0
+        self._prompt_is_read = False
         self._without_model = 0
         self._grammar_s = 0.0
         self._prefill_s = 0.0
@@ -104,7 +105,7 @@ class Sequence:
     @property
     def is_read(self) -> bool:
         """Whether the model has read the prompt, or refused it."""
-        return self._passes > 0 or self._ended
+        return self._prompt_is_read or self._ended
 
     @property
     def is_over(self) -> bool:
@@ -130,14 +131,20 @@ class Sequence:
         """Make no further step; may be called from any thread."""
         self._cancelled.set()
 
+    def read_part(self, seconds: float) -> None:
+        """The model has read a part of the prompt, in one pass of so many seconds."""
+        self._prefill_s += seconds
+        self._passes += 1
+
     def read(self, logits: Logits, seconds: float) -> None:
         """The model has read the beginning of what was unread, or all, in one pass of so many seconds."""
         self.logits = logits
-        if self._passes:
+        if self._prompt_is_read:
             self._decode_s += seconds
+            self._passes += 1
         else:
-            self._prefill_s = seconds
-        self._passes += 1
+            self.read_part(seconds)
+            self._prompt_is_read = True
 
     def go_on(self, *, masked_s: float = 0.0) -> None:
         """Go on with what it asked for, until it asks again; what it raises becomes its `error`.
