@@ -310,6 +310,17 @@ def test_grammar_checks_what_it_does_not_hold(files: Path) -> None:
     assert failure("grammar", str(files / "tags.json"), "--strict")["code"] == "E-SCHEMA-WIDENED"
 
 
+def test_grammar_warns_of_misspelt_keywords(files: Path) -> None:
+    (files / "short.json").write_text(json.dumps({"type": "string", "maxLenght": 3}))
+    assert json.loads(call("grammar", str(files / "short.json"), "--json"))["misspelt"] == {"/maxLenght": "maxLength"}
+    function = {"name": "f", "parameters": {"type": "object", "requird": []}}
+    (files / "f.json").write_text(json.dumps([{"type": "function", "function": function}]))
+    given = ["grammar", "--format", "hermes", "--tools", str(files / "f.json"), "--json"]
+    assert json.loads(call(*given))["misspelt"] == {"/tools/0/function/parameters/requird": "required"}
+    done = CliRunner().invoke(app, ["grammar", str(files / "short.json")])
+    assert "did you mean maxLength?" in done.output
+
+
 def test_mask(files: Path) -> None:
     given = ["mask", str(files / "yes.ebnf"), "--tokenizer", "embedded"]
     start = json.loads(call(*given, "--json"))

@@ -103,11 +103,19 @@ def _resolve(source: str) -> tuple[str, str]:
         return next(found, _FOLDER[-1]), source
     if Path(source).is_file() and (suffix := Path(source).suffix.lower()) in _SUFFIXES:
         return _SUFFIXES[suffix], source
+    if Path(source).exists():
+        why = f"it is neither a folder nor a {' or '.join(_SUFFIXES)} file"
+    elif rest.startswith(("http://", "https://")):
+        why = f"{name!r} is neither a backend nor a kind of engine"
+    elif colon:
+        why = f"no backend has the name {name!r}"
+    else:
+        why = "there is no such folder or file"
     raise ModelError(
         "E-MODEL-SOURCE",
-        f"{source!r} cannot be loaded: it is no folder, no {' or '.join(_SUFFIXES)} file, and no source that begins "
-        "with the name of a backend",
-        hint=f'load("embedded") loads the model that comes with the library; the backends are {", ".join(names())}',
+        f"{source!r} cannot be loaded: {why}",
+        hint='"embedded" is the model that comes with the library; a backend is chosen by NAME:PATH, with NAME one of '
+        + ", ".join(names()),
     )
 
 

@@ -15,6 +15,7 @@ from syntagma.cli.inputs import (
     load_grammar,
     load_tokenizer,
     load_tools,
+    read_json,
     read_text,
 )
 from syntagma.cli.output import JsonOption, reported, warn, write, write_json
@@ -22,12 +23,15 @@ from syntagma.cli.progress import progress
 from syntagma.compat.llama_cpp import special_tokens
 from syntagma.decoding import TokenizerInfo, grammar_cost, keyword_costs
 from syntagma.errors import RequestError
-from syntagma.grammars import Check, Grammar
+from syntagma.grammars import Check, Grammar, misspelt_keywords
 from syntagma.grammars.dialects import notation_of_file
+from syntagma.json_pointer import pointer_of
+from syntagma.messages import tools_from
 
 __all__ = ["grammar"]
 
 _SHOWN_KEYWORDS = 10
+_MISSPELT = "W-SCHEMA-KEYWORD"
 
 
 @reported
@@ -79,6 +83,7 @@ def grammar(
     else:
         with progress(source or "regex"):
             read = load_grammar(source, regex, start=start, order=order, strict=strict)
+    misspelt = _misspelt(source, tools)
     enforced = read.report
     vocabulary = None if tokenizer is None else load_tokenizer(tokenizer)
     token_ids = None if vocabulary is None else special_tokens(vocabulary)
@@ -86,6 +91,7 @@ def grammar(
         "status": enforced.status,
         "pointers": enforced.pointers,
         "warnings": msgspec.to_builtins(read.warnings),
+        "misspelt": misspelt,
     }
     if ebnf:
         answer["ebnf"] = read.to_ebnf()
@@ -109,6 +115,8 @@ def grammar(
     else:
         for warning in read.warnings:
             warn(str(warning))
+        for pointer, keyword in misspelt.items():
+            warn(f"{_MISSPELT}: an unknown keyword is ignored (at {pointer})\nhint: did you mean {keyword}?")
         _print(answer, verdict, report=report)
     if verdict is not None and (not verdict.accepted or verdict.violations):
         raise typer.Exit(1)
@@ -117,23 +125,38 @@ def grammar(
 def _cost(grammar: Grammar, info: TokenizerInfo, source: str | None) -> dict[str, Any]:
     """What a grammar costs, with the keywords of its schema where it was read from one."""
     cost: dict[str, Any] = msgspec.to_builtins(grammar_cost(grammar, info))
-    if source is not None:
-        text = read_text(source)
-        if notation_of_file(source, text) == ("json_schema",) and isinstance(schema := msgspec.json.decode(text), dict):
-            cost["keywords"] = msgspec.to_builtins(keyword_costs(schema, info))
+    if (schema := _schema_of(source)) is not None:
+        cost["keywords"] = msgspec.to_builtins(keyword_costs(schema, info))
     return cost
 
 
+def _schema_of(source: str | None) -> dict[str, Any] | None:
+    """The JSON Schema in a grammar file, as data; None: the file holds something else."""
+    if source is None or source == "-":
+        return None
+    text = read_text(source)
+    if notation_of_file(source, text) != ("json_schema",):
+        return None
+    schema = msgspec.json.decode(text)
+    return schema if isinstance(schema, dict) else None
+
+
+def _misspelt(source: str | None, tools: str | None) -> dict[str, str]:
+    """Pointers of words that resemble keywords, in the schema of the file and in those of the tools."""
+    found = misspelt_keywords(_schema_of(source))
+    if tools is not None:
+        for index, tool in enumerate(tools_from(read_json(tools)) or ()):
+            at = pointer_of("tools", index, "function", "parameters")
+            found |= {at + pointer: keyword for pointer, keyword in misspelt_keywords(tool.parameters).items()}
+    return found
+
+
 def _print_cost(cost: dict[str, Any]) -> None:
-    counts = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in cost["compiled"].items())
-    write(
-        f"{cost['rules']} rules, compiled in {cost['compile_ms']} ms,"
-        f" first mask in {cost['first_mask_ms']} ms ({cost['vocab_size']} tokens); {counts}"
-    )
-    write(
-        f"tokens of an answer: {_or_none(cost['shortest_tokens'])} at least,"
-        f" {_or_none(cost['typical_tokens'])} typically; memory of a matcher: {cost['matcher_bytes']} bytes"
-    )
+    write(f"compile     {cost['compile_ms']:,.3f} ms, {cost['rules']:,} rules, {cost['compiled_bytes']:,} bytes")
+    write(f"first mask  {cost['first_mask_ms']:,.3f} ms, for {cost['vocab_size']:,} tokens")
+    write(f"matcher     {cost['matcher_bytes']:,} bytes")
+    shortest, typical = _or_none(cost["shortest_tokens"]), _or_none(cost["typical_tokens"])
+    write(f"answer      {shortest} tokens at least, {typical} typically")
     for warning in cost["warnings"]:
         write(f"above {warning['limit']:g}: {warning['figure']} {warning['value']:g}: {warning['message']}")
     keywords = cost.get("keywords")

@@ -13,7 +13,7 @@ import msgspec
 
 from syntagma.cli.progress import progress
 from syntagma.decoding import TokenizerInfo
-from syntagma.errors import RequestError, SyntagmaError
+from syntagma.errors import RequestError, SyntagmaError, TemplateError
 from syntagma.formats import ChatFormat
 from syntagma.formats import get as get_format
 from syntagma.grammars import Grammar, Order
@@ -46,6 +46,9 @@ GRAMMAR_FILE = (
     "Grammar file: .json JSON Schema or structural tag, .gbnf, .lark, .ebnf, .kbnf, .regex, else by its text."
 )
 """help text for the files that `load_grammar` reads"""
+
+_FORMATS = "`syntagma formats` lists the named formats; a template is a file, a model folder or a GGUF file"
+"""hint where a command needs a format"""
 
 START = "The rule that everything must match; otherwise 'start', in GBNF 'root'."
 """help text for the start rule of `load_grammar`"""
@@ -97,6 +100,10 @@ def load_template(source: str) -> ChatTemplate:
     if source == EMBEDDED:
         return ChatTemplate.from_pretrained(_shipped())
     path = Path(source)
+    if not path.exists():
+        message = "no template can be read: there is no such file or folder"
+        hint = f"a template is a file, a model folder, a GGUF file, or '{EMBEDDED}'"
+        raise TemplateError("E-TEMPLATE-LOAD", message, hint=hint, source=source)
     if path.is_dir():
         return ChatTemplate.from_pretrained(path)
     return ChatTemplate.from_gguf(path) if path.suffix == ".gguf" else ChatTemplate.from_file(path)
@@ -116,7 +123,7 @@ def format_of(name: str | None, template: str | None) -> ChatFormat:
         RequestError: `E-REQUEST-ARGUMENT`, both or none.
     """
     if (name is None) == (template is None):
-        raise RequestError("E-REQUEST-ARGUMENT", "give either --format or --template")
+        raise RequestError("E-REQUEST-ARGUMENT", "give either --format or --template", hint=_FORMATS)
     if name is not None:
         return load_format(name)
     from syntagma.analysis import analyze
@@ -147,7 +154,7 @@ def load_messages(path: str) -> tuple[list[Any], Any]:
         tools = given.get("tools")
         given = given.get("messages")
     if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
-        message = "it is a list of messages, or an object with one"
+        message = "the file holds neither a list of messages nor an object with a list `messages`"
         raise RequestError("E-REQUEST-FIELD", message, source=path)
     return given, tools
 

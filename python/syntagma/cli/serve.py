@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import socket
 import sys
 
@@ -51,6 +53,8 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
-        raise RequestError(
-            "E-REQUEST-ADDRESS", f"cannot listen on {host}, port {port}: {error.strerror}", hint="try --port 0"
-        ) from error
+        why = os.strerror(error.errno) if error.errno else str(error)
+        hint = "choose another --port; 0 takes a free one"
+        if error.errno == errno.EADDRNOTAVAIL or isinstance(error, socket.gaierror):
+            hint = "--host takes an address of this machine: 127.0.0.1 for it alone, 0.0.0.0 for everyone"
+        raise RequestError("E-REQUEST-ADDRESS", f"cannot listen on {host}, port {port}: {why}", hint=hint) from error

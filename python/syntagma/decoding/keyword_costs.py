@@ -18,19 +18,13 @@ from syntagma.decoding.tokenizer_info import TokenizerInfo
 from syntagma.entry import entry
 from syntagma.errors import ArgumentError, SyntagmaError
 from syntagma.grammars import Grammar
+from syntagma.grammars.misspelt_keywords import CONSTRAINTS, DATA, NAMED
 from syntagma.json_pointer import follow, pointer_of
 
 __all__ = ["KeywordCost", "KeywordCosts", "keyword_costs"]
 
-_NAMED = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
-"""keywords whose keys are names and whose values are schemas"""
-_DATA = frozenset(("enum", "const", "default", "examples", "required", "dependentRequired"))
-"""keywords whose values hold no schemas"""
-_KEPT = frozenset((
-    *("properties", "items", "prefixItems", "type", "$ref", "$defs", "definitions", "$schema", "$id", "$anchor"),
-    *("title", "description", "default", "examples", "$comment", "deprecated", "readOnly", "writeOnly"),
-))  # fmt: skip
-"""keywords that are the structure itself, or that cost nothing"""
+_STRUCTURE = frozenset(("properties", "items", "prefixItems", "type", "$ref", "$defs", "definitions"))
+"""keywords that stay"""
 _REPEATS = 3
 
 
@@ -141,11 +135,11 @@ def _keywords(schema: Mapping[str, Any]) -> Iterator[str]:
             continue
         for keyword, value in part.items():
             here = at + pointer_of(keyword)
-            if keyword not in _KEPT:
+            if keyword in CONSTRAINTS and keyword not in _STRUCTURE:
                 yield here
-            if keyword in _NAMED and isinstance(value, Mapping):
+            if keyword in NAMED and isinstance(value, Mapping):
                 waiting.extend((here + pointer_of(name), one) for name, one in value.items())
-            elif keyword not in _DATA:
+            elif keyword not in DATA:
                 waiting.append((here, value))
 
 

@@ -70,7 +70,11 @@ def diagnose(
     listing = endpoint.get("/models")
     if listing.status is None:
         raise UpstreamError(
-            "E-UPSTREAM-CONNECT", f"the server does not answer: {listing.failed}", source=endpoint.url, status=503
+            "E-UPSTREAM-CONNECT",
+            f"the server does not answer: {listing.failed}",
+            hint="start the server, or correct the address",
+            source=endpoint.url,
+            status=503,
         )
     endpoint.model = model or word(listed(listing.json(), "data"), 0, "id") or None
     plain = endpoint.settle(PLAIN)

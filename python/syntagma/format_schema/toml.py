@@ -7,6 +7,7 @@ key; this file finds the key's line.
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 import tomllib
@@ -248,7 +249,10 @@ def _reading_error(error: msgspec.ValidationError) -> FormatError:
         return format_error("E-FORMAT-KEY", f"{key_pointer}/{missing[1]}", "is required")
     if unknown is not None:
         known = [field.name for field in msgspec.structs.fields(_STRUCTS[names[-1]])]
-        hint = "known here: " + ", ".join(["from", *known] if names[-1] in _PARTS else known)
+        if names[-1] in _PARTS:
+            known.insert(0, "from")
+        near = difflib.get_close_matches(unknown[1], known, n=1)
+        hint = "".join(f"did you mean {name}? " for name in near) + f"known here: {', '.join(known)}"
         return format_error("E-FORMAT-KEY", key_pointer + pointer_of(unknown[1]), "unknown key", hint)
     owner = next((_STRUCTS[name] for name in reversed(names[:-1]) if name in _STRUCTS), FormatSpec)
     return type_error(error, owner, key_pointer)

@@ -8,6 +8,7 @@ from syntagma.grammars.exports import Export
 from syntagma.grammars.gbnf import Gbnf
 from syntagma.grammars.grammar import Grammar
 from syntagma.grammars.json_schema import Draft, Order, ValueNotation, Whitespace
+from syntagma.grammars.misspelt_keywords import misspelt_keywords
 from syntagma.grammars.report import GrammarWarning, Report, Violation
 from syntagma.grammars.structural_tag import StructuralTag
 
@@ -26,4 +27,5 @@ __all__ = [
     "ValueNotation",
     "Violation",
     "Whitespace",
+    "misspelt_keywords",
 ]

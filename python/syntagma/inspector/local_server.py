@@ -37,7 +37,9 @@ class LocalServer(ThreadingHTTPServer):
             super().__init__(("127.0.0.1", port), _Handler)
         except OSError as error:
             raise RequestError(
-                "E-REQUEST-ADDRESS", f"cannot listen on port {port}: {error.strerror}", hint="try --port 0"
+                "E-REQUEST-ADDRESS",
+                f"cannot listen on port {port}: {error.strerror}",
+                hint="choose another --port; 0 takes a free one",
             ) from error
 
     @property

@@ -17,6 +17,7 @@ from syntagma.templates.sandbox import limit_error
 __all__ = ["Loaded", "read_folder", "read_gguf", "read_text", "read_tokenizer"]
 
 _CONFIG: Final = "tokenizer_config.json"
+_FOLDER_HINT: Final = f"a folder has it in chat_template.jinja or in {_CONFIG}; without it, name a format instead"
 _MAX_CONFIG_BYTES: Final = 64 * 1024 * 1024
 _TOKENS: Final = ("unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 
@@ -73,11 +74,7 @@ def read_folder(directory: str | os.PathLike[str], name: str, limits: Limits) ->
         files["default"] = folder / "chat_template.jinja"
     known = sorted(sources.keys() | files.keys())
     if name not in known:
-        raise _unreadable(
-            folder,
-            f"there is no chat template {name!r}",
-            hint=f"there are: {', '.join(known)}" if known else "the folder holds no chat template at all",
-        )
+        raise _missing(folder, "folder", name, known, _FOLDER_HINT)
     return Loaded(
         source=read_text(files[name], limits) if name in files else sources[name],
         bos_token=_token(tokens.get("bos_token")),
@@ -104,11 +101,8 @@ def read_gguf(path: str | os.PathLike[str], name: str) -> Loaded:
         if isinstance(value, str) and (key == prefix or key.startswith(prefix + "."))
     }
     if name not in templates:
-        known = ", ".join(sorted(templates))
-        raise _unreadable(
-            path,
-            f"there is no chat template {name!r}",
-            hint=f"there are: {known}" if known else "the file holds no chat template at all",
+        raise _missing(
+            path, "file", name, sorted(templates), "give the template as a file of its own, or name a format"
         )
     vocabulary = found.get("tokenizer.ggml.tokens")
     texts: dict[str, str] = {}
@@ -136,12 +130,7 @@ def read_tokenizer(tokenizer: Any, name: str) -> Loaded:
     source = f"{type(tokenizer).__name__}.chat_template"
     sources = _templates_of({"chat_template": tokenizer.chat_template}, source)
     if name not in sources:
-        known = ", ".join(sorted(sources))
-        raise _unreadable(
-            source,
-            f"there is no chat template {name!r}",
-            hint=f"there are: {known}" if known else "the tokenizer has no chat template at all",
-        )
+        raise _missing(source, "tokenizer", name, sorted(sources), "give the template as text to ChatTemplate")
     tokens = getattr(tokenizer, "special_tokens_map", None)
     texts = {str(key): str(text) for key, text in tokens.items() if text} if isinstance(tokens, Mapping) else {}
     for key in ("bos_token", "eos_token"):
@@ -193,6 +182,13 @@ def _token(value: Any) -> str:
     if isinstance(value, Mapping):
         value = value.get("content")
     return value if isinstance(value, str) else ""
+
+
+def _missing(path: str | os.PathLike[str], kind: str, name: str, known: list[str], otherwise: str) -> TemplateError:
+    """No template has the name. `otherwise` is the hint where there is none at all."""
+    if not known:
+        return _unreadable(path, f"the {kind} has no chat template", hint=otherwise)
+    return _unreadable(path, f"there is no chat template {name!r}", hint=f"there are: {', '.join(known)}")
 
 
 def _unreadable(path: str | os.PathLike[str], why: str, hint: str | None = None) -> TemplateError:

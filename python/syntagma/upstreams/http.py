@@ -31,6 +31,7 @@ _TOO_LONG = ("exceed_context_size", "context length", "context size", "longer th
 _BUSY = (429, 503)
 _KEY = (401, 403)
 _ASKED_WRONG = (400, 413, 422)
+_NO_ROUTE = (404, 405)
 
 
 class Request(NamedTuple):
@@ -195,7 +196,8 @@ class HttpUpstream(ABC):
     def _failed(self, error: httpx.HTTPError, *, again: bool) -> UpstreamError:
         """What went wrong with a connection."""
         if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
-            return self._error("E-UPSTREAM-CONNECT", "the engine cannot be reached", status=503, again=again)
+            hint = "start the engine, or correct its address"
+            return self._error("E-UPSTREAM-CONNECT", "the engine cannot be reached", status=503, again=again, hint=hint)
         if isinstance(error, httpx.TimeoutException):
             # It may still be at work, so another attempt would only add to that.
             return self._error("E-UPSTREAM-TIMEOUT", "the engine was silent for too long", status=504)
@@ -203,7 +205,7 @@ class HttpUpstream(ABC):
 
     def _refused(self, status: int, message: str) -> SyntagmaError:
         """What an answer with an error means."""
-        shown = message[:_SHOWN]
+        shown = " ".join(message.split())[:_SHOWN]
         if any(words in message.lower() for words in _TOO_LONG):
             return ModelError("E-MODEL-CONTEXT", f"the prompt is too long: {shown}")
         if status in _ASKED_WRONG:
@@ -213,7 +215,8 @@ class HttpUpstream(ABC):
         if status in _KEY:
             return self._error("E-UPSTREAM-KEY", f"the engine refuses the key: {shown}")
         if status < 500:
-            return self._error("E-UPSTREAM-REFUSED", f"the engine answers {status}: {shown}")
+            hint = "another server may listen at this address" if status in _NO_ROUTE else None
+            return self._error("E-UPSTREAM-REFUSED", f"the engine answers {status}: {shown}", hint=hint)
         return self._error("E-UPSTREAM-FAILED", f"the engine failed: {shown}", again=True)
 
 

@@ -1,0 +1,51 @@
+"""Words of a schema that resemble keywords."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from syntagma.grammars import misspelt_keywords
+from syntagma.grammars.misspelt_keywords import CONSTRAINTS, DATA, NAMED
+
+LONG = sorted(keyword for keyword in CONSTRAINTS if len(keyword) > 5)
+
+
+@pytest.mark.parametrize(
+    ("schema", "found"),
+    [
+        ({"typ": "string"}, {"/typ": "type"}),
+        ({"items": {"max_length": 3}}, {"/items/max_length": "maxLength"}),
+        ({"anyOf": [True, {"ref": "#"}]}, {"/anyOf/1/ref": "$ref"}),
+        ({"$defs": {"a/b": {"Properties": {}}}}, {"/$defs/a~1b/Properties": "properties"}),
+        ({"title": "a", "example": 1, "x-order": 2, "unit": "m", "note": "n"}, {}),
+        ({"properties": {"requird": {}, "typ": {}}}, {}),
+        ({"enum": [{"typ": 1}], "const": {"typ": 1}, "default": {"typ": 1}}, {}),
+        ({"annotation": {"typ": 1}}, {}),
+        (True, {}),
+        (None, {}),
+    ],
+)
+def test_what_is_found(schema: Any, found: dict[str, str]) -> None:
+    assert misspelt_keywords(schema) == found
+
+
+@given(st.sampled_from(LONG), st.data())
+def test_two_neighbouring_letters_exchanged(keyword: str, data: st.DataObject) -> None:
+    at = data.draw(st.integers(1, len(keyword) - 2))
+    wrong = keyword[:at] + keyword[at + 1] + keyword[at] + keyword[at + 2 :]
+    expected = {} if wrong in CONSTRAINTS else {f"/not/{wrong}"}
+    assert set(misspelt_keywords({"not": {wrong: True}})) == set(expected)
+
+
+@given(st.recursive(st.booleans(), lambda inner: st.dictionaries(st.sampled_from(sorted(CONSTRAINTS)), inner)))
+def test_keywords_are_not_reported(schema: Any) -> None:
+    assert not {p for p in misspelt_keywords(schema) if p.rpartition("/")[2] in CONSTRAINTS}
+
+
+def test_named_and_data_are_keywords() -> None:
+    assert NAMED <= CONSTRAINTS
+    assert {"default", "examples"} == DATA - CONSTRAINTS
