@@ -9,17 +9,17 @@ from pathlib import Path
 FOLDER = Path(__file__).parent / "engines"
 INTRODUCTION = """# Engines
 
-Whatever runs a model, the turn is the same: prompt, grammar and parser come from one `Turn`. Engines differ in who
-masks the model's logits, and in how far that could be tried here.
+The turn is the same for every engine: prompt, grammar and parser come from one `Turn`. Engines differ in who masks the logits,
+and in how thoroughly we could test them.
 
 """
 CASES = """
 ## The table of cases
 
-One table (`tests/upstreams/cases.py`) is asked of all of them: `make test-engines`, and `make test` for the mocks.
-● was held whole and streamed, ◐ whole alone, ◑ streamed alone, ✕ is refused with the reason, – was not tried. `hot` is
-temperature 2; `disconnect`, that a client that leaves, or a stream that is closed, stops the model: where no stream or
-connection of ours is in between, there is nothing to try.
+All engines run the same cases (`tests/upstreams/cases.py`): `make test-engines`, and `make test` for the mocks. ● passed whole
+and streamed, ◐ whole only, ◑ streamed only, ✕ is refused with the reason, – was not tested. `hot` is temperature 2. `disconnect`
+checks that the model stops if the client disconnects or the stream is closed; without a stream or connection of ours there is
+nothing to test.
 
 """
 
@@ -35,7 +35,7 @@ def engines_page() -> str:
     unknown = set(tried) - {engine["id"] for engine in engines}
     if unknown:
         raise KeyError(f"engines.toml has nothing of {', '.join(sorted(unknown))}")
-    lines = ["| engine | held by | tried with |", "|:--|:--|:--|"]
+    lines = ["| engine | constrained by | tested with |", "|:--|:--|:--|"]
     for engine in engines:
         name = f"[{engine['name']}]({engine['page']})" if "page" in engine else engine["name"]
         lines.append(f"| {name} | {engine['held']} | {engine['tried']} |")

@@ -29,13 +29,13 @@ def peers_table() -> str:
     right = {row["engine"]: row for row in results_table("schema_correctness.py", None, "all right")}
     both = {peer: _beside(masks, peer) for peer in PEERS}
     rows = [
-        ("a mask, first time, all together", "1", [both[peer]["first"] + " ×" for peer in PEERS]),
-        ("a mask, asked again, all together", "1", [both[peer]["again"] + " ×" for peer in PEERS]),
-        ("slowest in a hundred first masks (ours there), µs", "", [both[peer]["p99"] for peer in PEERS]),
+        ("first masks, total time", "1", [both[peer]["first"] + " ×" for peer in PEERS]),
+        ("repeated masks, total time", "1", [both[peer]["again"] + " ×" for peer in PEERS]),
+        ("99th percentile of first masks (ours), µs", "", [both[peer]["p99"] for peer in PEERS]),
         ("schemas that compile", _compiled(times["syntagma"]), [_compiled(times[peer]) for peer in PEERS]),
-        ("compiling one, median, µs", times["syntagma"]["p50"], [times[peer]["p50"] for peer in PEERS]),
+        ("compile time, median, µs", times["syntagma"]["p50"], [times[peer]["p50"] for peer in PEERS]),
         (
-            "schemas that are held right",
+            "schemas enforced correctly",
             _right(right, "syntagma"),
             [_right(right, peer) for peer in PEERS],
         ),

@@ -5,7 +5,7 @@
 
 With `--control-markers` the markers of the chat format (`<tool_call>`, `<think>` and so on) are control tokens, as they
 are in the vocabularies of many models: engines leave such tokens out of the text unless they are asked to show them.
-The weights are the same. GGUF needs the `gguf` library.
+The weights are the same. GGUF needs two libraries: `pip install gguf safetensors`.
 """
 
 from __future__ import annotations

@@ -168,3 +168,20 @@ def test_ranges_of_tokens_that_cannot_be(ranges: tuple[tuple[int, int], ...]) ->
     with pytest.raises(ArgumentError) as caught:
         Grammar.token_ids(*ranges)
     assert caught.value.code == "E-GRAMMAR-TOKENS"
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "offset"),
+    [
+        ("start ::= missing ;", "E-GRAMMAR-UNDEFINED", 10),  # GBNF would stumble over the semicolon, further on
+        ('root ::= missing "a" [b-c]', "E-GRAMMAR-UNDEFINED", 9),
+        ('start ::= "a" "', "E-GRAMMAR-SYNTAX", None),
+    ],
+)
+def test_a_text_of_either_notation_has_the_mistake_of_the_one_that_understands_it(
+    text: str, code: str, offset: int | None
+) -> None:
+    with pytest.raises(GrammarError) as raised:
+        Grammar.from_text(text)
+    assert raised.value.code == code
+    assert offset is None or raised.value.offset == offset

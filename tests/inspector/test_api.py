@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from syntagma import embedded, formats
 from syntagma.codec import ChatCodec
 from syntagma.inspector import Inspector, answer
+from syntagma.inspector.distributions import Distributions
 from syntagma.inspector.pages import BODY_BYTES
 from tests.inspector.asking import CALL, FORECAST, request
 
@@ -104,6 +105,61 @@ def test_where_an_answer_departs_is_seen_and_told(inspector: Inspector) -> None:
     assert step["expected"]
     assert any(one["id"] == tokens[out]["id"] and not one["allowed"] for one in step["candidates"])
     assert "out already" in ask(inspector, "step", {"asked": asked, "at": out + 1})["why"]
+
+
+def test_a_grammar_of_the_content_is_given_as_text(inspector: Inspector) -> None:
+    plain = {"tools": None, "tool_choice": "auto"}
+    for grammar in ('start ::= "yes" | "no" ;', 'root ::= "yes" | "no"', 'start: "yes" | "no"'):
+        asked = request(answer="no", **plain, grammar=grammar)
+        assert ask(inspector, "look", asked)["may_end"] is True
+        assert ask(inspector, "look", {**asked, "answer": "nay"})["tokens"][-1]["state"] in {"out", "behind"}
+        assert ask(inspector, "step", {"asked": asked, "at": 1})["expected"]
+    schema = request(answer="12", **plain, grammar='{"type": "integer"}')
+    assert ask(inspector, "look", schema)["may_end"] is True
+    wrong = ask(inspector, "look", request(**plain, grammar="start ::= missing ;"))["faults"]["grammar"]
+    assert wrong["code"] == "E-GRAMMAR-UNDEFINED"
+    assert "line 1" in wrong["place"]
+    both = request(**plain, grammar="start ::= 'a' ;", response_format={"type": "json_object"})
+    assert ask(inspector, "look", both)["faults"]["grammar"]["place"] == "/grammar"
+
+
+class _Counting:
+    """A backend that counts the tokens that its model reads."""
+
+    def __init__(self, backend: Any) -> None:
+        self._backend = backend
+        self.tokens = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._backend, name)
+
+    def open(self) -> Any:
+        session, counting = self._backend.open(), self
+
+        class Session:
+            def prefill(self, token_ids: Any) -> Any:
+                counting.tokens += len(token_ids)
+                return session.prefill(token_ids)
+
+            def extend(self, token_ids: Any) -> Any:
+                counting.tokens += len(token_ids)
+                return session.extend(token_ids)
+
+        return Session()
+
+
+def test_no_prompt_is_read_twice() -> None:
+    model = embedded.load()
+    counting = _Counting(model)
+    read = Distributions(counting)
+    ids = model.tokenizer_info.encode("one two three four five six seven eight")
+    plain = [model.open().prefill(ids[:n]) for n in range(1, len(ids) + 1)]
+    for n in [*range(1, len(ids) + 1), 3, len(ids), 2]:
+        found = read.after(tuple(ids[:n]))
+        assert found is not None
+        assert np.allclose(np.log(found), plain[n - 1] - np.logaddexp.reduce(plain[n - 1]), atol=1e-3)
+    assert counting.tokens == len(ids)
+    assert read.after((1,) * model.context_length) is None
 
 
 def test_masked_probability_is_that_of_the_tokens_that_are_out(inspector: Inspector) -> None:

@@ -127,6 +127,18 @@ def test_an_answer_is_pasted_and_asked_about(page: Page) -> None:
     expect(page.locator("#step .why")).to_be_visible()
 
 
+def test_a_grammar_is_typed_in(page: Page) -> None:
+    choose(page, "an answer in a small language")
+    expect(page.locator(".token.out")).to_have_count(1)
+    grammar = page.get_by_label("Grammar of the content")
+    grammar.fill(grammar.input_value().replace('" min"', '" minutes"'))
+    expect(page.locator(".token.out")).to_have_count(0)
+    expect(page.locator("#answer-facts")).to_contain_text("may end here")
+    grammar.fill("start ::= missing ;")
+    expect(page.locator("#grammar .fault")).to_contain_text("E-GRAMMAR-UNDEFINED")
+    expect(page.locator("#grammar .fault")).to_contain_text("line 1")
+
+
 def test_all_of_it_by_keyboard(page: Page) -> None:
     page.locator("body").press("Tab")
     expect(page.get_by_text("To the result")).to_be_focused()

@@ -74,7 +74,7 @@ def write_certificate(certificate: Certificate, *, verbose: bool) -> None:
             if remark.detail:
                 write(f"#     {remark.detail}")
             write(f"#     for example: {remark.example[:_MAX_EXAMPLE]!r}")
-    write(f"#   the grammar was {'asked, too' if certificate.grammar_checked else 'not asked'}")
+    write(f"#   the grammar was {'checked, too' if certificate.grammar_checked else 'not checked'}")
     if verbose:
         write("\n# messages")
         for item in certificate.items:

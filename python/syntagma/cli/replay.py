@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ import typer
 from syntagma.cli.inputs import load_format, of_file, read_bytes
 from syntagma.cli.output import JsonOption, reported, write, write_json
 from syntagma.cli.progress import progress
-from syntagma.recording import Bundle, Chunk, Replay
+from syntagma.recording import Bundle, Chunk, RecordedToken, Replay
 from syntagma.recording import replay as replay_bundle
 
 __all__ = ["replay"]
@@ -45,7 +46,7 @@ def replay(
         _write_head(recorded)
         if prompt and recorded.prompt is not None:
             write(f"prompt: {json.dumps(recorded.prompt.text, ensure_ascii=False)}")
-        _write_steps(done)
+        _write_steps(done, recorded.tokens)
         _write_verdict(done)
     raise typer.Exit(0 if done.same else 1)
 
@@ -69,9 +70,9 @@ def _write_head(recorded: Bundle) -> None:
     write(f"{len(recorded.chunks)} chunks in {seconds:.3f} s, recorded with {with_}")
 
 
-def _write_steps(done: Replay) -> None:
+def _write_steps(done: Replay, tokens: Mapping[int, RecordedToken]) -> None:
     for step in done.steps:
-        write("end" if step.chunk is None else f"{step.chunk.seconds:9.3f} s  {_fed(step.chunk)}")
+        write("end" if step.chunk is None else f"{step.chunk.seconds:9.3f} s  {_fed(step.chunk, tokens)}")
         for event in step.events:
             fields = msgspec.to_builtins(event)
             shown = " ".join(
@@ -82,11 +83,15 @@ def _write_steps(done: Replay) -> None:
             write(f"             {fields['type']} {shown}".rstrip())
 
 
-def _fed(chunk: Chunk) -> str:
+def _fed(chunk: Chunk, tokens: Mapping[int, RecordedToken]) -> str:
     if chunk.ids is not None:
-        return f"tokens {', '.join(map(str, chunk.ids))}"
+        return "tokens " + ", ".join(f"{token} {_text(tokens.get(token))}".rstrip() for token in chunk.ids)
     text = json.dumps(chunk.text, ensure_ascii=False) if chunk.data is None else f"bytes {chunk.data!r}"
     return f"{text} (special)" if chunk.special else text
+
+
+def _text(token: RecordedToken | None) -> str:
+    return "" if token is None else json.dumps(token.data.decode("utf-8", "replace"), ensure_ascii=False)
 
 
 def _write_verdict(done: Replay) -> None:

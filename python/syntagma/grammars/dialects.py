@@ -83,11 +83,17 @@ def _json_notation(text: str) -> Notation:
 
 
 def read_first(notations: tuple[Notation, ...], read: Callable[[Notation], _Read]) -> _Read:
-    """What the first notation reads that can; else the mistake of the one that came furthest."""
+    """What the first notation reads that can.
+
+    Raises:
+        GrammarError: no notation reads it. A mistake beyond syntax, such as an unknown rule, says that the notation is
+            the right one; otherwise the error is that of the notation that came furthest.
+    """
     mistakes: list[GrammarError] = []
     for notation in notations:
         try:
             return read(notation)
         except GrammarError as error:
             mistakes.append(error)
-    raise max(mistakes, key=lambda error: error.offset or 0)
+    understood = [error for error in mistakes if error.code != "E-GRAMMAR-SYNTAX"]
+    raise max(understood[:1] or mistakes, key=lambda error: error.offset or 0)

@@ -22,6 +22,7 @@ from syntagma.decoding.sampling import Sampling
 from syntagma.errors import ArgumentError, RequestError, SyntagmaError
 from syntagma.generation import GenerationOptions, Generator
 from syntagma.inspector.describing import fault_of, format_seen, prompt_seen
+from syntagma.inspector.distributions import Distribution, Distributions
 from syntagma.inspector.values import Asked, Candidate, Continued, EventSeen, Seen, Step, TokenSeen
 from syntagma.templates import ChatTemplate
 
@@ -60,6 +61,7 @@ class Inspector:
         self._codec = codec
         self._info: TokenizerInfo = backend.tokenizer_info
         self._generator = Generator(backend)
+        self._distributions = Distributions(backend)
         self._kept: OrderedDict[bytes, _Prepared] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -108,7 +110,7 @@ class Inspector:
         )
 
     def step(self, asked: Asked, at: int, token: str = "") -> Step:
-        """What could come behind the first tokens of the answer.
+        """What could come after the first tokens of the answer.
 
         Args:
             asked: the request.
@@ -130,7 +132,7 @@ class Inspector:
         if taken < at:
             return Step(at=at, why=f"no text of the grammar begins so: token {taken + 1} of the answer is out already")
         allowed = None if matcher is None else _allowed(matcher, self._info.vocab_size)
-        probabilities = self._probabilities([*turn.prompt_ids(self._info), *ids[:at]])
+        probabilities = self._distributions.after((*turn.prompt_ids(self._info), *ids[:at]))
         told = None if matcher is None else explain_matcher(matcher, self._info, wanted)
         verdict = None if told is None else told.token
         parser = turn.parser()
@@ -210,7 +212,7 @@ class Inspector:
                 asked.messages,
                 tools=asked.tools,
                 tool_choice=asked.tool_choice,
-                response_format=asked.response_format,
+                response_format=_response_format(asked),
                 template_kwargs=asked.variables,
                 reasoning=asked.reasoning,
                 id_seed="inspector",
@@ -263,18 +265,10 @@ class Inspector:
         events = [EventSeen(token=at, event=msgspec.to_builtins(event)) for at, some in came for event in some]
         return events, msgspec.to_builtins(parser.message)
 
-    def _probabilities(self, ids: list[int]) -> np.ndarray[Any, np.dtype[np.float64]] | None:
-        """What the model gives each token behind a text; None where that is longer than its context."""
-        if len(ids) >= self._backend.context_length:
-            return None
-        logits = np.asarray(self._backend.open().prefill(ids), dtype=np.float64)[: self._info.vocab_size]
-        powers = np.exp(logits - logits.max())
-        return np.asarray(powers / powers.sum())
-
     def _candidates(
         self,
         allowed: np.ndarray[Any, np.dtype[np.bool_]] | None,
-        probabilities: np.ndarray[Any, np.dtype[np.float64]] | None,
+        probabilities: Distribution | None,
         wanted: int | None,
     ) -> list[Candidate]:
         """The likeliest tokens that are allowed, the likeliest that are not, and the one that was asked about."""
@@ -292,6 +286,20 @@ class Inspector:
             )
             for token in ids
         ]
+
+
+def _response_format(asked: Asked) -> dict[str, Any] | None:
+    """The response format of a request, which may be a grammar given as text.
+
+    Raises:
+        RequestError: `E-REQUEST-FIELD`, there are both.
+    """
+    if not asked.grammar.strip():
+        return asked.response_format
+    if asked.response_format is not None:
+        message = "the content has either a response format or a grammar"
+        raise RequestError("E-REQUEST-FIELD", message, hint="leave one of the two empty", pointer="/grammar")
+    return {"type": "grammar", "grammar": asked.grammar}
 
 
 def _or_raise(value: T | SyntagmaError) -> T:

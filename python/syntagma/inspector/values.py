@@ -31,6 +31,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         tools: the declared tools, as OpenAI's.
         tool_choice: as in a request.
         response_format: as in a request.
+        grammar: a grammar of the content as text, in any notation that `Grammar.from_text` tells apart; empty: none.
         variables: template variables.
         reasoning: as in a request: `auto`, `open`, `closed` or `off`.
         answer: what the model wrote.
@@ -43,6 +44,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     tools: list[dict[str, Any]] | None = None
     tool_choice: Any = "auto"
     response_format: dict[str, Any] | None = None
+    grammar: str = ""
     variables: dict[str, Any] = {}
     reasoning: Literal["auto", "open", "closed", "off"] = "auto"
     answer: str = ""

@@ -64,6 +64,14 @@ export const EXAMPLES = [
     },
   },
   {
+    name: "an answer in a small language",
+    state: {
+      messages: json([{ role: "user", content: "How long do eggs boil?" }]),
+      content_grammar: 'start ::= timer+ % "; " ;\ntimer ::= ("boil" | "bake") " " thing " for " #"[1-9][0-9]?" " min" ;\nthing ::= #"[a-z]+( [a-z]+)*" ;',
+      answer: "boil eggs for 7 minutes",
+    },
+  },
+  {
     name: "a template of one's own",
     state: {
       template: TAGS,

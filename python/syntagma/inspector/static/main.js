@@ -219,12 +219,14 @@ async function start() {
   show(linked ?? EXAMPLES[0].state);
   for (const one of document.querySelectorAll(".asks input:not([type=file]), .asks textarea, .asks select:not(#example), #answer")) one.addEventListener("input", soon);
   $("finished").addEventListener("change", look);
-  $("template-file").addEventListener("change", async (event) => {
-    const [file] = event.target.files;
-    if (!file) return;
-    $("template").value = await file.text();
-    look();
-  });
+  for (const [name, field] of [["template-file", "template"], ["grammar-file", "content_grammar"]]) {
+    $(name).addEventListener("change", async (event) => {
+      const [file] = event.target.files;
+      if (!file) return;
+      $(field).value = await file.text();
+      look();
+    });
+  }
   $("clear").addEventListener("click", () => {
     $("answer").value = "";
     $("finished").checked = false;

@@ -3,7 +3,7 @@
 import { $ } from "./dom.js";
 
 const JSON_FIELDS = ["messages", "tools", "response_format", "variables"];
-const TEXT_FIELDS = ["template", "format", "reasoning", "tool_choice", "answer", ...JSON_FIELDS];
+const TEXT_FIELDS = ["template", "format", "reasoning", "tool_choice", "answer", "content_grammar", ...JSON_FIELDS];
 
 // The fields as they are typed in.
 export function typed() {
@@ -43,6 +43,7 @@ export function asked() {
     tools: read.tools ?? null,
     tool_choice: choice,
     response_format: read.response_format ?? null,
+    grammar: state.content_grammar,
     variables: read.variables ?? {},
     reasoning: state.reasoning,
     answer: state.answer,
