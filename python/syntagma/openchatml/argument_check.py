@@ -1,7 +1,7 @@
-"""Whether the arguments of a call fit the tool's JSON Schema.
+"""Checks the arguments of a call against the tool's JSON Schema.
 
-Every keyword that can refuse a value is checked, those of older drafts included; `format` and what describes are
-annotations. References lead within the schema. Patterns run in the engine, never in Python's `re`.
+Every keyword that can reject a value is checked, including those of older drafts. `format` and descriptive keywords are
+annotations. References are resolved within the schema only. Patterns run in the engine, never in Python's `re`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 
 
 def mismatch(schema: Any, value: Any) -> str | None:
-    """Why a value does not fit a schema, with a JSON pointer; None when it fits."""
+    """The reason why a value does not match a schema, with a JSON pointer; None if it matches."""
     try:
         return _check(schema, value, "", schema)
     except RecursionError:
@@ -71,7 +71,7 @@ def _plain(schema: Mapping[str, Any], value: Any, at: str) -> str | None:
         if not any(is_of_type(value, name) for name in allowed):
             return f"{where} is not of type {' or '.join(allowed)}"
     if "enum" in schema and not any(_equal(value, choice) for choice in schema["enum"]):
-        return f"{where} is none of the allowed values"
+        return f"{where} is not one of the allowed values"
     if "const" in schema and not _equal(value, schema["const"]):
         return f"{where} is not the allowed value"
     for keyword, (kind, holds) in _BOUNDS.items():
@@ -111,12 +111,12 @@ def _parts(schema: Mapping[str, Any], value: Any, at: str, root: Any) -> str | N
         if "contains" in schema:
             count = sum(_check(schema["contains"], part, at, root) is None for part in value)
             if not schema.get("minContains", 1) <= count <= schema.get("maxContains", count):
-                return f"{at or '/'} holds {count} items of the kind in contains"
+                return f"{at or '/'} has {count} items that match contains"
     return None
 
 
 def _items(schema: Mapping[str, Any]) -> tuple[list[Any], Any]:
-    """The schemas of the first items, and that of the others; older drafts spell them otherwise."""
+    """The schemas of the first items, and the schema of the rest. Older drafts use other keywords for both."""
     items = schema.get("items", True)
     if isinstance(items, list):
         return items, schema.get("additionalItems", True)
@@ -124,7 +124,7 @@ def _items(schema: Mapping[str, Any]) -> tuple[list[Any], Any]:
 
 
 def _dependencies(schema: Mapping[str, Any], value: Any, at: str, root: Any) -> str | None:
-    """What has to hold where a property is there."""
+    """Checks the keywords that apply only if a property is present."""
     if not isinstance(value, dict):
         return None
     for keyword in ("dependentRequired", "dependentSchemas", "dependencies"):
@@ -143,11 +143,11 @@ def _choices(schema: Mapping[str, Any], value: Any, at: str, root: Any) -> str |
         if wrong is not None:
             return wrong
     if "anyOf" in schema and all(_check(item, value, at, root) for item in schema["anyOf"]):
-        return f"{at or '/'} fits none of anyOf"
+        return f"{at or '/'} matches no schema of anyOf"
     if "oneOf" in schema and sum(_check(item, value, at, root) is None for item in schema["oneOf"]) != 1:
-        return f"{at or '/'} does not fit exactly one of oneOf"
+        return f"{at or '/'} does not match exactly one schema of oneOf"
     if "not" in schema and _check(schema["not"], value, at, root) is None:
-        return f"{at or '/'} fits what is excluded"
+        return f"{at or '/'} matches the schema of not"
     if "if" in schema:
         branch = "then" if _check(schema["if"], value, at, root) is None else "else"
         return _check(schema.get(branch, True), value, at, root)
@@ -155,7 +155,7 @@ def _choices(schema: Mapping[str, Any], value: Any, at: str, root: Any) -> str |
 
 
 def _unevaluated(schema: Mapping[str, Any], value: Any, at: str, root: Any) -> str | None:
-    """The members that nothing else in the schema is about."""
+    """Checks the members that no other keyword of the schema has evaluated."""
     keyword = "unevaluatedProperties" if isinstance(value, dict) else "unevaluatedItems"
     if keyword not in schema or not isinstance(value, dict | list):
         return None
@@ -168,7 +168,7 @@ def _unevaluated(schema: Mapping[str, Any], value: Any, at: str, root: Any) -> s
 
 
 def _evaluated(schema: Any, value: Any, root: Any) -> set[str | int]:
-    """The members that a schema which a value fits is about: names of an object, indexes of a list."""
+    """The members that a schema evaluates in a value that matches it: names in an object, indexes in a list."""
     if not isinstance(schema, Mapping):
         return set()
     seen: set[str | int] = set()
@@ -191,7 +191,7 @@ def _evaluated(schema: Any, value: Any, root: Any) -> set[str | int]:
 
 
 def _applied(schema: Mapping[str, Any], value: Any, root: Any) -> Iterator[Any]:
-    """The schemas within a schema that are about the value itself, and that it fits."""
+    """The subschemas that apply to the value itself and match it."""
     for keyword in _REFERENCES & schema.keys():
         yield referred(schema[keyword], root)
     choices = [*schema.get("allOf", ()), *schema.get("anyOf", ()), *schema.get("oneOf", ())]
@@ -221,7 +221,7 @@ def _all_differ(values: list[Any]) -> bool:
 
 
 def _key(value: Any) -> Any:
-    """What is equal for equal JSON values alone."""
+    """A hashable key: two keys are equal if and only if their JSON values are equal."""
     if isinstance(value, dict):
         return "object", frozenset((name, _key(part)) for name, part in value.items())
     if isinstance(value, list):
@@ -230,7 +230,7 @@ def _key(value: Any) -> Any:
 
 
 def _matches(pattern: str, text: str) -> bool:
-    """Whether a pattern is found in a text, asked of a grammar of JSON strings."""
+    """Whether a pattern matches somewhere in a text, decided by the grammar of a JSON string with that pattern."""
     from syntagma.decoding import GrammarMatcher
 
     matcher = GrammarMatcher(_compiled(pattern))

@@ -1,4 +1,4 @@
-"""Whether a body is of the type that its header demands. Only JSON can be checked (§6)."""
+"""Checks a body against the type that its header declares. Only JSON can be checked (§6)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["arguments_of", "is_checked", "violation"]
 
 
 def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
-# Whole numbers stay text here: JSON does not bound their length, Python does when it converts them.
+# Integers stay text here: JSON does not bound their length, but Python does when it converts them.
 _CHECK = json.JSONDecoder(parse_constant=_refuse, parse_int=str)
 _READ = json.JSONDecoder(parse_constant=_refuse)
 _WHITESPACE = " \t\r\n"
@@ -26,7 +26,7 @@ def is_checked(kind: str) -> bool:
 
 
 def violation(kind: str, body: str) -> str | None:
-    """What is wrong with a body, or None; also None for types that cannot be checked."""
+    """A description of what is wrong with a body; None if nothing is, or if the type cannot be checked."""
     if kind != "json":
         return None
     try:
@@ -39,10 +39,10 @@ def violation(kind: str, body: str) -> str | None:
 
 
 def arguments_of(body: str) -> dict[str, Any]:
-    """The arguments in the body of a call of a function.
+    """The arguments in the body of a function call.
 
     Raises:
-        CallSchemaError: `E-CALL-SCHEMA`, no JSON, or no object.
+        CallSchemaError: `E-CALL-SCHEMA`, the body is not JSON, or not a JSON object.
     """
     try:
         value = _decode(_READ, body)

@@ -1,7 +1,7 @@
-"""Text that arrives in pieces: what is left to read, where that is, and the next control token in it.
+"""A cursor over text that arrives in pieces: the unread text, its location, and the next control token in it.
 
-Text that was read is not kept, and the cursor waits only before what may become a control token, a line of the document
-header, or whitespace: what waits never grows with the text.
+Text that has been read is not kept. The cursor waits for more text only at a possible control token, a line of the
+document header, or whitespace, so the memory it needs does not grow with the text.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ class Cursor:
     """A reading position in text that arrives in pieces.
 
     Attributes:
-        text: what is left to read, and what was read since the last `settle`.
+        text: the unread text, preceded by what was read since the last `settle`.
         at: index in `text` of the next character to read.
-        parts: text before the next token, decoded, in pieces.
+        parts: pieces of the text before the next token, with escapes resolved.
     """
 
     def __init__(self) -> None:
@@ -38,18 +38,18 @@ class Cursor:
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
 
     def decode(self, data: str | bytes, *, last: bool = False) -> str:
-        """The text of a piece. Bytes may be cut anywhere; each maximal invalid sequence becomes one U+FFFD."""
+        """The text of a piece. Bytes may be cut anywhere. Each maximal invalid sequence becomes one U+FFFD."""
         if isinstance(data, str):
             return self._decode(b"", True) + data
         return self._decode(data, last)
 
     def push(self, text: str) -> None:
-        """Append text to what is left."""
+        """Append text to the unread text."""
         self.text = self.text[self.at :] + text if self.at < len(self.text) else text
         self.at = 0
 
     def settle(self) -> None:
-        """Forget what was read."""
+        """Discard the text that has been read."""
         self.place(self.at)
         self._base += self.at
         self.text = self.text[self.at :]
@@ -57,13 +57,13 @@ class Cursor:
         self.at = 0
 
     def flush(self) -> None:
-        """What is left is text: it becomes the last of `parts`."""
+        """Move the unread text to the end of `parts`, as plain text."""
         self.parts.append(self.text)
         self.push("")
         self.at = len(self.text)
 
     def skip(self, text: str) -> None:
-        """Count text that was read without being pushed; nothing may be left when this is called."""
+        """Count text that was read without `push`. Call this only if no unread text is left."""
         found = text.rfind("\n")
         if found >= 0:
             self._line += text.count("\n")
@@ -73,11 +73,11 @@ class Cursor:
 
     @property
     def offset(self) -> int:
-        """Offset of the cursor in the whole text, code points."""
+        """The cursor's offset in the whole text, in code points."""
         return self._base + self.at
 
     def place(self, at: int) -> SourceLocation:
-        """The location of index `at` of `text`; indexes must be given in ascending order."""
+        """The location of index `at` of `text`. Successive calls must pass ascending indexes."""
         if at > self._counted:
             lines = self.text.count("\n", self._counted, at)
             if lines:
@@ -93,18 +93,18 @@ class Cursor:
         return match.end() if match else self.at
 
     def mark(self) -> tuple[int, int, bool]:
-        """Where the cursor is, for `back_to`."""
+        """The cursor's state, to return to with `back_to`."""
         return self.at, len(self.parts), self._after_escape
 
     def back_to(self, mark: tuple[int, int, bool]) -> None:
-        """Go back to where the cursor was; nothing may have been settled or taken from `parts` since."""
+        """Return to a `mark`. Since then, `settle` must not have run and nothing may have been taken from `parts`."""
         self.at, count, self._after_escape = mark
         del self.parts[count:]
 
     def next_token(self) -> str | None:
-        """Move past the next control token and return its name; None when more text is needed.
+        """Move past the next control token and return its name; None if more text is needed.
 
-        The text before it is added to `parts`, without the `<` that escape tokens.
+        The text before the token is added to `parts`, without the `<` that escapes a token.
         """
         text, at = self.text, self.at
         while True:
@@ -124,12 +124,12 @@ class Cursor:
                     self.parts.append(text[at:begin])
                 self.at = end
                 return match.group(1)
-            # One `<` of those before it is dropped. Where it was reported already, the token's own is dropped instead.
+            # Drop one `<` before the token. If it was already reported, drop the token's own `<` instead.
             self.parts.append(text[at : begin - 1] + match.group() if begin > at else match.group()[1:])
             at = end
 
     def until(self, closer: str) -> bool:
-        """Move past the next `closer`, which nothing escapes; False when more text is needed."""
+        """Move past the next `closer`, which cannot be escaped; False if more text is needed."""
         found = self.text.find(closer, self.at)
         if found >= 0:
             if found > self.at:
@@ -144,6 +144,6 @@ class Cursor:
         return False
 
     def incomplete_from(self, token: str) -> int:
-        """The index from which the text may be the beginning of `token`, not before the cursor; else the text's end."""
+        """The index, from the cursor on, at which a cut `token` may begin; the length of the text if there is none."""
         last = self.text.rfind(token[0], max(self.at, len(self.text) - len(token) + 1))
         return last if last >= 0 and token.startswith(self.text[last:]) else len(self.text)

@@ -1,7 +1,7 @@
 """The YAML header of a transcript: a small safe subset, read and written (§2).
 
-Mappings, lists and plain scalars. No anchors and aliases, no merge keys, no tags, no second document; depth and size
-are bounded. Scalars have the types of PyYAML's safe loader, except that dates stay text and `version` always does.
+Mappings, lists and plain scalars are allowed; anchors, aliases, merge keys, tags and a second document are not. Depth
+and size are bounded. Scalars have the types of PyYAML's safe loader, except that dates and `version` stay text.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _Scalar:
-    """A scalar's text with its value, until it is known whether the text is wanted."""
+    """A scalar's text and value, until it is known which of the two is needed."""
 
     __slots__ = ("text", "value")
 
@@ -42,15 +42,16 @@ def read_header(text: str, *, limits: Limits | None = None) -> DocumentHeader:
     """Read the YAML text of a header, without its delimiters.
 
     Raises:
-        HeaderError: `E-PARSE-HEADER`, no mapping, no version, a version that is not read, YAML that is refused.
-        LimitError: `E-LIMIT-OPENCHATML-HEADER`.
+        HeaderError: `E-PARSE-HEADER`, the text is not a mapping, its version is missing or not supported, or it uses
+            YAML outside the subset.
+        LimitError: `E-LIMIT-OPENCHATML-HEADER`, the text is longer than `limits.openchatml_header_bytes`.
     """
     limits = limits or Limits()
     size = len(text.encode("utf-8", "replace"))
     if size > limits.openchatml_header_bytes:
         raise LimitError(
             "E-LIMIT-OPENCHATML-HEADER",
-            f"a header of {size} bytes, {limits.openchatml_header_bytes} are allowed",
+            f"the document header has {size} bytes; {limits.openchatml_header_bytes} are allowed",
             limit="openchatml_header_bytes",
             given=size,
             allowed=limits.openchatml_header_bytes,
@@ -61,7 +62,7 @@ def read_header(text: str, *, limits: Limits | None = None) -> DocumentHeader:
         if isinstance(error, OpenChatMLError):
             raise
         said = " ".join(str(getattr(error, "problem", None) or error).split())
-        raise error_for(HEADER, f"the document header is not YAML of the kind that is read here: {said}") from error
+        raise error_for(HEADER, f"the document header is not YAML of the supported subset: {said}") from error
     if not isinstance(data, dict):
         raise error_for(
             HEADER, "the document header is not a mapping", hint="a transcript begins with its header or <|start|>"
@@ -70,7 +71,7 @@ def read_header(text: str, *, limits: Limits | None = None) -> DocumentHeader:
 
 
 def _build(text: str, depth: int) -> Any:
-    """The value of a YAML text, scalars of the top level as `_Scalar`. Works on a stack: depth costs nothing."""
+    """The value of a YAML text, with top-level scalars as `_Scalar`. Iterative, so deep nesting cannot overflow."""
     stack: list[tuple[Any, list[Any]]] = []
     root: list[Any] = []
     resolver: Any = yaml.SafeLoader("")
@@ -116,7 +117,7 @@ def _add(stack: list[tuple[Any, list[Any]]], root: list[Any], value: Any) -> Non
     else:
         name = key.pop()
         if name in container:
-            raise error_for(HEADER, f"the document header says {name!r} twice")
+            raise error_for(HEADER, f"the document header has the key {name!r} twice")
         keep = len(stack) == 1 and name in ("version", "model")
         container[name] = value.value if isinstance(value, _Scalar) and not keep else value
 
@@ -127,7 +128,7 @@ def _header(data: dict[str, Any]) -> DocumentHeader:
         said = "no version" if version is None else "a version that is not major.minor"
         raise error_for(HEADER, f"the document header has {said}", hint="version: 2.2")
     if int(version.text.split(".")[0]) > 2:
-        raise error_for(HEADER, f"version {version.text} is newer than 2", hint="versions up to 2.x are read")
+        raise error_for(HEADER, f"version {version.text} is not supported", hint="versions up to 2.x are supported")
     model = data.pop("model", None)
     if model is not None and not isinstance(model, _Scalar):
         raise error_for(HEADER, "model is not a scalar")
@@ -142,10 +143,10 @@ def _header(data: dict[str, Any]) -> DocumentHeader:
 
 
 def write_header(header: DocumentHeader) -> str:
-    """The header between its delimiters, with the line break after it.
+    """The header as text: its delimiters, the YAML between them, and a line break at the end.
 
     Raises:
-        HeaderError: `E-PARSE-HEADER`, it holds what would not read back equal.
+        HeaderError: `E-PARSE-HEADER`, the header contains a value that would not read back equal.
     """
     if not is_version(header.version):
         raise error_for(HEADER, f"version {header.version!r} is not major.minor")
@@ -168,9 +169,9 @@ def write_header(header: DocumentHeader) -> str:
 
 @entry
 def shared_capabilities(ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, list[str]]:
-    """What both sides can do: for each list of `capabilities` that both have, the entries both have, in our order.
+    """The capabilities that both sides have: for each list in both mappings, the common entries, ours first.
 
-    An entry that ends in `*` stands for all that begin so. A list that only one side has says nothing about the other.
+    An entry that ends in `*` covers every entry with that prefix. A list that only one side has is left out.
     """
     shared: dict[str, list[str]] = {}
     for name, values in ours.items():

@@ -1,4 +1,4 @@
-"""The beginning of a transcript: the document header, or what shows that there is none."""
+"""Reads the beginning of a transcript: the document header, or the first message if there is none."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _BOM = "\ufeff"
 
 
 class DocumentHeaderReader:
-    """The steps of the states before the first message, and what they find out about the whole transcript.
+    """The reader's steps before the first message, and the facts they find about the whole transcript.
 
     Attributes:
         header: the document header, once it is read.
-        profile: the profile in force: the one that was given, else the header's.
-        dialect: `v0.1` if the first message is of the first published syntax.
-        is_delimited: the document header stands between delimiters.
+        profile: the profile in force: the caller's, else the header's.
+        dialect: `v0.1` if the first message uses the first published syntax.
+        is_delimited: the document header is between delimiters.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class DocumentHeaderReader:
         self._size = 0  # code points of the lines, line breaks included
 
     def opening(self) -> Seen | None:
-        """Tell a document header from a first message; a start token is left for the state that follows."""
+        """Tell a document header from a first message. A start token is left for the next state."""
         cursor = self._cursor
         if cursor.offset == 0 and cursor.text.startswith(_BOM, cursor.at):
             cursor.at += 1
@@ -62,7 +62,7 @@ class DocumentHeaderReader:
                 self.is_delimited = True
                 return "delimiter"
         begin = cursor.whitespace_end()
-        # Empty lines are dropped at once; whitespace before a first line of YAML is its indentation.
+        # Empty lines are dropped. Whitespace before the first line of YAML is kept, because it is indentation.
         for line in cursor.text[cursor.at : begin].split("\n"):
             cursor.at = min(cursor.at, begin)
             if self._output.exceeds("openchatml_message_header_chars", len(line), SourceLocation(0, 1)):
@@ -75,11 +75,11 @@ class DocumentHeaderReader:
             return None
         if not word.startswith(_STARTS):
             return "text"
-        self._output.warn("W-HEADER-MISSING", "a transcript without a document header", cursor.place(begin))
+        self._output.warn("W-HEADER-MISSING", "the transcript has no document header", cursor.place(begin))
         return self._first_message(word)
 
     def lines(self) -> Seen | None:
-        """Lines of the document header; a start token is left for the state that follows."""
+        """Read lines of the document header. A start token is left for the next state."""
         cursor = self._cursor
         while True:
             line_end = cursor.text.find("\n", cursor.at)
@@ -102,7 +102,7 @@ class DocumentHeaderReader:
             self._size += len(rest) + 1
 
     def finish(self) -> None:
-        """The text ends in the document header."""
+        """Handle a text that ends in the document header."""
         cursor, output = self._cursor, self._output
         end = cursor.place(len(cursor.text))
         last = cursor.text[cursor.at :]
@@ -115,7 +115,7 @@ class DocumentHeaderReader:
             self._read()
 
     def _first_message(self, text: str) -> Seen:
-        """`text` begins with a message; its syntax is that of the whole transcript."""
+        """Set the transcript's dialect from `text`, which begins with the first message."""
         if text.startswith(_START):
             return "start"
         self.dialect = "v0.1"
@@ -126,10 +126,10 @@ class DocumentHeaderReader:
         return "".join(f"{line}\n" for line in [*(["---"] if self.is_delimited else []), *self._lines])
 
     def _read(self) -> None:
-        """The document header is complete.
+        """Parse the collected lines of the document header.
 
         Raises:
-            LimitError: `E-LIMIT-OPENCHATML-HEADER`.
+            LimitError: `E-LIMIT-OPENCHATML-HEADER`, the header is too long.
         """
         start = SourceLocation(0, 1)
         try:

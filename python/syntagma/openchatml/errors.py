@@ -1,4 +1,4 @@
-"""The errors of OpenChatML: the eight codes of its taxonomy (§14) and two of ours.
+"""The errors of OpenChatML: the eight codes of its taxonomy (§14) and two of this package.
 
 | code | class |
 |---|---|
@@ -66,7 +66,7 @@ UNREPRESENTABLE = "X-HIP-UNREPRESENTABLE"
 
 
 class OpenChatMLError(SyntagmaError):
-    """Base of the errors of OpenChatML; `offset`, `line` and `column` say where."""
+    """Base class of the errors of OpenChatML. `offset`, `line` and `column` are the place."""
 
 
 class HeaderError(OpenChatMLError):
@@ -82,7 +82,7 @@ class ConstraintError(OpenChatMLError):
 
 
 class CallSchemaError(OpenChatMLError):
-    """A call, its id, its arguments or its reply are missing or wrong."""
+    """A call whose tool, id, arguments or reply is missing or wrong."""
 
 
 class ToolTimeoutError(OpenChatMLError):
@@ -98,7 +98,7 @@ class TruncatedError(OpenChatMLError):
 
 
 class VisibilityError(OpenChatMLError):
-    """An attempt to show what is hidden."""
+    """An attempt to show a hidden message or private reasoning."""
 
 
 class ToolFailedError(OpenChatMLError):
@@ -123,21 +123,21 @@ _KINDS: dict[str, tuple[type[OpenChatMLError], str]] = {
 }
 
 ERROR_CODES = tuple(_KINDS)
-"""every code of an error of this package"""
+"""all error codes of this package"""
 
 
 def error_for(code: str, message: str, **place: Any) -> OpenChatMLError:
-    """The error of the class that belongs to a code; of the base class where the code is none of ours."""
+    """An error of the class that belongs to a code; of the base class if the code is not in the table above."""
     kind = _KINDS[code][0] if code in _KINDS else OpenChatMLError
     return kind(code, message, **place)
 
 
 def log_error(code: str, message: str) -> None:
-    """Log an error (§14), as a warning of the logger `syntagma.openchatml`; records have its `code`."""
+    """Log an error (§14) as a warning of the logger `syntagma.openchatml`. The record has the attribute `code`."""
     _LOG.warning("%s: %s", code, message, extra={"code": code})
 
 
 @entry
 def user_summary(code: str) -> str:
-    """One sentence about a code that may be shown to an end user: it says nothing of what is inside."""
+    """One sentence about an error code that is safe to show to an end user: it reveals no content."""
     return _KINDS[code][1] if code in _KINDS else "Something went wrong."

@@ -1,4 +1,4 @@
-"""The instruction hierarchy (§4): whose instructions count where two contradict each other."""
+"""The instruction hierarchy (§4): whose instructions take precedence when two contradict each other."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from syntagma.openchatml.transcript import Message
 __all__ = ["HIERARCHY", "outranks"]
 
 HIERARCHY = ROLES
-"""the roles, whose instructions count most first"""
+"""the roles, highest precedence first"""
 
 
 @entry
 def outranks(first: Message | str, second: Message | str) -> bool:
-    """Whether the instructions of the first message, or role, count more than those of the second.
+    """Whether instructions of the first message or role take precedence over those of the second.
 
     Raises:
-        ArgumentError: `E-ARGUMENT-VALUE`, there is no such role.
+        ArgumentError: `E-ARGUMENT-VALUE`, one of them is not a role.
     """
     return _rank(first) < _rank(second)
 

@@ -1,8 +1,8 @@
-"""The JSON form of transcripts: one object a message, as faithful as JSON allows (§10).
+"""The JSON form of transcripts: one object per message (§10).
 
-An absent channel is `final` (both mean the same), escapes and literal blocks are spellings, and neither survives.
-Everything else does: what the sketch in the specification lacks (`name`, `call_id`, `recipient`, `constrain`,
-`terminator`, `attributes`, `recovered`, `incomplete`) is there when it is set.
+The form keeps everything but two spellings: an absent channel becomes `final`, which means the same, and escapes and
+literal blocks are resolved. Fields that the specification's sketch does not have (`name`, `call_id`, `recipient`,
+`constrain`, `terminator`, `attributes`, `recovered`, `incomplete`) are written if they are set.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ _TEXTS = ("name", "call_id", "recipient", "intent", "content_type", "constrain")
 def to_json(
     messages: Sequence[Message], *, fold_thinking: bool = False, end_user: bool = False
 ) -> list[dict[str, Any]]:
-    """Messages as JSON values.
+    """Messages as JSON objects.
 
     Args:
-        messages: the messages; a cut one is `incomplete`.
-        fold_thinking: put an assistant's private reasoning into `thinking` of its next message; reasoning that has more
-            than its text, such as a name, stays a message.
+        messages: the messages; one that was cut off is marked `incomplete`.
+        fold_thinking: put an assistant's private reasoning into `thinking` of its next message. Reasoning with other
+            fields than its text, such as a name, stays a message.
         end_user: only what an end user may see, and no `thinking`.
 
     Raises:
-        VisibilityError: `E-PERM-VISIBILITY`, for an end user: a visible message holds private reasoning.
+        VisibilityError: `E-PERM-VISIBILITY`, with `end_user`: a visible message contains private reasoning.
     """
     objects: list[dict[str, Any]] = []
     reasoning: list[Message] = []
@@ -60,14 +60,14 @@ def to_json(
         if reasoning and message.role == "assistant" and not is_reasoning:
             data["thinking"] = reasoning.pop().body
         elif reasoning:
-            # Nothing of the assistant follows that could carry it.
+            # No assistant message follows that could carry it.
             objects.append(_object(reasoning.pop()))
         objects.append(data)
     return objects + [_object(message) for message in reasoning]
 
 
 def _is_body_alone(message: Message) -> bool:
-    """Whether a message is private reasoning, and `thinking` holds all of it."""
+    """Whether a message is private reasoning that `thinking` can express completely."""
     thinking = Message(role="assistant", channel="analysis", body=message.body)
     return message.same(thinking) and not message.recovered
 
@@ -102,29 +102,30 @@ def _object(message: Message) -> dict[str, Any]:
 def from_json(
     objects: Iterable[Mapping[str, Any]], *, end_user: bool = False, version: str = "2.2", profile: Profile = "ocm"
 ) -> list[Message]:
-    """Messages of JSON values; unknown keys are ignored.
+    """Messages from JSON objects. Unknown keys are ignored.
 
-    Each object gives, in this order: its `thinking`, its `content`, its `tool_call` or OpenAI-style `tool_calls`. Calls
-    of functions are on the commentary channel, whatever the object says; those of built-in tools keep analysis.
+    Each object becomes one message for its `thinking`, then one for its `content`, then one for each call in
+    `tool_call` or OpenAI-style `tool_calls`. Function calls are moved to the commentary channel; calls of built-in
+    tools may stay on analysis.
 
     Args:
-        objects: the values.
-        end_user: only what an end user may see.
-        version: of the transcript; below 2.2 calls and replies need no ids.
-        profile: under `harmony` they need none either.
+        objects: the JSON objects.
+        end_user: return only messages that an end user may see.
+        version: version of the transcript. Below 2.2, calls and replies need no ids.
+        profile: profile of the transcript. Under `harmony`, calls and replies need no ids.
 
     Raises:
-        HeaderError: `E-PARSE-HEADER`, a role, channel, name, value or version that cannot be.
-        CallSchemaError: `E-CALL-SCHEMA`, a malformed call, a turn that mixes both kinds of calls, or an id that lacks,
-            is used twice or is answered twice. The call that a reply answers may be elsewhere.
-        ConstraintError: `E-BODY-CONSTRAINT-VIOLATION`.
-        VisibilityError: `E-PERM-VISIBILITY`, for an end user: a visible message holds private reasoning.
-        ArgumentError: `E-ARGUMENT-VALUE`, there is no such profile.
+        HeaderError: `E-PARSE-HEADER`, an invalid role, channel, name, attribute or version.
+        CallSchemaError: `E-CALL-SCHEMA`, a malformed call, a turn that mixes both kinds of calls, or an id that is
+            missing, used twice or answered twice. The call that a reply answers need not be among the objects.
+        ConstraintError: `E-BODY-CONSTRAINT-VIOLATION`, a body is not of the type that it declares.
+        VisibilityError: `E-PERM-VISIBILITY`, with `end_user`: a visible message contains private reasoning.
+        ArgumentError: `E-ARGUMENT-VALUE`, the profile is unknown.
     """
     checked_profile(profile)
     header = DocumentHeader(version=version)
     if header.number[0] > 2:
-        raise error_for(HEADER, f"version {version} is newer than 2", hint="versions up to 2.x are read")
+        raise error_for(HEADER, f"version {version} is not supported", hint="versions up to 2.x are supported")
     messages: list[Message] = []
     kinds: set[str] = set()
     for data in objects:
@@ -134,17 +135,18 @@ def from_json(
             kinds.clear()
         kinds |= {kind for kind in ("tool_call", "tool_calls") if data.get(kind) is not None}
         if len(kinds) > 1:
-            raise error_for(CALL_SCHEMA, "a turn that mixes tool_call and tool_calls", hint="R-051 forbids it")
+            hint = "use only one of the two in a turn (R-051)"
+            raise error_for(CALL_SCHEMA, "the turn mixes tool_call and tool_calls", hint=hint)
         messages += _messages(data)
     ids = CallIds(needed=profile != "harmony" and header.number >= (2, 2), whole=False)
     is_legacy = Transcript(header=header).is_legacy
     for index, message in enumerate(messages):
-        # What cannot be written is no message; the body of a cut one need not be of its type.
+        # Rendering checks the fields. The body of a message that was cut off need not match its type.
         render_message(replace(message, terminator="end", body="0") if message.terminator is None else message)
         if end_user and is_visible(message):
             shown_text(message, index, is_legacy=is_legacy)
         if message.role == "tool" and message.name is None:
-            raise error_for(HEADER, "a tool's reply without the tool's name")
+            raise error_for(HEADER, "a tool's reply has no tool name")
         wrong = ids.call(message) if message.is_call else ids.reply(message) if message.role == "tool" else None
         if wrong is not None:
             raise error_for(CALL_SCHEMA, wrong)
@@ -160,13 +162,13 @@ def _messages(data: Mapping[str, Any]) -> list[Message]:
         role, name = "tool", role
     if thinking is not None:
         if role != "assistant":
-            raise error_for(HEADER, f"thinking of {role}", hint="only an assistant has private reasoning")
+            raise error_for(HEADER, f"a message of {role} has thinking", hint="only an assistant has private reasoning")
         made.append(Message(role="assistant", channel="analysis", body=thinking))
     attributes = data.get("attributes")
     if attributes is not None and not (
         isinstance(attributes, Mapping) and all(isinstance(text, str) for pair in attributes.items() for text in pair)
     ):
-        raise error_for(HEADER, "attributes are texts by name")
+        raise error_for(HEADER, "attributes must map names to strings")
     message = Message(
         role=role,
         body=content or "",
@@ -207,16 +209,16 @@ def _call(call: Mapping[str, Any], message: Message, own: dict[str, Any]) -> Mes
         if fields[key] is not None and not isinstance(fields[key], str):
             raise error_for(CALL_SCHEMA, f"{key} of a call is not text")
     if not isinstance(fields["body"], str):
-        raise error_for(CALL_SCHEMA, "arguments of a call are JSON text")
+        raise error_for(CALL_SCHEMA, "the arguments of a call must be JSON text")
     if fields["role"] != "assistant":
-        raise error_for(CALL_SCHEMA, f"a call by {fields['role']}")
+        raise error_for(CALL_SCHEMA, f"a message of {fields['role']} must not be a call")
     return _on_its_channel(Message(**fields))
 
 
 def _on_its_channel(call: Message) -> Message:
-    """A call on a channel that its tool may be called on: on commentary, where the object says another."""
+    """The call on its own channel if its tool allows that, else on commentary."""
     if call.recipient is None:
-        raise error_for(CALL_SCHEMA, "a call that names no tool")
+        raise error_for(CALL_SCHEMA, "the call does not name a tool")
     allowed = channels_of_calls(call.recipient)
     return call if call.channel in allowed else replace(call, channel="commentary")
 
@@ -247,7 +249,7 @@ def _terminator(data: Mapping[str, Any]) -> str | None:
     terminator = _text(data, "terminator")
     if _flag(data, "incomplete"):
         if terminator is not None:
-            raise error_for(HEADER, f"an incomplete message that ends with {terminator!r}")
+            raise error_for(HEADER, f"an incomplete message cannot end with {terminator!r}")
         return None
     if terminator == "":
         raise error_for(HEADER, "'' is not a terminator")

@@ -1,7 +1,7 @@
-"""The first published syntax (v0.1, §13): `<|im_start|>role name=…`, line break, body, `<|im_end|>`.
+"""Reads the first published syntax (v0.1, §13): `<|im_start|>role name=…`, line break, body, `<|im_end|>`.
 
-Four roles, no channels, no escapes; one line break is trimmed on each side of a body. Tokens for the beginning and the
-end of the text may stand between messages.
+It has four roles, no channels and no escapes. One line break is trimmed on each side of a body. Tokens for the
+beginning and the end of the text may be between messages.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NAME = re.compile(r"name=(.+)", re.DOTALL)
 
 
 class LegacyReader:
-    """The steps of the states of the first published syntax."""
+    """The reader's steps in the states of the first published syntax."""
 
     def __init__(self, cursor: Cursor, output: ReaderOutput, draft: MessageDraft) -> None:
         self._cursor = cursor
@@ -37,7 +37,7 @@ class LegacyReader:
         self._draft = draft
 
     def between(self) -> Seen | None:
-        """Whitespace and tokens at the edges of the text, then the next message."""
+        """Skip whitespace and tokens for the edges of the text, up to the next message."""
         cursor = self._cursor
         cursor.at = at = cursor.whitespace_end()
         rest = cursor.text[at:]
@@ -54,7 +54,7 @@ class LegacyReader:
         return "text"
 
     def stray_text(self) -> Seen | None:
-        """Text outside of messages is passed over, up to a start token, which is left for the state that follows."""
+        """Skip text outside of messages, up to a start token, which is left for the next state."""
         cursor = self._cursor
         found = cursor.text.find(LEGACY_START, cursor.at)
         if found >= 0:
@@ -64,7 +64,7 @@ class LegacyReader:
         return None
 
     def header(self) -> Seen | None:
-        """The line of a header."""
+        """Read a header, which is one line."""
         cursor, draft = self._cursor, self._draft
         line_end = cursor.text.find("\n", cursor.at)
         size = (line_end if line_end >= 0 else len(cursor.text)) - cursor.at
@@ -83,7 +83,7 @@ class LegacyReader:
         return "line_end"
 
     def body(self) -> Seen | None:
-        """Text of a body, and its end."""
+        """Read text of a body, and its end token."""
         cursor, draft = self._cursor, self._draft
         found = cursor.text.find(_END, cursor.at)
         cut = found if found >= 0 else _safe_end(cursor)
@@ -101,14 +101,14 @@ class LegacyReader:
 
 
 def _read_line(line: str, place: SourceLocation) -> Message:
-    """The message that a header line announces.
+    """The message of a header line, still without its body.
 
     Raises:
-        HeaderError: `E-PARSE-HEADER`.
+        HeaderError: `E-PARSE-HEADER`, the line has no role of this syntax, or more than a name after it.
     """
     words = WORD.findall(line)
     if not words or words[0] not in _ROLES:
-        raise error_for(HEADER, f"{words[0]!r} is not a role of this syntax" if words else "a header without a role")
+        raise error_for(HEADER, f"{words[0]!r} is not a role of this syntax" if words else "the header has no role")
     match = _NAME.fullmatch(words[1]) if len(words) == 2 else None
     if len(words) > 1 and match is None:
         raise error_for(HEADER, f"{words[-1]!r} does not belong in a header of this syntax")
@@ -116,9 +116,9 @@ def _read_line(line: str, place: SourceLocation) -> Message:
 
 
 def _safe_end(cursor: Cursor) -> int:
-    """Where the text of an unfinished body ends that can be reported.
+    """The index up to which the text of an unfinished body can be reported.
 
-    Neither what may begin the end token is reported yet, nor a line break before it.
+    A possible beginning of the end token is not reported yet, nor is a line break before it.
     """
     cut = cursor.incomplete_from(_END)
     for line_break in ("\r\n", "\n", "\r"):

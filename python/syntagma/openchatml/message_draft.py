@@ -1,4 +1,4 @@
-"""The message that is being read: first the parts of its header, then its body."""
+"""The message that is being read: first its header in sections, then its body."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ __all__ = ["MessageDraft"]
 
 
 class MessageDraft:
-    """One message at a time, from its start token to its terminator. The text itself is in the cursor's `parts`.
+    """The current message, from its start token to its terminator. Its text is in the cursor's `parts`.
 
     Attributes:
         place: where the message begins.
-        sections: what is read of the header, as `(token before it, text)`.
-        section: the token before the text that is read now.
-        rejected: the header is malformed: the body is passed over.
-        prompted: the prompt has begun this header.
-        given: how much of the header is the prompt's, code points.
-        loose: the body is that of a header which was too long; it may end at a start token, too.
+        sections: the header's complete sections, as `(token before the text, text)`.
+        section: the token before the current section.
+        rejected: the header is malformed, so the body is skipped.
+        prompted: the prompt contains the beginning of this header.
+        given: length of that beginning, in code points.
+        loose: the body began as a header that was too long; a start token ends it, too.
         message: the message, without its body, once the header is complete.
     """
 
@@ -41,11 +41,11 @@ class MessageDraft:
         self._cursor = cursor
         self._output = output
         self._deltas = deltas
-        self._index = -1  # of the message whose body is read, -1 outside of bodies and where the body is passed over
+        self._index = -1  # of the message whose body is read; -1 outside of bodies and in skipped ones
         self._reported = 0  # parts of the body that events have reported
 
     def begin(self, at: int) -> None:
-        """A header begins; its start token stands at index `at` of the cursor's text."""
+        """Begin a header, whose start token is at index `at` of the cursor's text."""
         self.place = self._cursor.place(at)
         self._cursor.parts = []
         self.sections = []
@@ -55,13 +55,13 @@ class MessageDraft:
         self._reported = 0
 
     def next_section(self, token: str) -> None:
-        """The text so far belongs to the section at hand; `token` begins the next."""
+        """End the current section, and begin the next with `token`."""
         self.sections.append((self.section, "".join(self._cursor.parts)))
         self._cursor.parts = []
         self.section = token
 
     def begin_body(self, message: Message | None) -> None:
-        """The header is complete and says this; None: it is rejected."""
+        """Begin the body of a message whose header is complete; None: the header was rejected."""
         self._cursor.parts = []
         self._reported = 0
         self.rejected = message is None
@@ -73,20 +73,20 @@ class MessageDraft:
             self._output.events.append(BodyStarted(self._index, message))
 
     def begin_recovered(self, held: str) -> None:
-        """A header is too long: what was read of it is the beginning of a body that nobody sees."""
-        # As a tool's message it has no authority.
+        """Handle a header that is too long: the text read so far begins the body of a hidden message."""
+        # As a tool message it has no authority.
         self.begin_body(Message(role="tool", channel="analysis", terminator="end", recovered=True, place=self.place))
         self._cursor.parts = [held] if held else []
         self.loose = True
 
     def header_so_far(self) -> str:
-        """What was read of the header, as it was written."""
+        """The header so far as it was written, without the prompt's part."""
         sections = [*self.sections, (self.section, "".join(self._cursor.parts))]
         text = "".join((spell(token) if token != "start" else "") + text for token, text in sections)
         return text[self.given :]
 
     def add_text(self, text: str) -> list[ReadEvent]:
-        """Add text of the body that holds no `<`, and return the events; nothing else may be waiting."""
+        """Add text of the body that contains no `<`, and return the events. The cursor must have no unread text."""
         self._cursor.skip(text)
         if self.rejected:
             return []
@@ -107,7 +107,7 @@ class MessageDraft:
         self._reported = len(parts)
 
     def close(self, terminator: str | None) -> None:
-        """The body is complete, or nothing ends it: check its constraint, and add the message to the output."""
+        """End the body: check its constraint and add the message to the output. `terminator` is None if it was cut."""
         self.report_body()
         if not self.rejected:
             self._finish(terminator)
@@ -127,13 +127,13 @@ class MessageDraft:
         output.events.append(MessageFinished(self._index, message))
 
     def leave(self) -> None:
-        """The message is over; its text is forgotten."""
+        """Leave the message and discard its text."""
         self._cursor.parts = []
         self._reported = 0
         self._index = -1
 
     def partial(self) -> PartialMessage | None:
-        """What is read of a message whose body is cut; None if its header is rejected."""
+        """The message so far, if its body was cut off; None if its header was rejected."""
         if self.rejected:
             return None
         draft = self.message

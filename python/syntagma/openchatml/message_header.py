@@ -1,4 +1,4 @@
-"""The header of one message, from its words to its fields (§4 to §6)."""
+"""Reads the words of a message header as fields (§4 to §6)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ATTRIBUTES = {
     "intent": "intent",
     "content_type": "content_type",
 }
-"""attributes as they are written, and the fields of `Message` that hold them"""
+"""attributes as they are written, and the fields of `Message` they become"""
 
 _ATTRIBUTE = re.compile(r"([A-Za-z_][A-Za-z0-9_.-]*)=(.*)", re.DOTALL)
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
@@ -29,7 +29,7 @@ _INTENTS = ("preamble", "status", "debug")
 
 
 class MessageHeader(msgspec.Struct):
-    """What a header says; `warnings` collects what deserves a warning."""
+    """The fields of a header, and warnings about it."""
 
     role: str = ""
     role_raw: str | None = None
@@ -41,15 +41,15 @@ class MessageHeader(msgspec.Struct):
 
 
 def is_function_role(word: str) -> bool:
-    """Whether a role word is that of a function that a developer defined."""
+    """Whether a role word names a function defined by the developer."""
     return _FUNCTION.fullmatch(word) is not None
 
 
 def split_role(word: str, profile: Profile) -> tuple[str, str | None]:
-    """Role and name that a role word stands for.
+    """The role and the name that a role word means.
 
     Raises:
-        HeaderError: `E-PARSE-HEADER`, no such role.
+        HeaderError: `E-PARSE-HEADER`, the word is not a role.
     """
     if word in ROLES:
         return word, None
@@ -61,15 +61,15 @@ def split_role(word: str, profile: Profile) -> tuple[str, str | None]:
             return role, name
         if _TOOL.fullmatch(word) and not word.startswith("functions"):
             return "tool", word
-    raise error_for(HEADER, f"{word!r} is not a role" if word else "a header without a role")
+    raise error_for(HEADER, f"{word!r} is not a role" if word else "the header has no role")
 
 
 def read_fields(sections: list[tuple[str, str]], profile: Profile) -> MessageHeader:
-    """The fields of a header, given as `(token before it, text)` with the start token's text first.
+    """The fields of a header, given as sections `(token before the text, text)`, the start token's first.
 
     Raises:
-        HeaderError: `E-PARSE-HEADER`.
-        ChannelMissingError: `E-PARSE-CHANNEL-MISSING`, only under the harmony profile.
+        HeaderError: `E-PARSE-HEADER`, a role, channel, constraint or attribute is invalid or occurs twice.
+        ChannelMissingError: `E-PARSE-CHANNEL-MISSING`, under the harmony profile: an assistant message has no channel.
     """
     fields = MessageHeader()
     channel_seen = constrain_seen = False
@@ -85,31 +85,31 @@ def read_fields(sections: list[tuple[str, str]], profile: Profile) -> MessageHea
             _attributes(fields, words[1:], bare=False)
         elif token == "channel":
             if channel_seen:
-                raise error_for(HEADER, "a header with two channels")
+                raise error_for(HEADER, "the header has two channels")
             if not words or words[0] not in CHANNELS:
-                raise error_for(HEADER, f"{words[0]!r} is not a channel" if words else "an empty channel")
+                raise error_for(HEADER, f"{words[0]!r} is not a channel" if words else "the channel is empty")
             channel_seen = True
             fields.channel = words[0]
             _attributes(fields, words[1:], bare=profile == "harmony")
             if "call_id" in fields.attributes and any(word.startswith("call_id=") for word in words):
-                fields.warnings.append("call_id after the channel; its place is the start of the header")
+                fields.warnings.append("call_id is after the channel; it belongs before it")
         else:
             if constrain_seen:
-                raise error_for(HEADER, "a header with two constraints")
+                raise error_for(HEADER, "the header has two constraints")
             if len(words) != 1:
-                raise error_for(HEADER, "a constraint is one word")
+                raise error_for(HEADER, "a constraint must be one word")
             constrain_seen = True
             fields.constrain = words[0]
     if profile == "harmony" and fields.role == "assistant" and not channel_seen:
-        raise error_for(CHANNEL_MISSING, "an assistant's message without a channel", hint="the profile requires one")
+        raise error_for(CHANNEL_MISSING, "an assistant message has no channel", hint="the harmony profile requires one")
     intent = fields.attributes.get("intent")
     if intent is not None and intent not in _INTENTS:
-        fields.warnings.append(f"intent {intent!r} is not known and shows nothing")
+        fields.warnings.append(f"intent {intent!r} is unknown and has no effect")
     return fields
 
 
 def is_key(key: str) -> bool:
-    """Whether an attribute of ours or of others can have this name."""
+    """Whether a text can be the name of an attribute, known or unknown."""
     return _KEY.fullmatch(key) is not None
 
 
@@ -128,4 +128,4 @@ def _attributes(fields: MessageHeader, words: list[str], *, bare: bool) -> None:
         if known.setdefault(key, value) != value:
             raise error_for(HEADER, f"attribute {key} has two values")
         if known is fields.extra:
-            fields.warnings.append(f"attribute {key} is not known")
+            fields.warnings.append(f"attribute {key} is unknown")

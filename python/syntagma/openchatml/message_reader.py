@@ -1,4 +1,4 @@
-"""Reading messages: `<|start|>` header `<|message|>` body and a terminator, and what stands between messages."""
+"""Reads messages (`<|start|>` header `<|message|>` body, terminator) and the text between them."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _ENDLITERAL = spell("endliteral")
 
 
 class MessageReader:
-    """The steps of the states of messages.
+    """The reader's steps in and between messages.
 
     Attributes:
-        has_start_in_body: a start token stood in a body, and was text.
+        has_start_in_body: a body contained a start token, which was read as text.
     """
 
     def __init__(
@@ -39,14 +39,14 @@ class MessageReader:
         self.has_start_in_body = False
 
     def begin_prompted(self, role: str) -> None:
-        """The prompt has begun the header of a message of this role."""
+        """Begin in the header of a message of this role, which the prompt has already begun."""
         self._draft.begin(0)
         self._draft.prompted = True
         self._draft.given = len(role)
         self._cursor.parts = [role]
 
     def between(self) -> Seen | None:
-        """Whitespace, then the next message."""
+        """Skip whitespace up to the next message."""
         cursor = self._cursor
         cursor.at = at = cursor.whitespace_end()
         text = cursor.text
@@ -65,7 +65,7 @@ class MessageReader:
         return "text"
 
     def stray_text(self) -> Seen | None:
-        """Text outside of messages is passed over, up to a start token."""
+        """Skip text outside of messages, up to a start token."""
         cursor = self._cursor
         while (name := cursor.next_token()) is not None:
             if name == "start":
@@ -74,7 +74,7 @@ class MessageReader:
         return None
 
     def header(self) -> Seen | None:
-        """One section of a header, and the token after it."""
+        """Read one section of a header, and the token after it."""
         cursor, draft = self._cursor, self._draft
         mark = cursor.mark()
         name = cursor.next_token()
@@ -86,14 +86,14 @@ class MessageReader:
         if name is None:
             return None
         if name == "start" and draft.prompted and not draft.sections:
-            # The completion repeats the start token that the prompt ended with.
+            # The completion repeats the start token at the end of the prompt.
             return self._begin()
         draft.next_section(name)
         if name == "message":
             draft.begin_body(None if draft.rejected else self._message())
         elif name not in ("channel", "constrain"):
             if not draft.rejected:
-                self._output.fail(HEADER, f"{spell(name)} in a header", draft.place)
+                self._output.fail(HEADER, f"{spell(name)} is not allowed in a header", draft.place)
             draft.rejected = True
             if name == "start":
                 return self._begin()
@@ -103,7 +103,7 @@ class MessageReader:
         return SEEN[name]
 
     def body(self) -> Seen | None:
-        """Text of a body, and the token after it."""
+        """Read text of a body, and the token after it."""
         cursor, draft = self._cursor, self._draft
         name = cursor.next_token()
         if draft.rejected:
@@ -120,29 +120,30 @@ class MessageReader:
             written = spell(name)
             cursor.parts.append(written)
             self.has_start_in_body = self.has_start_in_body or name == "start"
-            self._output.warn("W-BODY-TOKEN", f"{written} in a body is text", cursor.place(cursor.at - len(written)))
+            place = cursor.place(cursor.at - len(written))
+            self._output.warn("W-BODY-TOKEN", f"{written} in a body is read as text", place)
         return SEEN[name]
 
     def literal(self) -> Seen | None:
-        """Text of a literal block, up to its end."""
+        """Read text of a literal block, up to its end."""
         closed = self._cursor.until(_ENDLITERAL)
         if self._draft.rejected:
             self._cursor.parts.clear()
         return "endliteral" if closed else None
 
     def close(self, terminator: str) -> None:
-        """End the message at hand; an end token after another terminator is redundant."""
+        """End the current message. An end token directly after another terminator is ignored."""
         self._draft.close(terminator)
         self._end_is_redundant = terminator != "end"
 
     def _begin(self) -> Seen:
-        """The start token was just read."""
+        """Begin a message after its start token was read."""
         self._end_is_redundant = False
         self._draft.begin(self._cursor.at - len(_START))
         return "start"
 
     def _message(self) -> Message | None:
-        """The message that the header announces; None if it cannot be read."""
+        """The message of the current header, without its body; None if the header is malformed."""
         output, draft = self._output, self._draft
         recovered = False
         try:
@@ -151,7 +152,7 @@ class MessageReader:
             output.fail(error.code, error.message, draft.place)
             if error.code != CHANNEL_MISSING:
                 return None
-            # Nobody knows whether this was meant to be seen: it is not.
+            # Without a channel it is unknown whether the message is for users, so it is hidden.
             header = read_fields(draft.sections, "ocm")
             header.channel, recovered = "analysis", True
         for irregular in header.warnings:

@@ -1,4 +1,4 @@
-"""OpenAI chat messages as OpenChatML and back, with a list of what did not survive."""
+"""Converts OpenAI chat messages to OpenChatML and back, with a list of losses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _READ_OF_OTHERS = frozenset({"role", "content", "name"})
 
 
 class Loss(msgspec.Struct, frozen=True):
-    """Something that the other form cannot hold: of message `index`, the field, and why."""
+    """A field of message `index` that the other form cannot express, and the reason."""
 
     index: int
     field: str
@@ -38,15 +38,15 @@ class Loss(msgspec.Struct, frozen=True):
 
 @entry
 def from_openai(messages: Iterable[Mapping[str, Any]]) -> tuple[list[Message], list[Loss]]:
-    """Messages of OpenAI's form as OpenChatML.
+    """OpenAI chat messages as OpenChatML messages, and the losses.
 
-    Reasoning becomes a message on `analysis`, content one on `final` (or a preamble, beside calls), and each call one
-    of its own. Names of functions get the prefix `functions.` unless they have a namespace.
+    Reasoning becomes a message on `analysis`. Content becomes a message on `final`, or a preamble if the message has
+    calls. Each call becomes a message. Function names without a namespace get the prefix `functions.`.
 
     Raises:
-        HeaderError: `E-PARSE-HEADER`, a role that does not exist.
-        CallSchemaError: `E-CALL-SCHEMA`, a malformed call, an id that is used or answered twice, or a reply to a call
-            that was not made.
+        HeaderError: `E-PARSE-HEADER`, a message is not an object with a known role.
+        CallSchemaError: `E-CALL-SCHEMA`, a malformed call, an id that is used or answered twice, or a reply without a
+            call.
     """
     made: list[Message] = []
     losses: list[Loss] = []
@@ -70,7 +70,7 @@ def from_openai(messages: Iterable[Mapping[str, Any]]) -> tuple[list[Message], l
 
 
 class _Fields:
-    """The fields of one message; what cannot be kept is added to the losses."""
+    """The fields of one OpenAI message. Fields that cannot be kept are added to the losses."""
 
     def __init__(self, index: int, data: Mapping[str, Any], losses: list[Loss]) -> None:
         self.index = index
@@ -78,17 +78,17 @@ class _Fields:
         self._losses = losses
 
     def lose(self, field: str, reason: str) -> None:
-        """Something is not kept."""
+        """Record a loss."""
         self._losses.append(Loss(self.index, field, reason))
 
     def lose_unknown(self, known: frozenset[str]) -> None:
-        """Fields of other names are not kept; an empty one says nothing."""
+        """Record a loss for each non-empty field whose name is not in `known`."""
         for key, value in self.data.items():
             if key not in known and value is not None and value not in ("", [], {}):
                 self.lose(str(key), "OpenChatML has no such field")
 
     def text(self, key: str) -> str | None:
-        """A text, or the texts of its parts; None where there is none."""
+        """A field's text, or the joined texts of its parts; None if the field is missing or null."""
         content = self.data.get(key)
         if content is None or isinstance(content, str):
             return content
@@ -103,17 +103,17 @@ class _Fields:
         return "".join(parts)
 
     def word(self, key: str) -> str | None:
-        """A text that can stand in a header."""
+        """A field's text if it can be a header value; else None and, if there was a value, a loss."""
         value = self.data.get(key)
         if value is None:
             return None
         if isinstance(value, str) and is_value(value):
             return value
-        self.lose(key, f"a {key} is one word")
+        self.lose(key, f"a {key} must be one word")
         return None
 
     def malformed(self, reason: str) -> OpenChatMLError:
-        """The error that says what is wrong with the message."""
+        """An error about this message."""
         return error_for(CALL_SCHEMA, f"message {self.index}: {reason}")
 
 
@@ -123,10 +123,10 @@ def _reply(fields: _Fields, ids: CallIds) -> Message:
         raise fields.malformed("a reply needs the id of its call")
     call = ids.calls.get(call_id)
     if call is None:
-        raise fields.malformed(f"a reply to {call_id!r}, which was not called")
+        raise fields.malformed(f"the reply answers {call_id!r}, but there is no such call")
     name = fields.data.get("name")
     if name is not None and call.recipient not in (name, f"functions.{name}" if isinstance(name, str) else None):
-        fields.lose("name", "a reply has the name of the tool that was called")
+        fields.lose("name", "a reply has the name of the called tool")
     message = Message(
         role="tool",
         channel="commentary",
@@ -151,9 +151,9 @@ def _answer(fields: _Fields, ids: CallIds) -> list[Message]:
     if reasoning:
         made.append(Message(role="assistant", channel="analysis", body=reasoning[0]))
     if len(set(reasoning)) > 1:
-        fields.lose("reasoning", "there is reasoning_content beside it")
+        fields.lose("reasoning", "the message also has reasoning_content")
     if refusal:
-        fields.lose("refusal", "there is content beside it" if text else "kept as content")
+        fields.lose("refusal", "the message also has content" if text else "kept as content")
         text = text or refusal
     if text is not None and (text or not calls):
         channel, intent = ("commentary", "preamble") if calls else ("final", None)
@@ -167,7 +167,7 @@ def _answer(fields: _Fields, ids: CallIds) -> list[Message]:
         made.append(call)
         name = None
     if name is not None:
-        fields.lose("name", "the message says nothing that could have it")
+        fields.lose("name", "the message has no text or call that could carry it")
     return made
 
 
@@ -181,7 +181,7 @@ def _call(fields: _Fields, call: Any, name: str | None) -> Message:
         raise fields.malformed("a call needs an id")
     for what, value in (("name", called), ("id", call_id)):
         if not is_value(value):
-            raise fields.malformed(f"the {what} of a call is one word, not {value!r}")
+            raise fields.malformed(f"the {what} of a call must be one word, not {value!r}")
     arguments = function.get("arguments")
     try:
         body = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
@@ -189,7 +189,7 @@ def _call(fields: _Fields, call: Any, name: str | None) -> Message:
         raise fields.malformed(f"the arguments of a call cannot be written as JSON: {error}") from error
     is_json = violation("json", body) is None
     if not is_json:
-        fields.lose("tool_calls", "arguments that are not JSON are written without their type")
+        fields.lose("tool_calls", "the arguments are not JSON, so they are written without a type")
     return Message(
         role="assistant",
         channel="commentary",
@@ -204,10 +204,10 @@ def _call(fields: _Fields, call: Any, name: str | None) -> Message:
 
 @entry
 def to_openai(messages: Iterable[Message]) -> tuple[list[dict[str, Any]], list[Loss]]:
-    """Messages in OpenAI's form, with what it cannot hold.
+    """OpenChatML messages as OpenAI chat messages, and the losses.
 
-    Consecutive messages of an assistant become one. How a message ends, whether a reply is addressed to the assistant,
-    and that the JSON of a call or reply is declared as such, are spellings and no loss.
+    Consecutive assistant messages become one. Three details are not counted as losses, because they do not change the
+    meaning: the terminator, the recipient `assistant` of a reply, and the declared type JSON of a call or reply.
     """
     given = list(messages)
     taken = {message.call_id for message in given}
@@ -223,12 +223,12 @@ def to_openai(messages: Iterable[Message]) -> tuple[list[dict[str, Any]], list[L
         if message.role == "assistant" and not (
             message.is_call or message.channel == "analysis" or is_visible(message)
         ):
-            # Content is shown: what is hidden must not become content.
+            # Content is shown to users, so a hidden message must not become content.
             losses.append(Loss(index, "body", "private commentary has no place in OpenAI's form"))
         elif message.role == "assistant":
             if message.is_call and message.call_id is None:
                 message = replace(message, call_id=next(fresh))
-                losses.append(Loss(index, "call_id", "a call needs one: one was made up"))
+                losses.append(Loss(index, "call_id", "a call needs an id, so one was generated"))
             current = _joined(made, current, message)
             if message.is_call:
                 called[message.call_id] = message.recipient
@@ -237,7 +237,7 @@ def to_openai(messages: Iterable[Message]) -> tuple[list[dict[str, Any]], list[L
         elif message.role == "tool":
             current = None
             if message.call_id not in called or called[message.call_id] != message.name:
-                losses.append(Loss(index, "name", "a reply has the name of the tool that was called"))
+                losses.append(Loss(index, "name", "a reply has the name of the called tool"))
             made.append({"role": "tool", "content": message.body, "tool_call_id": message.call_id or ""})
         else:
             current = None
@@ -245,15 +245,15 @@ def to_openai(messages: Iterable[Message]) -> tuple[list[dict[str, Any]], list[L
             made.append({"role": message.role, "content": message.body, **named})
     for index, message, data in contents:
         if (message.effective_channel == "commentary") != ("tool_calls" in data):
-            losses.append(Loss(index, "channel", "content is a plan beside calls, and elsewhere the answer"))
+            losses.append(Loss(index, "channel", "content is a preamble in a message with calls, else the answer"))
     for data in made:
         data.setdefault("content", None)
     return made, losses
 
 
 def _not_kept(message: Message) -> Iterator[tuple[str, str]]:
-    """The fields of a message that OpenAI's form has no place for, each with the reason."""
-    none = "OpenAI's form has none"
+    """The fields of a message that OpenAI's form cannot express, each with the reason."""
+    none = "OpenAI's form has no such field"
     is_call, role = message.is_call, message.role
     if message.intent is not None and not (message.intent == "preamble" and is_visible(message)):
         yield "intent", none
@@ -262,28 +262,28 @@ def _not_kept(message: Message) -> Iterator[tuple[str, str]]:
     if message.constrain is not None and not ((is_call or role == "tool") and message.constrain == "json"):
         yield "constrain", none
     if is_call and _name_of(message.recipient) is None:
-        yield "recipient", "a call is one of a function, or of a tool in a namespace"
+        yield "recipient", "OpenAI's form calls functions and tools in namespaces only"
     if not is_call and message.recipient not in ((None, "assistant") if role == "tool" else (None,)):
         yield "recipient", none
     if role == "tool" and message.call_id is None:
-        yield "call_id", "the reply names no call"
+        yield "call_id", "the reply has no call id"
     if role != "tool" and not is_call and message.call_id is not None:
         yield "call_id", none
     if message.is_reasoning and message.name is not None:
-        yield "name", "reasoning has none in OpenAI's form"
+        yield "name", "reasoning has no name in OpenAI's form"
     usual = {"assistant": message.channel, "tool": "commentary"}.get(role, "final")
     if (message.channel or usual) != ("commentary" if is_call else usual):
         yield "channel", none
     if message.terminator is None:
-        yield "terminator", "that the message is incomplete is not kept"
+        yield "terminator", "OpenAI's form cannot mark a message as incomplete"
     if message.recovered:
-        yield "recovered", "that the header was malformed is not kept"
+        yield "recovered", "OpenAI's form cannot mark a message as recovered"
     for key in message.extra:
-        yield key, "OpenAI's form has no other attributes"
+        yield key, "OpenAI's form has no such attribute"
 
 
 def _name_of(recipient: str | None) -> str | None:
-    """The name of a function, or of a tool in a namespace; None where it would be read as another tool."""
+    """A recipient's name in OpenAI's form; None if `from_openai` would read it as another tool."""
     if recipient is None:
         return None
     bare = recipient.removeprefix("functions.")
@@ -293,12 +293,12 @@ def _name_of(recipient: str | None) -> str | None:
 
 
 def _joined(made: list[dict[str, Any]], current: dict[str, Any] | None, message: Message) -> dict[str, Any]:
-    """Add an assistant's message to the one at hand, or begin one where the order of the parts would be lost."""
+    """Add an assistant message to the current one, or to a new one if the order of parts would be lost. Returns it."""
     said = frozenset() if current is None else current.keys() & {"content", "tool_calls"}
     if message.is_reasoning:
         full = bool(said) or "reasoning_content" in (current or {})
     else:
-        # The name is that of the first part.
+        # Only the first part can carry the name.
         full = bool(said) and (not message.is_call or message.name is not None)
     if current is None or full:
         current = {"role": "assistant"}

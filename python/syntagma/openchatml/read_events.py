@@ -1,4 +1,4 @@
-"""What a reader reports while text arrives."""
+"""The events that a reader emits while text arrives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["BodyDelta", "BodyStarted", "MessageFinished", "ReadError", "ReadEven
 
 
 class BodyStarted(msgspec.Struct, frozen=True, tag="body_started"):
-    """A header is complete. `message` holds it, with an empty body; `index` counts messages from 0."""
+    """A header is complete. `message` has its fields and an empty body. `index` counts messages from 0."""
 
     index: int
     message: Message
@@ -33,7 +33,7 @@ class MessageFinished(msgspec.Struct, frozen=True, tag="message_finished"):
 
 
 class ReadError(msgspec.Struct, frozen=True, tag="read_error"):
-    """Something is wrong; `fatal`: nothing is read any more."""
+    """The text has a fault. `fatal`: the reader ignores all further text."""
 
     problem: Problem = msgspec.field(name="report")
     fatal: bool

@@ -1,4 +1,4 @@
-"""What a reading has produced: messages, errors and warnings so far, and the events that nobody has taken yet."""
+"""The output of a transcript reader: messages, errors, warnings, and pending events."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class ReaderOutput:
     """Collects what the parts of a reader produce.
 
     Attributes:
-        messages: complete messages.
-        errors: what is wrong.
-        warnings: what is irregular and was read all the same.
-        incomplete: the message that the text ends in.
-        events: events since they were last taken.
-        stopped: nothing is read any more: a strict reader has met an error, a header is too long, or the text is over.
+        messages: the finished messages.
+        errors: the faults found.
+        warnings: irregular but readable text.
+        incomplete: the message in which the text ends.
+        events: events since the last `take_events`.
+        stopped: all further text is ignored: a strict reader has found a fault, or the text has ended.
     """
 
     def __init__(self, *, strict: bool, limits: Limits) -> None:
@@ -37,7 +37,7 @@ class ReaderOutput:
         }
 
     def fail(self, code: str, message: str, place: SourceLocation) -> None:
-        """Add an error; a strict reading stops."""
+        """Add an error. A strict reader stops."""
         problem = Problem(code, message, place, index=len(self.messages))
         self.errors.append(problem)
         self.stopped = self.stopped or self._strict
@@ -45,7 +45,7 @@ class ReaderOutput:
         log_error(code, message)
 
     def truncate(self, message: str, place: SourceLocation, partial: PartialMessage | None) -> None:
-        """Add the error `E-STREAM-TRUNCATED`; `partial` is what the text ends in, where anything is known of it."""
+        """Add the error `E-STREAM-TRUNCATED`. `partial` is the message in which the text ends, if one has begun."""
         self.incomplete = partial
         self.fail(TRUNCATED, message, place)
 
@@ -54,34 +54,38 @@ class ReaderOutput:
         self.warnings.append(ReadWarning(code, message, place))
 
     def exceeds(self, limit: str, size: int, place: SourceLocation) -> bool:
-        """Whether a header is too long: an error, and what it holds is to become the body of a message.
+        """Whether a header is too long. If so, an error is added; the caller makes the header's text a body.
 
         Args:
             limit: name of the bound, a field of `Limits`.
-            size: code points of the header so far.
-            place: where it begins.
+            size: length of the header so far, in code points.
+            place: where the header begins.
 
         Raises:
-            LimitError: `E-LIMIT-OPENCHATML-HEADER`, where the reading is strict.
+            LimitError: `E-LIMIT-OPENCHATML-HEADER`, the header is too long and the reader is strict.
         """
         allowed = self._allowed[limit]
         if size <= allowed:
             return False
         what = "document header" if limit == "openchatml_header_bytes" else "message header"
         error = LimitError(
-            "E-LIMIT-OPENCHATML-HEADER", f"a {what} longer than {allowed}", limit=limit, given=size, allowed=allowed
+            "E-LIMIT-OPENCHATML-HEADER",
+            f"the {what} is longer than {allowed} characters",
+            limit=limit,
+            given=size,
+            allowed=allowed,
         )
         self.over_limit(error, place)
         return True
 
     def over_limit(self, error: LimitError, place: SourceLocation) -> None:
-        """A header is too long: raise it where the reading is strict, else add an error."""
+        """Report a header that is too long: a strict reader raises the error, another adds it."""
         if self._strict:
             self.stopped = True
             raise error
         self.fail(HEADER, error.message, place)
 
     def take_events(self) -> list[ReadEvent]:
-        """The events since the last call."""
+        """Return the events since the last call, and clear them."""
         events, self.events = self.events, []
         return events

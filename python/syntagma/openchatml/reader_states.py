@@ -1,7 +1,7 @@
-"""The states of the transcript reader, and what leads from one to the next: the whole syntax in one table.
+"""The states of the transcript reader and its transitions: the whole syntax in one table.
 
-Each state has one step, a method of the part that reads it. A step reads up to the next thing that matters and returns
-what it has seen, or None when more text is needed; `TRANSITIONS` then says which state follows.
+Each state has one step, a method of the class that reads this part. A step reads up to the next relevant token and
+returns its kind, or None if more text is needed. `TRANSITIONS` maps the kind to the next state.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ __all__ = ["SEEN", "TRANSITIONS", "Seen", "State"]
 
 
 class State(StrEnum):
-    """Where in a transcript a reader is."""
+    """The part of a transcript that a reader is in."""
 
     OPENING = "opening"
-    """at the start: nothing but whitespace was read"""
+    """at the start: only whitespace was read"""
     DOCUMENT_HEADER = "document_header"
     BETWEEN_MESSAGES = "between_messages"
     STRAY_TEXT = "stray_text"
@@ -33,7 +33,7 @@ class State(StrEnum):
 
 
 Seen: TypeAlias = Literal[
-    "start",  # the control tokens of this name
+    "start",  # this and the next three: the control tokens of these names
     "message",
     "literal",
     "endliteral",
@@ -48,7 +48,7 @@ Seen: TypeAlias = Literal[
     "legacy_edge",  # a token for the beginning or the end of the text
     "line_end",
 ]
-"""what a step has seen"""
+"""the kind of token at which a step ended"""
 
 SEEN: Mapping[str, Seen] = {
     "start": "start",
@@ -61,7 +61,7 @@ SEEN: Mapping[str, Seen] = {
     "literal": "literal",
     "endliteral": "endliteral",
 }
-"""control tokens by name"""
+"""the kind of each control token, by name"""
 
 TRANSITIONS: Mapping[State, Mapping[Seen, State]] = {
     State.OPENING: {

@@ -1,4 +1,4 @@
-"""Private reasoning by its markers (§7): for people who debug and for offline analysis; nothing depends on it."""
+"""Splits private reasoning at its markers (§7), for debugging and offline analysis only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class ReasoningPart(msgspec.Struct, frozen=True):
     """A part of private reasoning.
 
     Attributes:
-        kind: `reflect`, `introspect` or `reason`, after the marker before it; None before the first marker.
+        kind: the name of the marker before the text: `reflect`, `introspect` or `reason`; None before the first marker.
         text: the text up to the next marker.
     """
 
@@ -27,7 +27,7 @@ class ReasoningPart(msgspec.Struct, frozen=True):
 
 @entry
 def split_reasoning(body: str) -> list[ReasoningPart]:
-    """The parts of the body of an analysis message; markers have no end, each counts up to the next."""
+    """The parts of the body of an analysis message. Each marker applies up to the next one."""
     parts: list[ReasoningPart] = []
     kind: str | None = None
     at = 0

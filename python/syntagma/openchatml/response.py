@@ -1,4 +1,4 @@
-"""The public events of a response: what a user interface gets while an answer arrives (§9)."""
+"""The public events of a response, for a user interface, while an answer arrives (§9)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
 
 
 class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", omit_defaults=True):
-    """An event; `message_id` names the stream where several are mixed."""
+    """An event. `message_id` identifies the stream if several share one transport."""
 
     message_id: str | None = None
 
@@ -42,32 +42,32 @@ class ResponseDelta(_Event, frozen=True, tag="response.delta"):
 
 
 class ResponseFlush(_Event, frozen=True, tag="response.delta.flush"):
-    """A good place to show what has come so far: `position` code points of visible text."""
+    """A good moment to display the text so far: its first `position` code points of visible text."""
 
     position: int
 
 
 class ResponseDone(_Event, frozen=True, tag="response.done"):
-    """The answer stopped: `return` or `call`."""
+    """The answer ended. `stop` is its stop token: `return` or `call`."""
 
     stop: str
 
 
 class ResponseCancel(_Event, frozen=True, tag="response.cancel"):
-    """The answer was cancelled; nothing more is shown."""
+    """The answer was cancelled; no more text follows."""
 
     reason: str = ""
 
 
 class ToolCancel(_Event, frozen=True, tag="tool.cancel"):
-    """A call was cancelled; for the router, not for users."""
+    """A call was cancelled. This event is for the router, not for users."""
 
     call_id: str
     reason: str = ""
 
 
 class ResponseError(_Event, frozen=True, tag="response.error"):
-    """Something is wrong; what was shown stays."""
+    """The text has a fault. Text that was already shown stays."""
 
     problem: Problem = msgspec.field(name="report")
 
@@ -76,14 +76,14 @@ ResponseEvent: TypeAlias = ResponseDelta | ResponseFlush | ResponseDone | Respon
 
 
 class ResponseStream:
-    """Turns arriving text into public events. Hidden channels give none, whatever the text holds.
+    """Turns arriving text into public events. Hidden channels never produce text events.
 
     Attributes:
-        reader: the reader underneath, with messages and errors.
+        reader: the underlying reader, with messages and errors.
     """
 
     def __init__(self, *, message_id: str | None = None, response: bool = True, **options: Any) -> None:
-        """Prepare. `options` go to `StreamReader`; `response`: the text must end with a stop token."""
+        """Create a stream. `options` are passed to `StreamReader`. `response`: the text must end with a stop token."""
         check_argument("message_id", message_id, str | None)
         check_argument("response", response, bool)
         self.reader = StreamReader(response=response, **options)
@@ -97,25 +97,25 @@ class ResponseStream:
 
     @property
     def in_message(self) -> bool:
-        """Whether a message is begun and not complete."""
+        """Whether a message has begun and is not complete."""
         return not self._cancelled and self.reader.in_message
 
     @entry
     def feed(self, data: str | bytes) -> list[ResponseEvent]:
-        """Read a piece."""
+        """Read a piece of text or UTF-8, cut anywhere, and return its events."""
         return [] if self._cancelled else self._public(self.reader.feed(data))
 
     def finish(self, *, stop: str | None = None) -> list[ResponseEvent]:
-        """Say that the text is over; `stop` names the token that an engine took off: `return`, `call` or `end`.
+        """End the text. `stop` names the stop token that the engine removed: `return`, `call` or `end`.
 
         Raises:
-            ArgumentError: `E-ARGUMENT-VALUE`, there is no such token.
+            ArgumentError: `E-ARGUMENT-VALUE`, `stop` is none of these.
         """
         return [] if self._cancelled else self._public(self.reader.finish(stop=stop))
 
     @strict_entry
     def cancel(self, reason: str = "") -> list[ResponseEvent]:
-        """Stop the answer: calls without a reply are cancelled, nothing is read any more."""
+        """Cancel the answer and its calls without a reply. All further text is ignored."""
         if self._cancelled:
             return []
         self._cancelled = True
@@ -150,13 +150,13 @@ class ResponseStream:
             public.append(ResponseDone(message_id=self.message_id, stop=message.terminator))
 
     def _show(self, index: int, text: str, public: list[ResponseEvent]) -> None:
-        """Give out text of a visible message, up to what may become a marker of private reasoning."""
+        """Emit text of a visible message, up to a possible marker of private reasoning."""
         text = self._pending + text
         found = min((at for marker in REASONING_MARKERS if (at := text.find(marker)) >= 0), default=-1)
         if found >= 0:
             self._give(index, text[:found], public)
             self._visible, self._pending = False, ""
-            problem = Problem(VISIBILITY, f"message {index} holds markers of private reasoning", index=index)
+            problem = Problem(VISIBILITY, f"message {index} contains markers of private reasoning", index=index)
             log_error(VISIBILITY, problem.message)
             public.append(ResponseError(message_id=self.message_id, problem=problem))
             return
@@ -186,26 +186,26 @@ class ResponseStream:
 
 
 class Multiplexer:
-    """Several responses in one transport: each piece says by its message id to which it belongs.
+    """Several responses over one transport. The message id of a piece identifies its stream.
 
-    Without an id there can be one stream alone, and others only before and after it. A start token in one of its bodies
-    is taken for a second stream: as text it would be shown.
+    A stream without an id must be alone: no other stream may have an open message at the same time. A start token in
+    one of its bodies is treated as a second stream, because as text it would be shown.
     """
 
     def __init__(self, **options: Any) -> None:
-        """Prepare. `options` go to every `ResponseStream`."""
+        """Create a multiplexer. `options` are passed to every `ResponseStream`."""
         self.streams: dict[str | None, ResponseStream] = {}
         self._options = options
 
     @entry
     def feed(self, message_id: str | None, data: str | bytes) -> list[ResponseEvent]:
-        """Read a piece of one stream.
+        """Read a piece of one stream and return its events.
 
         Raises:
-            HeaderError: `E-PARSE-HEADER`, two streams are open, and one of them has no id.
+            HeaderError: `E-PARSE-HEADER`, two streams are open and one of them has no id.
         """
         streams = self.streams
-        # A stream without an id stands alone; streams with ids need not look at each other.
+        # A stream without an id must be alone. Streams with ids are independent of each other.
         others = [streams[None]] if message_id is not None and None in streams else []
         if message_id is None:
             others = [stream for name, stream in streams.items() if name is not None]
@@ -221,14 +221,14 @@ class Multiplexer:
 
     @strict_entry
     def cancel(self, message_id: str | None, reason: str = "") -> list[ResponseEvent]:
-        """Cancel one of the streams; one that is not there gives nothing."""
+        """Cancel one stream. An unknown id gives no events."""
         stream = self.streams.get(message_id)
         return [] if stream is None else stream.cancel(reason)
 
     def finish(self) -> list[ResponseEvent]:
-        """Say that all streams are over."""
+        """End all streams."""
         return [event for stream in self.streams.values() for event in stream.finish()]
 
 
 def _untagged() -> OpenChatMLError:
-    return error_for(HEADER, "a second stream without a message id", hint="tag each stream with its own id")
+    return error_for(HEADER, "two streams are open and one has no message id", hint="give each stream its own id")

@@ -1,4 +1,4 @@
-"""Running the calls of a conversation: concurrently, each once, each answered once (§8)."""
+"""Runs the calls of a conversation concurrently. Each call is run and answered exactly once (§8)."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ __all__ = ["Reply", "RoutedTool", "ToolRouter"]
 ToolFunction: TypeAlias = Callable[[Any], Any]
 _ENVELOPE = frozenset({"ok", "content", "error", "provenance"})
 _LONGEST_MS = 10**12
-"""a deadline that is farther away than this, about thirty years, is no other than this one"""
+"""longest deadline, about thirty years; longer ones are shortened to it"""
 
 
 class RoutedTool(msgspec.Struct, frozen=True, kw_only=True):
-    """A tool.
+    """A tool that the router can run.
 
     Attributes:
-        run: gets the arguments (a dict), or the body's text where `raw_body` is set. A coroutine function is awaited,
-            any other function runs in a thread of its own. What it returns is the content of the reply; a dict with
-            `ok` is the whole reply.
-        schema: JSON Schema of the arguments, checked before the tool runs; None checks nothing.
-        raw_body: the body is no JSON but text, such as code.
+        run: the function. It gets the arguments as a dict, or the body's text if `raw_body` is set. A coroutine
+            function is awaited; any other function runs in a thread of its own. The result is the content of the
+            reply, or the whole reply if it is a dict with `ok`.
+        schema: JSON Schema of the arguments, checked before the tool runs; None: no check.
+        raw_body: the body is plain text, such as code, not JSON.
     """
 
     run: ToolFunction
@@ -59,9 +59,9 @@ class RoutedTool(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """The one reply to a call: the envelope's fields, and the message that carries them.
+    """The reply to a call, with the fields of the recommended envelope.
 
-    `error` has a `code` and a `message`; one of another shape, such as a text, is made so.
+    `error` is normalised to an object with a `code` and a `message`.
     """
 
     call_id: str
@@ -81,7 +81,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
         return None if self.error is None else self.error.get("code")
 
     def message(self) -> Message:
-        """The reply as a message of the conversation. Its body can be written in UTF-8, whatever the tool returned."""
+        """The reply as a message of the conversation. Its body is always encodable as UTF-8."""
         envelope = {"ok": self.ok, "content": self.content, "error": self.error, "provenance": self.provenance}
         return Message(
             role="tool",
@@ -97,12 +97,12 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
 class ToolRouter:
     """Runs the calls of one conversation.
 
-    Only an assistant's messages that end with the call token are dispatched, and a tool gets the body of its own call
-    and nothing else. Every dispatched call is answered exactly once: by the tool, or because its deadline passed, or it
-    was cancelled or refused; whatever a tool returns after that is dropped.
+    Only assistant messages that end with the call token are run. A tool gets only the body of its own call. Every
+    accepted call gets exactly one reply: the tool's, or an error if the call timed out, was cancelled or was refused. A
+    result that arrives later is dropped.
 
     Attributes:
-        rejected: calls that were neither run nor answered, because a reply could not be addressed.
+        rejected: calls that were neither run nor answered: without a tool or an id, with a used id, or recovered.
     """
 
     @strict_entry
@@ -113,19 +113,19 @@ class ToolRouter:
         default_deadline_ms: int | None = None,
         concurrency: int = 64,
     ) -> None:
-        """Prepare.
+        """Create a router.
 
         Args:
             tools: tools by recipient, such as `functions.search` or `python`.
-            default_deadline_ms: deadline of calls that name none; counted from when the tool starts.
-            concurrency: tools that run at once; a tool that ignores its cancellation is not counted any more.
+            default_deadline_ms: deadline in milliseconds for calls that set none, counted from the start of the tool.
+            concurrency: how many tools run at once. A cancelled tool no longer counts, even if it goes on running.
 
         Raises:
-            ArgumentError: `E-ARGUMENT-VALUE`, a deadline or a number of tools that is not positive.
+            ArgumentError: `E-ARGUMENT-VALUE`, the deadline or the concurrency is not positive.
         """
         for name, number in (("default_deadline_ms", default_deadline_ms), ("concurrency", concurrency)):
             if number is not None and number <= 0:
-                raise ArgumentError("E-ARGUMENT-VALUE", f"{name} is positive, not {number}", pointer=f"/{name}")
+                raise ArgumentError("E-ARGUMENT-VALUE", f"{name} must be positive, not {number}", pointer=f"/{name}")
         self.tools = {
             name: tool if isinstance(tool, RoutedTool) else RoutedTool(run=tool) for name, tool in tools.items()
         }
@@ -138,7 +138,7 @@ class ToolRouter:
 
     @entry
     def cancel(self, call_id: str, reason: str = "") -> bool:
-        """Cancel a call; False when it is not running. A second time does nothing."""
+        """Cancel a call. False if it is not running or already cancelled."""
         future = self._cancelled.get(call_id)
         if future is None or future.done():
             return False
@@ -146,16 +146,16 @@ class ToolRouter:
         return True
 
     def cancel_all(self, reason: str = "") -> int:
-        """Cancel every running call, as a cancelled response demands; how many there were."""
+        """Cancel every running call, for example when the response is cancelled. Returns their number."""
         return sum(self.cancel(call_id, reason) for call_id in list(self._cancelled))
 
     async def run(self, messages: Sequence[Message]) -> list[Reply]:
-        """Run the calls that have no reply yet; the replies in the order in which they came."""
+        """Run the calls that have no reply yet. Returns the replies in order of arrival."""
         return [reply async for reply in self.stream(messages)]
 
     @entry
     async def stream(self, messages: Sequence[Message]) -> AsyncIterator[Reply]:
-        """Run the calls that have no reply yet; each reply as it comes. Leaving early cancels the rest."""
+        """Run the calls that have no reply yet, and yield each reply as it arrives. Leaving early cancels the rest."""
         calls = [messages[index] for index in open_calls(messages) if self._accept(index, messages[index])]
         replies: asyncio.Queue[Reply] = asyncio.Queue()
         for call in calls:
@@ -167,19 +167,19 @@ class ToolRouter:
         finally:
             for call, task in zip(calls, tasks, strict=True):
                 if not task.done():
-                    self.cancel(call.call_id or "", "nobody waits for the reply")
+                    self.cancel(call.call_id or "", "the caller no longer waits for the reply")
             await asyncio.gather(*tasks)
 
     def _accept(self, index: int, call: Message) -> bool:
         reason = None
         if call.recipient is None:
-            reason = "a call that names no tool"
+            reason = "the call does not name a tool"
         elif call.call_id is None:
-            reason = "a call without an id"
+            reason = "the call has no id"
         elif call.call_id in self._seen:
-            reason = f"a second call with the id {call.call_id}"
+            reason = f"the id {call.call_id} is already used by another call"
         elif call.recovered:
-            reason = "a call whose header was malformed"
+            reason = "the header of the call is malformed"
         if reason is not None:
             self.rejected.append(Problem(CALL_SCHEMA, reason, call.place, index=index))
             log_error(CALL_SCHEMA, reason)
@@ -214,24 +214,24 @@ class ToolRouter:
             work = asyncio.ensure_future(_run(tool.run, given))
             seconds = None if deadline is None else min(deadline, _LONGEST_MS) / 1000
             await asyncio.wait({work, cancelled}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-            # A result that is there when the deadline passes, or when somebody cancels, is a result.
+            # A result that is ready when the deadline passes or the call is cancelled still counts.
             if not work.done():
                 self._abandon(work)
                 if cancelled.done():
                     raise _cancellation(cancelled)
-                raise error_for(TOOL_TIMEOUT, f"exceeded {deadline} ms")
+                raise error_for(TOOL_TIMEOUT, f"the tool exceeded its deadline of {deadline} ms")
             return _reply(call, work)
         finally:
             self._slots.release()
 
     def _prepare(self, call: Message) -> tuple[RoutedTool, Any, int | None]:
-        """The tool, what it gets, and its deadline in milliseconds."""
+        """The tool, its argument, and its deadline in milliseconds."""
         name = call.recipient or ""
         tool = self.tools.get(name)
         if tool is None:
             raise error_for(CALL_SCHEMA, f"there is no tool {name}")
         if call.effective_channel not in channels_of_calls(name):
-            raise error_for(CALL_SCHEMA, f"a call of {name} on channel {call.effective_channel}")
+            raise error_for(CALL_SCHEMA, f"a call of {name} must not be on channel {call.effective_channel}")
         body = tool_input(call)
         wrong = None if call.constrain is None else violation(call.constrain, body)
         if wrong is not None:
@@ -243,7 +243,7 @@ class ToolRouter:
         if "deadline_ms" in arguments:
             deadline = arguments["deadline_ms"]
             if isinstance(deadline, bool) or not isinstance(deadline, int) or deadline <= 0:
-                raise error_for(CALL_SCHEMA, "deadline_ms is a positive whole number")
+                raise error_for(CALL_SCHEMA, "deadline_ms must be a positive integer")
             declared = (tool.schema or {}).get("properties")
             if not (isinstance(declared, Mapping) and "deadline_ms" in declared):
                 del arguments["deadline_ms"]
@@ -253,7 +253,7 @@ class ToolRouter:
         return tool, arguments, deadline
 
     def _abandon(self, work: asyncio.Future[Any]) -> None:
-        """Cancel a tool that is not waited for; what it still returns or raises is dropped."""
+        """Cancel a tool that is no longer waited for. Its result or exception is dropped."""
         self._leftover.add(work)
         work.add_done_callback(self._drop)
         work.cancel()
@@ -271,15 +271,15 @@ async def _run(function: ToolFunction, given: Any) -> Any:
         result = await run_in_thread(function, given)
         return await result if isinstance(result, Awaitable) else result
     except SystemExit as error:
-        # A tool ends itself, not the program.
+        # A tool that exits must not end the program.
         raise _failure(error) from error
 
 
 def _failure(error: BaseException) -> OpenChatMLError:
-    """What a tool raised, by its type and text, without a traceback."""
+    """The error for an exception of a tool, with its type and text but no traceback."""
     try:
         said = f"{type(error).__name__}: {error}"
-    except Exception:  # its text cannot be had
+    except Exception:  # str(error) itself failed
         said = type(error).__name__
     return error_for(TOOL_FAILED, said)
 
@@ -301,7 +301,7 @@ def _cancellation(cancelled: asyncio.Future[str]) -> OpenChatMLError:
 
 
 def _reply(call: Message, work: asyncio.Future[Any]) -> Reply:
-    """The reply that a finished tool gives."""
+    """The reply made from the result of a finished tool."""
     call_id, name = call.call_id or "", call.recipient or ""
     if work.cancelled():
         raise error_for(TOOL_CANCELLED, "the tool cancelled itself")

@@ -1,7 +1,7 @@
-"""The control tokens, and the text around them: finding them, escaping them (§3).
+"""The control tokens: names, spelling, finding and escaping (§3).
 
-A control token is recognised by its ASCII spelling wherever it stands. One more `<` directly before it makes it text
-(`<<|end|>` is the text `<|end|>`), and a run of k of these `<` stands for k - 1 of them.
+A control token is recognised by its ASCII spelling everywhere. An extra `<` directly before it makes it text:
+`<<|end|>` means the text `<|end|>`, and a run of k extra `<` means k - 1 of them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TERMINATORS = frozenset({"end", "call", "return"})
 ROLES = ("system", "developer", "user", "assistant", "tool")
 CHANNELS = ("analysis", "commentary", "final")
 REASONING_MARKERS = ("<|start_reflect|>", "<|start_introspect|>", "<|start_reason|>")
-"""markers of private reasoning; no control tokens"""
+"""markers of private reasoning; they are not control tokens"""
 
 TOKEN = re.compile(r"<\|(start|channel|message|call|constrain|return|end|literal|endliteral)\|>")
 WORD = re.compile(r"[^ \t\r\n]+")
@@ -41,7 +41,7 @@ WORD = re.compile(r"[^ \t\r\n]+")
 
 
 def spell(name: str) -> str:
-    """The control token of that name, as it is written."""
+    """The text of the control token of that name."""
     return f"<|{name}|>"
 
 
@@ -49,20 +49,20 @@ CONTROL_TOKENS = tuple(map(spell, TOKENS))
 """the nine control tokens as they are written; each should be one token of a vocabulary (§3)"""
 
 PREFIXES = frozenset(spell(name)[:size] for name in TOKENS for size in range(1, len(spell(name))))
-"""every beginning of a control token that is not yet one"""
+"""all proper prefixes of control tokens"""
 
 MAX_TOKEN_CHARS = max(len(spell(name)) for name in TOKENS)
-"""length of the longest control token, code points: a reader never holds back as much"""
+"""length of the longest control token in code points; a reader always withholds less than this"""
 
 
 def incomplete_token_from(text: str, begin: int) -> int:
-    """Where the end of `text` may be the beginning of a control token, not before `begin`; else its length."""
+    """The index, from `begin` on, at which a cut control token may begin; the length of `text` if there is none."""
     last = text.rfind("<", max(begin, len(text) - MAX_TOKEN_CHARS + 1))
     return last if last >= 0 and text[last:] in PREFIXES else len(text)
 
 
 def escape(text: str) -> str:
-    """Text in which no control token is left: each gets one more `<`.
+    """The text with each control token escaped by an extra `<`.
 
     A body that ends in `<` needs more than that, see `writer`.
     """

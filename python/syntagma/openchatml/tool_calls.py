@@ -1,4 +1,4 @@
-"""Which messages are calls of tools, and which reply belongs to which call (§8)."""
+"""Finds the messages that are tool calls, and matches replies to calls (§8)."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ __all__ = [
 
 
 def is_function(recipient: str) -> bool:
-    """Whether a recipient is a function that a developer defined."""
+    """Whether a recipient is a function defined by the developer."""
     return recipient.startswith("functions.")
 
 
 def channels_of_calls(recipient: str) -> tuple[str, ...]:
-    """The channels that calls of a tool may be on (§8.3): those of functions on one, of built-in tools on two."""
+    """The channels on which a tool may be called (§8.3): commentary for functions, also analysis for built-in tools."""
     return ("commentary",) if is_function(recipient) else ("analysis", "commentary")
 
 
 def to_tool(message: Message) -> bool:
-    """Whether a message goes to a tool, or would if its call named one."""
+    """Whether a message is addressed to a tool, or is a call."""
     return names_tool(message.recipient) or message.is_call
 
 
@@ -47,7 +47,7 @@ def called_tool(message: Message) -> str | None:
 
 
 def error_details(error: Any) -> dict[str, Any]:
-    """A tool's own error, of whatever shape, as an object with a code and a message, both texts."""
+    """A tool's error, of any JSON type, as an object with `code` and `message`, both strings."""
     given = error if isinstance(error, dict) else {}
     text = error if isinstance(error, str) and error else "the tool failed"
     code, message = given.get("code"), given.get("message")
@@ -65,9 +65,10 @@ def open_calls(messages: Sequence[Message]) -> list[int]:
 
 
 def answered_by(messages: Sequence[Message]) -> dict[int, int]:
-    """For each reply that answers a call, by its index: the index of the call.
+    """The index of the answered call, by the index of the reply.
 
-    A reply answers the call with its id; where one of the two has no id, the oldest open call of the reply's name.
+    A reply answers the call with its id. If the reply or the call has no id, it answers the oldest open call of the
+    tool with the reply's name.
     """
     answers: dict[int, int] = {}
     waiting: dict[int, None] = {}
@@ -92,7 +93,7 @@ def answered_by(messages: Sequence[Message]) -> dict[int, int]:
 
 
 def _oldest(calls: deque[int] | None, waiting: dict[int, None]) -> int | None:
-    """Take the first call off that still waits."""
+    """Remove and return the first call that has no reply yet; None if there is none."""
     while calls:
         index = calls.popleft()
         if index in waiting:
@@ -101,11 +102,11 @@ def _oldest(calls: deque[int] | None, waiting: dict[int, None]) -> int | None:
 
 
 class CallIds:
-    """The ids of the calls of one conversation, each of which is used once and answered once (§8.2).
+    """Checks the call ids of one conversation: each is used once and answered once (§8.2).
 
     Args:
-        needed: calls and replies must have one.
-        whole: all calls are known: a reply answers one of them.
+        needed: calls and replies must have an id.
+        whole: the conversation has all calls, so every reply must answer one of them.
 
     Attributes:
         calls: the calls so far, by id.
@@ -118,27 +119,27 @@ class CallIds:
         self._whole = whole
 
     def call(self, message: Message) -> str | None:
-        """Take in a call: what is wrong with its id, or None."""
+        """Add a call. Returns what is wrong with its id, or None."""
         call_id = message.call_id
         if call_id is None:
-            return "a call without an id" if self._needed else None
+            return "the call has no id" if self._needed else None
         if call_id in self.calls:
-            return f"a second call with the id {call_id}"
+            return f"the id {call_id} is already used by another call"
         self.calls[call_id] = message
         return None
 
     def reply(self, message: Message) -> str | None:
-        """Take in a tool's reply: what is wrong with its id, or None."""
+        """Add a tool's reply. Returns what is wrong with its id, or None."""
         call_id = message.call_id
         if call_id is None:
-            return "a tool's reply without the id of its call" if self._needed else None
+            return "the tool's reply has no call id" if self._needed else None
         call = self.calls.get(call_id)
         wrong = None
         if call is None and self._whole:
-            wrong = f"a reply to {call_id}, which was not called"
+            wrong = f"the reply answers {call_id}, but there is no such call"
         elif call_id in self._answered:
-            wrong = f"a second reply to {call_id}"
+            wrong = f"the call {call_id} already has a reply"
         elif call is not None and call.recipient != message.name:
-            wrong = f"{message.name} replies to a call of {call.recipient}"
+            wrong = f"the reply of {message.name} answers a call of {call.recipient}"
         self._answered.add(call_id)
         return wrong

@@ -1,8 +1,8 @@
-"""Threads for tools that are plain functions.
+"""Runs tools that are plain functions in threads.
 
-Every function that runs has a thread of its own, however many there are: it waits for no other while its deadline
-passes. Threads that are done wait a moment for the next function: to start one takes longer than many a tool does. They
-are daemons: a function that never ends does not keep the program from ending.
+Every running function has its own thread, without a bound on their number, so that none waits for another while its
+deadline runs. An idle thread waits a short time for the next function, because starting a thread takes longer than many
+tools. The threads are daemons, so a function that never returns does not keep the program from exiting.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ _Work: TypeAlias = Callable[[], None]
 _IDLE_S = 1.0
 
 _idle: list[SimpleQueue[_Work]] = []
-"""where the idle threads get their next function"""
-# The child of a fork has none of the threads.
+"""queues on which idle threads wait for their next function"""
 os.register_at_fork(after_in_child=_idle.clear)
 
 
 async def run_in_thread(function: Callable[[Any], Any], given: Any) -> Any:
-    """What a function returns, run in a thread with this task's context. Cancelled, it is no longer waited for."""
+    """Run a function in a thread with this task's context, and return its result.
+
+    If the task is cancelled, the function goes on running, but its result is dropped.
+    """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
     context = contextvars.copy_context()
@@ -41,9 +43,9 @@ async def run_in_thread(function: Callable[[Any], Any], given: Any) -> Any:
         result, raised = None, None
         try:
             result = context.run(function, given)
-        except BaseException as error:  # it is raised where the result is awaited
+        except BaseException as error:  # raised again where the result is awaited
             raised = error
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits
+        with contextlib.suppress(RuntimeError):  # the loop is closed, so no task awaits the result
             loop.call_soon_threadsafe(tell, result, raised)
 
     _start(work)
@@ -70,8 +72,8 @@ def _serve(inbox: SimpleQueue[_Work]) -> None:
             try:
                 _idle.remove(inbox)
             except ValueError:
-                continue  # it was just taken: a function is on its way
+                continue  # the queue was just taken, so a function will arrive
             return
         work()
-        del work  # with all that it holds
+        del work  # frees what the function references while the thread is idle
         _idle.append(inbox)

@@ -31,7 +31,7 @@ __all__ = [
 
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})")
 _RIGHT: set[tuple[type, ...]] = set()
-"""types of the fields of messages that were found right: they are checked once"""
+"""tuples of field types that passed the check, so that each combination is checked once"""
 _PEOPLE = frozenset({None, "user", "assistant", "system", "developer"})
 
 Profile: TypeAlias = Literal["ocm", "harmony"]
@@ -46,10 +46,10 @@ def names_tool(recipient: str | None) -> bool:
 
 
 def checked_profile(profile: Profile | None) -> Profile | None:
-    """The profile that was asked for.
+    """The given profile, unchanged.
 
     Raises:
-        ArgumentError: `E-ARGUMENT-VALUE`, there is no such profile.
+        ArgumentError: `E-ARGUMENT-VALUE`, the profile is unknown.
     """
     if profile is None or profile in _PROFILES:
         return profile
@@ -58,15 +58,15 @@ def checked_profile(profile: Profile | None) -> Profile | None:
 
 
 def checked_stop(stop: str | None) -> str | None:
-    """The name of the token that an engine took off the end.
+    """The given name of a stop token, unchanged.
 
     Raises:
-        ArgumentError: `E-ARGUMENT-VALUE`, there is no such token.
+        ArgumentError: `E-ARGUMENT-VALUE`, the name is not that of a terminator.
     """
     if stop is None or (isinstance(stop, str) and stop in TERMINATORS):
         return stop
-    hint = "names of tokens: " + ", ".join(sorted(TERMINATORS))
-    raise ArgumentError("E-ARGUMENT-VALUE", f"no message ends with {stop!r}", pointer="/stop", hint=hint)
+    hint = "terminators: " + ", ".join(sorted(TERMINATORS))
+    raise ArgumentError("E-ARGUMENT-VALUE", f"{stop!r} is not a terminator", pointer="/stop", hint=hint)
 
 
 def is_version(text: str) -> bool:
@@ -75,7 +75,7 @@ def is_version(text: str) -> bool:
 
 
 class SourceLocation(msgspec.Struct, frozen=True):
-    """A location in a text: offset in code points from 0, line and column from 1."""
+    """A location in a text: offset in code points, counted from 0; line and column, counted from 1."""
 
     offset: int
     line: int
@@ -83,27 +83,26 @@ class SourceLocation(msgspec.Struct, frozen=True):
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True):
-    """One message.
+    """One message of a transcript.
 
     Attributes:
         role: `system`, `developer`, `user`, `assistant` or `tool`.
-        body: the decoded text: no escapes, no literal blocks.
-        channel: `analysis`, `commentary`, `final`, or None when none is written.
-        name: display name; for role `tool` the tool's name.
-        recipient: whom it is addressed to (`to=`), such as `functions.search`.
+        body: the text, with escapes and literal blocks resolved.
+        channel: `analysis`, `commentary`, `final`, or None if the header has none.
+        name: display name; for role `tool`, the tool's name.
+        recipient: the addressee (`to=`), such as `functions.search`.
         call_id: id of the call, in the call and in its reply.
-        intent: `preamble`, `status`, `debug` or anything else; only the first has a meaning.
+        intent: `preamble`, `status`, `debug` or another word; only `preamble` has an effect.
         content_type: a hint on the body's type.
         constrain: the type that the body must have; only `json` can be checked.
-        terminator: `end`, `call` or `return`; None for a message that was cut. Left out, it is `call` where an
+        terminator: `end`, `call` or `return`; None for a message that was cut off. The default is `call` if an
             assistant addresses a tool, else `end`.
-        extra: attributes that are not known.
-        recovered: the header was malformed, this is what could be made of it.
-        header_raw: the header as it was written, where it was malformed, with its message token if there is one; only
-            of Harmony.
-        role_raw: the role as it was written, where it was written otherwise.
-        place: where the message begins; no part of what the message says.
-        end: offset after the message, code points.
+        extra: unknown attributes.
+        recovered: the header was malformed, so some fields are guesses.
+        header_raw: a malformed header as it was written, with its message token if there is one; Harmony only.
+        role_raw: the role word as it was written, if it differs from `role`.
+        place: where the message begins; `same` ignores it.
+        end: offset of the end of the message, in code points.
     """
 
     role: str
@@ -134,29 +133,29 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def effective_channel(self) -> str:
-        """The channel, `final` where none is written."""
+        """The channel, or `final` if the header has none."""
         return self.channel or "final"
 
     @property
     def is_call(self) -> bool:
-        """Whether this is a tool call: an assistant's message that ends with the call token."""
+        """Whether this is a tool call: an assistant message that ends with the call token."""
         return self.role == "assistant" and self.terminator == "call"
 
     @property
     def is_reasoning(self) -> bool:
-        """Whether this is private reasoning: the assistant's, on the analysis channel. A call is not."""
+        """Whether this is private reasoning: an assistant message on the analysis channel that is not a call."""
         return self.role == "assistant" and self.channel == "analysis" and not self.is_call
 
     @entry
     def same(self, other: Message) -> bool:
-        """Whether both say the same, wherever and however they were written."""
+        """Whether two messages are equal except for their places and spelling."""
         return self._said() == other._said()
 
     def _said(self) -> Message:
         return msgspec.structs.replace(self, role_raw=None, header_raw=None, place=None, end=None, recovered=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """What is set, as plain data."""
+        """The fields that are set, as plain data."""
         data: dict[str, Any] = {}
         for name in self.__struct_fields__:
             value = getattr(self, name)
@@ -170,7 +169,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PartialMessage(msgspec.Struct, frozen=True):
-    """A message that was cut: role and channel are None where its header was cut, too."""
+    """A message that was cut off. Role and channel are None if its header was cut, too."""
 
     role: str | None = None
     channel: str | None = None
@@ -182,12 +181,12 @@ class DocumentHeader(msgspec.Struct, frozen=True, kw_only=True):
     """The YAML header of a transcript.
 
     Attributes:
-        version: `major.minor`, as text: 2.10 is not 2.1.
+        version: `major.minor`, as text, because 2.10 is not 2.1.
         model: the model's name.
         generation_settings: settings of the whole transcript.
-        capabilities: what the writer can do; see `shared_capabilities`.
+        capabilities: capabilities of the writer; see `shared_capabilities`.
         profiles: settings of profiles, by name.
-        extra: keys that are not known, kept as they came.
+        extra: unknown keys, kept unchanged.
     """
 
     version: str = "2.2"
@@ -205,7 +204,7 @@ class DocumentHeader(msgspec.Struct, frozen=True, kw_only=True):
         """The version as two numbers.
 
         Raises:
-            HeaderError: `E-PARSE-HEADER`, it is not `major.minor`.
+            HeaderError: `E-PARSE-HEADER`, the version is not `major.minor`.
         """
         if not is_version(self.version):
             raise error_for(HEADER, f"version {self.version!r} is not major.minor")
@@ -220,14 +219,14 @@ class DocumentHeader(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReadWarning(msgspec.Struct, frozen=True):
-    """Something irregular that was read all the same."""
+    """A warning about irregular but readable text."""
 
     code: str
     message: str
     place: SourceLocation
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """The warning as plain data."""
         return {"code": self.code, "message": self.message, "offset": self.place.offset, "line": self.place.line}
 
 
@@ -236,8 +235,8 @@ class Problem(msgspec.Struct, frozen=True):
 
     Attributes:
         code: one of the codes in `openchatml.errors`.
-        message: what is wrong.
-        place: where; None for what has no place in a text.
+        message: a description of the fault.
+        place: where the fault is; None if it has no place in a text.
         requirement: the requirement that is violated, such as `R-060`.
         index: number of the message, or None.
     """
@@ -249,7 +248,7 @@ class Problem(msgspec.Struct, frozen=True):
     index: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """What is set, as plain data."""
+        """The fields that are set, as plain data."""
         data: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.place is not None:
             data |= {"offset": self.place.offset, "line": self.place.line, "column": self.place.column}
@@ -260,7 +259,7 @@ class Problem(msgspec.Struct, frozen=True):
         return data
 
     def exception(self) -> OpenChatMLError:
-        """The exception that says the same."""
+        """The same error as an exception."""
         if self.place is None:
             return error_for(self.code, self.message)
         place = self.place
@@ -268,16 +267,16 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 class Transcript(msgspec.Struct, frozen=True, kw_only=True):
-    """What a text holds.
+    """A transcript as it was read from a text.
 
     Attributes:
-        messages: complete messages in their order.
-        header: the YAML header; None where there is none.
-        profile: the profile it was read under.
+        messages: the finished messages, in order.
+        header: the YAML header; None if there is none.
+        profile: the profile under which the text was read.
         dialect: `ocm`, or `v0.1` for the first published syntax.
-        errors: what was wrong (lenient reading only).
-        warnings: what was irregular.
-        incomplete: the message that the text ends in.
+        errors: the faults found (lenient reading only).
+        warnings: irregular but readable text.
+        incomplete: the message in which the text ends.
     """
 
     messages: tuple[Message, ...] = ()
@@ -290,5 +289,5 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_legacy(self) -> bool:
-        """Whether it is of version 1 or older."""
+        """Whether the transcript's version is below 2."""
         return self.dialect == "v0.1" or (self.header is not None and self.header.number[0] < 2)

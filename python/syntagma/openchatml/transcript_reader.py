@@ -1,4 +1,4 @@
-"""Reading transcripts: one reader, for whole texts and for text that arrives in pieces."""
+"""Reads transcripts: one reader for whole texts and for text that arrives in pieces."""
 
 from __future__ import annotations
 
@@ -52,17 +52,17 @@ _STEPS: Mapping[State, Callable[[StreamReader], Callable[[], Seen | None]]] = {
 class StreamReader:
     """Reads a transcript, or a model's completion, from text or bytes that arrive in pieces cut anywhere.
 
-    `feed` and `finish` return what happened and raise nothing about the text: what is wrong is a `ReadError` among the
-    events, and in `errors`. A strict reader stops at the first one.
+    `feed` and `finish` return events. A fault in the text is a `ReadError` among the events, and in `errors`; only a
+    header that is too long is raised. A strict reader stops at the first fault.
 
-    A cursor over the text, the document header's reader, the readers of messages in both syntaxes, the message at hand
-    and the output are objects of their own; this class calls the step of the state that it is in, and takes the next
-    state from `reader_states.TRANSITIONS`.
+    The class owns a cursor over the text, readers for the document header and for messages in both syntaxes, the
+    current message and the output. It calls the step of its state and takes the next state from
+    `reader_states.TRANSITIONS`.
 
     Attributes:
-        messages: the complete messages so far.
-        errors: what is wrong so far.
-        warnings: what is irregular so far.
+        messages: the finished messages.
+        errors: the faults found so far.
+        warnings: the warnings so far.
     """
 
     @entry
@@ -76,18 +76,18 @@ class StreamReader:
         deltas: bool = True,
         limits: Limits | None = None,
     ) -> None:
-        """Prepare to read.
+        """Create a reader.
 
         Args:
             strict: stop at the first error; otherwise continue after it.
-            profile: rules to read under; None leaves it to the document header.
+            profile: the profile whose rules apply; None: the document header's.
             role: the text continues a prompt that ended after the start token and this role.
-            response: the text is an answer: it must end with a stop token.
-            deltas: report the pieces of bodies.
+            response: the text is an answer, which must end with a stop token.
+            deltas: report the pieces of bodies as `BodyDelta` events.
             limits: bounds on headers.
 
         Raises:
-            ArgumentError: `E-ARGUMENT-VALUE`, there is no such profile.
+            ArgumentError: `E-ARGUMENT-VALUE`, the profile is unknown.
         """
         limits = limits or Limits()
         profile = checked_profile(profile)
@@ -108,7 +108,7 @@ class StreamReader:
 
     @property
     def header(self) -> DocumentHeader | None:
-        """The document header, once it is read."""
+        """The document header; None before it is read, or if there is none."""
         return self._document.header
 
     @property
@@ -118,24 +118,24 @@ class StreamReader:
 
     @property
     def dialect(self) -> Dialect:
-        """`v0.1` once a message of the first published syntax has begun the transcript, else `ocm`."""
+        """`v0.1` if the first message uses the first published syntax, else `ocm`."""
         return self._document.dialect
 
     @property
     def incomplete(self) -> PartialMessage | None:
-        """After `finish`: the message that the text ends in."""
+        """After `finish`: the message in which the text ends, or None."""
         return self._output.incomplete
 
     @property
     def in_message(self) -> bool:
-        """Whether a message is begun, perhaps only by a part of its first token, and not complete."""
+        """Whether a message has begun, even if only with a part of its start token, and is not complete."""
         if self._output.stopped:
             return False
         return self._state not in _OUTSIDE or bool(self._cursor.text.strip(_WHITESPACE))
 
     @property
     def has_start_in_body(self) -> bool:
-        """Whether a start token stood in a body as text, as where several streams were mixed up."""
+        """Whether a body contained a start token as text, which may mean that several streams were mixed."""
         return self._messages.has_start_in_body
 
     @property
@@ -145,32 +145,32 @@ class StreamReader:
 
     @entry
     def feed(self, data: str | bytes) -> list[ReadEvent]:
-        """Read a piece.
+        """Read a piece and return its events.
 
         Args:
             data: text, or UTF-8, each cut anywhere.
 
         Raises:
-            LimitError: `E-LIMIT-OPENCHATML-HEADER`, strict reading only: a header is too long, nothing more is read.
+            LimitError: `E-LIMIT-OPENCHATML-HEADER`, strict reading only: a header is too long; the reader stops.
         """
         if self._output.stopped:
             return []
         cursor = self._cursor
         text = cursor.decode(data)
         if self._state is _BODY and not cursor.text and "<" not in text:
-            # Most pieces of an answer are this: text of the body and nothing else.
+            # Fast path: most pieces of an answer are text of the body only.
             return self._draft.add_text(text) if text else []
         cursor.push(text)
         return self._read()
 
     def finish(self, *, stop: str | None = None) -> list[ReadEvent]:
-        """End the text, and return what that means.
+        """End the text and return the last events.
 
         Args:
-            stop: the token that an engine took off the end: `return`, `call` or `end`.
+            stop: name of the stop token that the engine removed from the end: `return`, `call` or `end`.
 
         Raises:
-            ArgumentError: `E-ARGUMENT-VALUE`, there is no such token.
+            ArgumentError: `E-ARGUMENT-VALUE`, `stop` is none of these.
             LimitError: `E-LIMIT-OPENCHATML-HEADER`, strict reading only.
         """
         stop = checked_stop(stop)
@@ -182,7 +182,7 @@ class StreamReader:
         if output.stopped:
             return events
         if stop is not None and self._state is _BODY:
-            # The body is complete, and what waited for more text is text.
+            # The body is complete, so a cut token at its end is text.
             cursor.flush()
             self._messages.close(stop)
             cursor.settle()
@@ -193,7 +193,7 @@ class StreamReader:
 
     @property
     def transcript(self) -> Transcript:
-        """What was read so far."""
+        """The transcript so far."""
         return Transcript(
             messages=tuple(self.messages),
             header=self.header,
@@ -213,7 +213,7 @@ class StreamReader:
         return output.take_events()
 
     def _finish(self) -> None:
-        """Report what the text ends in."""
+        """Report the message or header in which the text ends."""
         cursor, output = self._cursor, self._output
         end = cursor.place(len(cursor.text))
         match self._state:
@@ -247,15 +247,16 @@ def parse(
     """Read a whole transcript.
 
     Args:
-        text: the transcript; bytes are UTF-8, of which every invalid sequence becomes one U+FFFD.
+        text: the transcript. Bytes are read as UTF-8; every invalid sequence becomes one U+FFFD.
         strict: raise the first error; otherwise keep what can be kept and list the errors.
-        profile: rules to read under; None leaves it to the document header.
+        profile: the profile whose rules apply; None: the document header's.
         role: the text continues a prompt that ended after the start token and this role.
         limits: bounds on headers.
 
     Raises:
-        OpenChatMLError: strict reading only; code, line and offset say what and where.
-        LimitError: `E-LIMIT-OPENCHATML-HEADER`, strict reading only.
+        OpenChatMLError: strict reading only: the first fault, with its place.
+        LimitError: `E-LIMIT-OPENCHATML-HEADER`, strict reading only: a header is too long.
+        ArgumentError: `E-ARGUMENT-VALUE`, the profile is unknown.
     """
     reader = StreamReader(strict=strict, profile=profile, role=role, deltas=False, limits=limits)
     reader.feed(text)

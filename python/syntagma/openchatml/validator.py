@@ -1,4 +1,4 @@
-"""What a transcript must and should be, beyond being readable: the requirements of every section."""
+"""Checks transcripts against the requirements of the specification that go beyond syntax."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ __all__ = ["UnmetRequirement", "Validation", "validate"]
 
 
 class UnmetRequirement(msgspec.Struct, frozen=True):
-    """A requirement that is not met; `level` is `must` or `should`."""
+    """A requirement that a transcript does not meet."""
 
     level: Literal["must", "should"]
     problem: Problem
 
 
 class Validation(msgspec.Struct, frozen=True, kw_only=True):
-    """The result.
+    """The result of `validate`.
 
     Attributes:
-        unmet: what is not met, in the order of the messages.
-        unresolved_calls: ids of calls without a reply (the recipient where there is no id).
+        unmet: unmet requirements: reading errors first, the others in the order of the messages.
+        unresolved_calls: ids of calls without a reply; the recipient if a call has no id.
         tool_error_codes: error codes that tools returned, by call id.
     """
 
@@ -39,31 +39,31 @@ class Validation(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def errors(self) -> tuple[Problem, ...]:
-        """The violated MUSTs."""
+        """The unmet MUST requirements."""
         return tuple(item.problem for item in self.unmet if item.level == "must")
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
-        """The SHOULDs that are not met."""
+        """The unmet SHOULD requirements."""
         return tuple(item.problem for item in self.unmet if item.level == "should")
 
     @property
     def valid(self) -> bool:
-        """Whether every MUST is met."""
+        """Whether every MUST requirement is met."""
         return not self.errors
 
 
 @entry
 def validate(transcript: Transcript, *, require_header: bool = False) -> Validation:
-    """Check a transcript; lenient reading's own errors are listed first.
+    """Check a transcript. Errors found by lenient reading are listed first.
 
     Args:
-        transcript: what was read.
-        require_header: whether the document header must be there.
+        transcript: the transcript.
+        require_header: require a document header.
     """
     checker = _Checker(transcript)
     if require_header and transcript.header is None:
-        checker.must(HEADER, "R-001", "a transcript without a document header", None)
+        checker.must(HEADER, "R-001", "the transcript has no document header", None)
     checker.run()
     messages = transcript.messages
     return Validation(
@@ -80,7 +80,7 @@ class _Checker:
         self.codes: dict[str, str] = {}
         header = transcript.header
         self.harmony = transcript.profile == "harmony"
-        # Ids came with 2.2, and Harmony has none at all.
+        # Version 2.2 introduced ids; Harmony has none.
         self.ids = CallIds(needed=not self.harmony and not (header is not None and header.number < (2, 2)))
         settings = {} if header is None else header.profiles.get("harmony")
         self.settings = settings if isinstance(settings, dict) and self.harmony else {}
@@ -111,7 +111,7 @@ class _Checker:
 
     def _call(self, index: int, message: Message) -> None:
         if message.recipient is None:
-            self.must(CALL_SCHEMA, "R-041", "a call that names no tool", index)
+            self.must(CALL_SCHEMA, "R-041", "the call does not name a tool", index)
             return
         wrong = self.ids.call(message)
         if wrong is not None:
@@ -126,21 +126,22 @@ class _Checker:
         if message.effective_channel not in allowed:
             requirement = "R-070" if function else "R-069"
             where = message.effective_channel
-            self.must(CALL_SCHEMA, requirement, f"a call of {message.recipient} on channel {where}", index)
+            self.must(CALL_SCHEMA, requirement, f"a call of {message.recipient} must not be on channel {where}", index)
         if function:
             try:
                 arguments_of(message.body)
             except CallSchemaError as error:
                 self.must(CALL_SCHEMA, "R-123", error.message, index)
             if self.harmony and message.constrain != "json":
-                self.should(CALL_SCHEMA, "R-092", "JSON arguments without their constraint", index)
+                self.should(CALL_SCHEMA, "R-092", "the call does not declare the constraint json", index)
 
     def _reply(self, index: int, message: Message) -> None:
         if message.name is None:
-            self.must(HEADER, "R-044", "a tool's reply without the tool's name", index)
+            self.must(HEADER, "R-044", "the tool's reply has no tool name", index)
             return
         if message.role_raw is not None and not self.harmony:
-            self.should(HEADER, "R-025", f"role {message.role_raw}; canonical is tool name={message.name}", index)
+            wanted = f"tool name={message.name}"
+            self.should(HEADER, "R-025", f"the role is {message.role_raw}; the canonical form is {wanted}", index)
         wrong = self.ids.reply(message)
         if wrong is not None:
             self.must(CALL_SCHEMA, "R-061", wrong, index)
@@ -152,9 +153,9 @@ class _Checker:
         if message.terminator == "return" and not (
             message.role == "assistant" and message.effective_channel == "final"
         ):
-            self.should(HEADER, "R-017", "the return token ends a message that is not the final one", index)
+            self.should(HEADER, "R-017", "the return token ends a message that is not on the final channel", index)
         if message.role == "assistant" and not message.is_call and is_function(message.recipient or ""):
-            self.should(CALL_SCHEMA, "R-049", f"a message to {message.recipient} that is no call", index)
+            self.should(CALL_SCHEMA, "R-049", f"the message to {message.recipient} is not a call", index)
         if message.terminator == "call" and message.role != "assistant":
             self.should(CALL_SCHEMA, "R-024", f"a call by {message.role} is not dispatched", index)
         if (
@@ -162,14 +163,14 @@ class _Checker:
             and is_visible(message)
             and holds_reasoning(message.body, is_legacy=self.transcript.is_legacy)
         ):
-            self.must(VISIBILITY, "R-052", "markers of private reasoning in a visible message", index)
+            self.must(VISIBILITY, "R-052", "a visible message contains markers of private reasoning", index)
         channels = self.settings.get("require_channels")
         if isinstance(channels, list) and message.channel is not None and message.channel not in channels:
-            self.must(HEADER, "R-091", f"channel {message.channel} is not among those of the profile", index)
+            self.must(HEADER, "R-091", f"channel {message.channel} is not a channel of the profile", index)
 
 
 def _error_code(body: str) -> str | None:
-    """The code in a reply that follows the recommended envelope and says that something failed."""
+    """The error code of a reply that uses the recommended envelope and reports a failure; else None."""
     try:
         reply = json.loads(body)
     except (ValueError, RecursionError):

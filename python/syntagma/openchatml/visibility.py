@@ -1,4 +1,4 @@
-"""Who may see what: an end user, a debug view, a tool, the next sampling step (§5, §7, §11)."""
+"""Which messages an end user, a debug view, a tool and the next sampling step may see (§5, §7, §11)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
 
 
 class Shown(msgspec.Struct, frozen=True):
-    """What is shown of message `index`."""
+    """The text shown for message `index`."""
 
     index: int
     text: str
@@ -35,7 +35,7 @@ class Shown(msgspec.Struct, frozen=True):
 
 @entry
 def is_visible(message: Message) -> bool:
-    """Whether an end user may see a message: final, or commentary that is meant for users; never what tools get."""
+    """Whether an end user may see a message: it is final or a preamble, and not addressed to a tool."""
     if message.role not in ("user", "assistant") or to_tool(message):
         return False
     if message.effective_channel == "final":
@@ -46,10 +46,10 @@ def is_visible(message: Message) -> bool:
 
 @entry
 def visible(transcript: Transcript, *, debug: bool = False) -> list[Shown]:
-    """What an end user sees; `debug` is the explicit wish to see everything.
+    """The messages that an end user sees; with `debug`, all messages.
 
     Raises:
-        VisibilityError: `E-PERM-VISIBILITY`, private reasoning stands in a visible message.
+        VisibilityError: `E-PERM-VISIBILITY`, a visible message contains private reasoning.
     """
     return [
         Shown(index, show(transcript, index, debug=debug))
@@ -60,11 +60,11 @@ def visible(transcript: Transcript, *, debug: bool = False) -> list[Shown]:
 
 @entry
 def show(transcript: Transcript, index: int, *, debug: bool = False) -> str:
-    """The text of one message as an end user sees it.
+    """The text of one message as an end user sees it; with `debug`, its body.
 
     Raises:
-        VisibilityError: `E-PERM-VISIBILITY`, the message is hidden, or holds private reasoning.
-        ArgumentError: `E-ARGUMENT-VALUE`, there is no such message.
+        VisibilityError: `E-PERM-VISIBILITY`, the message is hidden or contains private reasoning.
+        ArgumentError: `E-ARGUMENT-VALUE`, there is no message with this index.
     """
     try:
         message = transcript.messages[index]
@@ -79,26 +79,26 @@ def show(transcript: Transcript, index: int, *, debug: bool = False) -> str:
 
 
 def shown_text(message: Message, index: int, *, is_legacy: bool = False) -> str:
-    """The text of a visible message; of version 1 without its blocks of private reasoning.
+    """The text of a visible message. In version 1, blocks of private reasoning are removed.
 
     Raises:
-        VisibilityError: `E-PERM-VISIBILITY`, it holds markers of private reasoning.
+        VisibilityError: `E-PERM-VISIBILITY`, the text contains markers of private reasoning.
     """
     if message.role != "assistant":
         return message.body
     if holds_reasoning(message.body, is_legacy=is_legacy):
-        raise refused(f"message {index} holds markers of private reasoning")
+        raise refused(f"message {index} contains markers of private reasoning")
     return _without_reasoning(message.body) if is_legacy else message.body
 
 
 def holds_reasoning(text: str, *, is_legacy: bool = False) -> bool:
-    """Whether a visible text holds markers of private reasoning; in version 1, outside of closed blocks."""
+    """Whether a visible text contains markers of private reasoning; in version 1, outside of closed blocks."""
     text = _without_reasoning(text) if is_legacy else text
     return any(marker in text for marker in REASONING_MARKERS)
 
 
 def refused(message: str, **more: str) -> OpenChatMLError:
-    """The error `E-PERM-VISIBILITY`, logged."""
+    """Log and return an error `E-PERM-VISIBILITY`."""
     log_error(VISIBILITY, message)
     return error_for(VISIBILITY, message, **more)
 
@@ -119,22 +119,22 @@ def _without_reasoning(body: str) -> str:
 
 @entry
 def tool_input(message: Message) -> str:
-    """What a tool gets of the conversation: the body of its own call and nothing else.
+    """The text that a tool gets: only the body of its own call.
 
     Raises:
         VisibilityError: `E-PERM-VISIBILITY`, the message is not a call.
     """
     if not message.is_call:
-        raise refused("only the body of a call goes to a tool")
+        raise refused("the message is not a call, so no tool may get its body")
     return message.body
 
 
 @entry
 def keep_for_sampling(messages: tuple[Message, ...]) -> list[int]:
-    """Indexes of the messages to keep when sampling goes on.
+    """Indexes of the messages to keep in the prompt for the next sampling step.
 
-    The reasoning of a user's turn is dropped once the assistant's last message in it is final. Reasoning that led to a
-    call without a reply stays, and a call is never reasoning, whatever its channel.
+    The reasoning after a user message is dropped once the assistant's last message before the next user message is
+    final. Reasoning before a call without a reply is kept. A call is never dropped.
     """
     waiting = open_calls(messages)
     kept: list[int] = []
@@ -145,7 +145,7 @@ def keep_for_sampling(messages: tuple[Message, ...]) -> list[int]:
         turn = range(begin, end)
         said = [index for index in turn if messages[index].role == "assistant"]
         finished = bool(said) and _is_final(messages[said[-1]])
-        # Calls before this turn do not matter: what led to them is before it, too.
+        # Open calls before this turn do not matter, because the reasoning before them is also before this turn.
         before = bisect_left(waiting, end)
         last_open = waiting[before - 1] if before else -1
         kept += [index for index in turn if not (finished and messages[index].is_reasoning and index > last_open)]

@@ -1,4 +1,4 @@
-"""Writing transcripts in their canonical form, so that they read back equal, whatever they hold (§3, §6, §15)."""
+"""Writes transcripts in their canonical form, so that every transcript reads back equal (§3, §6, §15)."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _TOOL_ORDER = ("name", "call_id", "to", "intent", "content_type")
 
 
 def escape_body(body: str) -> str:
-    """A body as it is written: no control token in it, and none comes to be when one follows.
+    """A body with its control tokens escaped.
 
-    A run of `<` at the end goes into a literal block: before a token its last `<` would escape that token.
+    A run of `<` at the end is written as a literal block, because its last `<` would escape the token that follows.
     """
     if not body.endswith("<"):
         return escape(body)
@@ -39,10 +39,10 @@ def checked_value(key: str, value: str) -> str:
     """An attribute's value as it is written.
 
     Raises:
-        HeaderError: `E-PARSE-HEADER`, it is empty, ends in `<`, or holds whitespace or control characters.
+        HeaderError: `E-PARSE-HEADER`, the value is empty, ends in `<`, or contains whitespace or control characters.
     """
     if not is_value(value):
-        hint = "values are words: no whitespace, no control characters, no < at the end"
+        hint = "a value is one word without control characters and without < at the end"
         raise error_for(HEADER, f"{key}={value!r} cannot be written", hint=hint)
     return escape(value)
 
@@ -53,14 +53,14 @@ def _splits(character: str) -> bool:
 
 @entry
 def render_message(message: Message, *, profile: Profile = "ocm") -> str:
-    """One message as text.
+    """One message as text in canonical form.
 
     Raises:
-        HeaderError: `E-PARSE-HEADER`, a role, channel or value that cannot be written.
-        ChannelMissingError: `E-PARSE-CHANNEL-MISSING`, only under the harmony profile.
-        ConstraintError: `E-BODY-CONSTRAINT-VIOLATION`.
+        HeaderError: `E-PARSE-HEADER`, a role, channel, terminator or attribute cannot be written.
+        ChannelMissingError: `E-PARSE-CHANNEL-MISSING`, under the harmony profile: an assistant message has no channel.
+        ConstraintError: `E-BODY-CONSTRAINT-VIOLATION`, the body is not of the type in `constrain`.
         TruncatedError: `E-STREAM-TRUNCATED`, the message is incomplete.
-        ArgumentError: `E-ARGUMENT-VALUE`, there is no such profile.
+        ArgumentError: `E-ARGUMENT-VALUE`, the profile is unknown.
     """
     checked_profile(profile)
     role, named = split_role(message.role, "ocm")
@@ -69,11 +69,11 @@ def render_message(message: Message, *, profile: Profile = "ocm") -> str:
     if message.terminator not in TERMINATORS:
         raise error_for(HEADER, f"{message.terminator!r} is not a terminator")
     if message.channel is None and role == "assistant" and profile == "harmony":
-        raise error_for(CHANNEL_MISSING, "an assistant's message without a channel", hint="the profile requires one")
+        raise error_for(CHANNEL_MISSING, "an assistant message has no channel", hint="the harmony profile requires one")
     values = {key: getattr(message, field) for key, field in ATTRIBUTES.items()}
     if named is not None:
         if values["name"] not in (None, named):
-            raise error_for(HEADER, f"role {message.role!r} with the name {values['name']!r}")
+            raise error_for(HEADER, f"role {message.role!r} contradicts the name {values['name']!r}")
         values["name"] = named
     head = [spell("start"), role]
     order = _TOOL_ORDER if role == "tool" else _ORDER
@@ -101,15 +101,15 @@ def render(
     r"""A transcript as text in canonical form.
 
     Args:
-        transcript: a transcript, or messages.
-        header: the document header; a transcript brings its own.
-        separator: whitespace between messages; canonical is one line feed.
+        transcript: a transcript, or its messages.
+        header: the document header; None: the transcript's, if it has one.
+        separator: whitespace between messages; the canonical form has one line feed.
 
     Raises:
-        OpenChatMLError: something cannot be written so that it reads back equal; nothing is repaired silently.
+        OpenChatMLError: a message or header cannot be written so that it reads back equal.
     """
     if separator.strip(" \t\r\n"):
-        raise error_for(HEADER, "only whitespace may stand between messages")
+        raise error_for(HEADER, "the separator must be whitespace")
     if isinstance(transcript, Transcript):
         header = header or transcript.header
         messages: Iterable[Message] = transcript.messages

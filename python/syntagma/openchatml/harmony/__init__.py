@@ -1,4 +1,4 @@
-"""Harmony, the dialect of gpt-oss models: rendering, robust reading, conversion from and to OpenChatML (HIP-1, §12)."""
+"""Harmony, the dialect of gpt-oss models: rendering, robust reading, conversion to and from OpenChatML (HIP-1, §12)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A completion as the one chat message that it is: reasoning, an answer, and calls.
+"""Turns a Harmony completion into one chat message: reasoning, an answer, and calls.
 
-A header alone decides where a message goes, so that a reader that passes text on as it comes decides alike: what is
-meant for the user is the answer, what is addressed to a tool is a call, everything else is reasoning.
+Only the header decides what a message becomes, so a streaming reader decides the same. A message for the user is the
+answer, a message to a tool is a call, and everything else is reasoning.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _WHITESPACE = " \t\r\n"
 
 @entry
 def to_chat(messages: Iterable[Message]) -> ChatMessage:
-    """The chat message that the messages of one completion make up.
+    """The messages of one completion as one chat message.
 
-    A call is complete if its arguments are one JSON object, and it ends as a call or with the text: engines take the
-    stop token off. What was recovered is never a call; it is an answer only on the final channel, addressed to nobody.
-    Messages of others than the assistant count as reasoning. Answers of whitespace alone are no content where reasoning
-    or a call follows them, nor after the last call.
+    A call is complete if its arguments are one JSON object and it ends with the call token or with the text, because
+    engines remove the stop token. A recovered message is never a call; it is an answer only if it is on the final
+    channel and has no recipient. Messages of other roles than the assistant count as reasoning. An answer of only
+    whitespace is dropped before reasoning or a call, and after the last call.
     """
     content: list[str] = []
     waiting: list[str] = []  # whitespace since the last reasoning or call
@@ -67,7 +67,7 @@ def to_chat(messages: Iterable[Message]) -> ChatMessage:
 
 
 def _is_header_alone(message: Message) -> bool:
-    """Whether the text ended in a header of which nothing could be made."""
+    """Whether the text ended in a header that could not be read as a message."""
     written = message.header_raw
     alone = written is not None and not written.endswith(spell("message"))
     return alone and message.terminator is None and not message.body
@@ -83,11 +83,11 @@ def _is_answer(message: Message) -> bool:
 
 
 def _arguments(body: str, *, is_cut: bool) -> tuple[str, bool]:
-    """A call's arguments, and whether they are one JSON object; else the text as it stands.
+    """A call's arguments as text, and whether they are one complete JSON object.
 
     Args:
         body: the text of the call.
-        is_cut: the text ended in it; half a token that ends messages is no part of the arguments.
+        is_cut: the text ended inside the call. A cut terminator at the end is not part of the arguments.
     """
     begin = len(body) - len(body.lstrip(_WHITESPACE))
     end = _half_end_from(body) if is_cut else len(body)
@@ -104,6 +104,6 @@ def _arguments(body: str, *, is_cut: bool) -> tuple[str, bool]:
 
 
 def _half_end_from(body: str) -> int:
-    """Where the end of a body is the beginning of a token that ends messages; else its length."""
+    """The index at which a cut terminator begins at the end of a body; the length of the body if there is none."""
     at = incomplete_token_from(body, 0)
     return at if any(spell(name).startswith(body[at:]) for name in TERMINATORS) else len(body)

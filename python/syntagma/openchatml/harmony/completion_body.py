@@ -1,4 +1,4 @@
-"""The body of a Harmony message while it is read."""
+"""The body of a Harmony message while it is being read."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _WHITESPACE = " \t\r\n"
 
 
 class CompletionBody:
-    """Text of one body after the other, in pieces.
+    """Collects the text of the current body in pieces. One object serves all bodies in turn.
 
     Attributes:
-        parts: the text so far.
+        parts: the pieces of the text so far.
     """
 
     __slots__ = ("_arguments", "_checked", "_reported", "parts")
@@ -25,7 +25,7 @@ class CompletionBody:
         self._checked = 0  # parts that the machine has read
 
     def begin(self, *, is_call: bool) -> None:
-        """A body begins; `is_call`: it holds the arguments of a call."""
+        """Begin a new body. `is_call`: it contains the arguments of a call."""
         self.parts = []
         self._reported = 0
         self._arguments = JsonMachine() if is_call else None
@@ -37,7 +37,7 @@ class CompletionBody:
         return "".join(self.parts)
 
     def take_unreported(self) -> str:
-        """The text that was not yet reported; it counts as reported from now on."""
+        """The text that no event has reported yet; it counts as reported afterwards."""
         if self._reported == len(self.parts):
             return ""
         text = "".join(self.parts[self._reported :])
@@ -45,7 +45,7 @@ class CompletionBody:
         return text
 
     def is_in_string(self) -> bool:
-        """Whether a string of a call's arguments is open: what is spelled there is text, as far as text can tell."""
+        """Whether a JSON string is open in a call's arguments: a control token spelled there is read as text."""
         machine = self._arguments
         if machine is None:
             return False

@@ -1,7 +1,7 @@
-"""Reading what a Harmony model wrote, however malformed, from text or from bytes.
+"""Reads completions of Harmony models from text or bytes, however malformed.
 
-Harmony knows no escapes and no literal blocks. The reader never raises about the text: it keeps every character up to
-the hard stop, marks what it had to guess as `recovered`, and what is recovered is never run.
+Harmony has no escapes and no literal blocks. The reader never raises because of the text. It keeps every character up
+to the stop token and marks every message it had to guess as `recovered`; a recovered call is never run.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ _WHITESPACE = " \t\r\n"
 
 
 class HarmonyResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What a completion holds.
+    """The messages of a completion, and its errors.
 
     Attributes:
-        messages: the messages; a cut one is the last and has no terminator.
-        dispatch: indexes of the messages that a router may run.
-        errors: what was wrong.
+        messages: the messages in order. A message that was cut off has no terminator.
+        dispatch: indexes of the calls that a router may run.
+        errors: the faults found, in order.
     """
 
     messages: tuple[Message, ...] = ()
@@ -62,23 +62,23 @@ class HarmonyResult(msgspec.Struct, frozen=True, kw_only=True):
 class HarmonyReader:
     """Reads completions and transcripts that arrive in pieces.
 
-    The reader is between messages, in a header, or in a body. What a control token does outside of bodies is decided by
-    `syntagma.parsing.marker_effect`, as for every format whose turns are messages with headers.
+    The reader is between messages, in a header, or in a body. Outside of bodies, `syntagma.parsing.marker_effect`
+    decides what a control token does, as for every format whose turns are messages with headers.
 
     Attributes:
-        messages: the messages so far.
-        errors: what is wrong so far.
-        draft: the message at hand, without its body; None between messages and in headers.
+        messages: the finished messages.
+        errors: the faults found so far.
+        draft: the current message without its body; None between messages and in headers.
     """
 
     @entry
     def __init__(self, *, role: str | None = "assistant", deltas: bool = True, limits: Limits | None = None) -> None:
-        """Prepare to read.
+        """Create a reader.
 
         Args:
             role: the text continues a prompt that ended after the start token and this role; None for transcripts.
-            deltas: report the pieces of bodies.
-            limits: bounds on headers, and on text between messages; what is longer becomes a body.
+            deltas: report the pieces of bodies as `BodyDelta` events.
+            limits: bounds on headers and on text between messages. Longer text becomes a body.
         """
         self._room = (limits or Limits()).openchatml_message_header_chars
         self.messages: list[Message] = []
@@ -88,13 +88,13 @@ class HarmonyReader:
         self._deltas = deltas
         self._events: list[ReadEvent] = []
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._waiting = ""  # the end of the text, which may be the beginning of a control token
+        self._waiting = ""  # the end of the text, which may be a cut control token
         self._offset = 0
         self._line = 1
-        self._begin = SourceLocation(0, 1)  # where the message at hand begins
+        self._begin = SourceLocation(0, 1)  # where the current message begins
         self._between: list[str] = []  # text since the last message
         self._between_size = 0
-        self._loose = False  # the message at hand may end at a start token, too
+        self._loose = False  # a start token ends the current message, too
         self._header: HeaderText | None = (
             None if role is None else HeaderText(f"{role} ", role=self._role, prompted=True)
         )
@@ -111,17 +111,17 @@ class HarmonyReader:
 
     @property
     def in_header(self) -> bool:
-        """Whether a header is begun and not complete."""
+        """Whether a header has begun and is not complete."""
         return self._header is not None
 
     @property
     def body(self) -> str:
-        """The text of the message at hand, as far as it is complete."""
+        """The current message's text so far; empty between messages and in headers."""
         return "" if self.draft is None else self._body.text
 
     @entry
     def feed(self, data: str | bytes) -> list[ReadEvent]:
-        """Read a piece of text or UTF-8, cut anywhere."""
+        """Read a piece of text or UTF-8, cut anywhere, and return its events."""
         decode = self._decoder.decode
         text = decode(data) if isinstance(data, bytes) else decode(b"", True) + data
         if self._waiting:
@@ -146,7 +146,7 @@ class HarmonyReader:
 
     @entry
     def feed_text(self, text: str) -> list[ReadEvent]:
-        """Read text in which no control token can be, whatever it spells."""
+        """Read text that contains no control token, even if it spells one."""
         if text:
             self._on_text(text)
         return self._take_events()
@@ -156,7 +156,7 @@ class HarmonyReader:
         """Read a control token, by its name.
 
         Raises:
-            ArgumentError: `E-ARGUMENT-VALUE`, there is no such token.
+            ArgumentError: `E-ARGUMENT-VALUE`, the name is not that of a control token.
         """
         if name not in HARMONY_TOKENS:
             raise ArgumentError("E-ARGUMENT-VALUE", f"there is no control token {name!r}")
@@ -164,13 +164,13 @@ class HarmonyReader:
         return self._take_events()
 
     def finish(self, *, stop: str | None = None) -> list[ReadEvent]:
-        """End the text, and return what that means.
+        """End the text and return the last events.
 
         Args:
-            stop: name of the token that an engine took off the end: `call`, `return` or `end`.
+            stop: name of the stop token that the engine removed from the end: `call`, `return` or `end`.
 
         Raises:
-            ArgumentError: `E-ARGUMENT-VALUE`, there is no such token.
+            ArgumentError: `E-ARGUMENT-VALUE`, `stop` is none of these.
         """
         stop = checked_stop(stop)
         self.feed(self._decoder.decode(b"", True))
@@ -194,7 +194,7 @@ class HarmonyReader:
         return self._take_events()
 
     def result(self) -> HarmonyResult:
-        """What was read so far."""
+        """The messages and errors so far."""
         wrong = {problem.index for problem in self.errors}
         run = [
             index
@@ -280,7 +280,7 @@ class HarmonyReader:
             self._close(None)
             self._begin_header(HeaderText())
         else:
-            # A structural token in a body is text: it must not forge a message.
+            # A structural token in a body is text, so that a body cannot forge a message.
             self._body.parts.append(written)
 
     def _outside_body(self, name: str) -> None:
@@ -326,7 +326,7 @@ class HarmonyReader:
         self._between_size = 0
 
     def _begin_unopened_header(self) -> HeaderText:
-        """A header whose start token is missing: the text before it is its beginning, or belongs to no message."""
+        """Begin a header whose start token is missing. The text before it is its beginning, or stray text."""
         text, begin = "".join(self._between), self._begin
         role = unopened_role(text)
         if role is not None:
@@ -340,7 +340,7 @@ class HarmonyReader:
         return header
 
     def _end_header(self, header: HeaderText, terminator: str | None) -> None:
-        """A header without its message token: the body is in it."""
+        """End a header that has no message token. Its text outside of fields is the body."""
         if terminator is None and header.is_role_alone(ROLES):
             self._header = None
             return
@@ -350,24 +350,24 @@ class HarmonyReader:
         self._close(terminator)
 
     def _without_body(self, header: HeaderText) -> HarmonyHeader:
-        """What a header without its message token says, with the body that is in it."""
+        """The fields of a header that has no message token, with the body in `rest`."""
         if not header.is_unformatted:
             return read_harmony_header(header, closed=False)
         body = "".join(text for _, text in header.text_outside_fields(header.without_format()))
         return HarmonyHeader(role=self._role, channel="final", recovered=True, rest=body)
 
     def _overflow(self, header: HeaderText) -> None:
-        """A header is too long: what it holds, and what comes up to the next message, is a body."""
+        """Handle a header that is too long: its text, and the text up to the next message, become a body."""
         read = HarmonyHeader(channel="analysis", recovered=True, rest=_written(header))
         if header.is_unformatted:
             read = self._without_body(header)
-        read.errors.append((HEADER, f"a header longer than {self._room}"))
+        read.errors.append((HEADER, f"the header is longer than {self._room} characters"))
         self._begin_body(read)
         self._body.parts.append(read.rest)
         self._loose = True
 
     def _end_stray_text(self) -> None:
-        """Text between messages is kept as a private message."""
+        """Keep text between messages as a private message."""
         if self._between:
             self._begin_stray_text("".join(self._between).rstrip(_WHITESPACE))
             self._close(None)
@@ -402,7 +402,7 @@ class HarmonyReader:
         self._events.append(BodyStarted(len(self.messages), self.draft))
 
     def _close(self, terminator: str | None) -> None:
-        """The message at hand is complete, or cut if it has no terminator."""
+        """Finish the current message. Without a terminator it was cut off."""
         draft = self.draft
         assert draft is not None
         if self._deltas:
@@ -433,16 +433,16 @@ class HarmonyReader:
     def _check_call(self, call: Message) -> None:
         wrong = None
         if call.recipient is None:
-            wrong = "a call that names no tool"
+            wrong = "the call does not name a tool"
         elif call.effective_channel not in channels_of_calls(call.recipient):
-            wrong = f"a call of {call.recipient} on channel {call.effective_channel}"
+            wrong = f"a call of {call.recipient} must not be on channel {call.effective_channel}"
         wrong = wrong or self._ids.call(call)
         if wrong is not None:
             self._fail(CALL_SCHEMA, wrong)
 
 
 def _written(header: HeaderText) -> str:
-    """A header as it was written, from its role on; without what the prompt holds of it."""
+    """A header as the model wrote it: without the part that the prompt already contains."""
     return "".join((spell(marker) if marker else "") + text for marker, text in header.sections)[header.given :]
 
 
@@ -454,16 +454,16 @@ def parse_completion(
     stop: str | None = None,
     limits: Limits | None = None,
 ) -> HarmonyResult:
-    """Read a whole completion.
+    """Read a whole completion. Faults of the text are reported in the result, never raised.
 
     Args:
-        text: what the model wrote, stop token included if there was one; or its pieces.
+        text: the model's output or its pieces, including the stop token if there is one.
         role: the text continues a prompt that ended after the start token and this role; None for transcripts.
-        stop: the token that an engine took off the end: `call`, `return` or `end`.
-        limits: bounds on headers, and on text between messages; what is longer becomes a body.
+        stop: name of the stop token that the engine removed from the end: `call`, `return` or `end`.
+        limits: bounds on headers and on text between messages. Longer text becomes a body.
 
     Raises:
-        ArgumentError: `E-ARGUMENT-VALUE`, there is no such token.
+        ArgumentError: `E-ARGUMENT-VALUE`, `stop` is none of these.
     """
     reader = HarmonyReader(role=role, deltas=False, limits=limits)
     for piece in [text] if isinstance(text, str | bytes) else text:

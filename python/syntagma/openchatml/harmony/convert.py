@@ -1,4 +1,4 @@
-"""OpenChatML messages as Harmony, and Harmony as OpenChatML messages (HIP-1)."""
+"""Converts OpenChatML messages to Harmony and back (HIP-1)."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ def harmony_segments(
 ) -> list[Segment]:
     """Messages as Harmony segments, for a tokenizer.
 
-    What Harmony cannot say is left out: call ids, intents, names of people, unknown attributes, and a content type that
-    no channel stands before.
+    Fields that Harmony cannot express are left out: call ids, intents, names of people, unknown attributes, and the
+    content type of a message without a channel.
 
     Args:
         messages: complete messages.
-        drop_cot: leave out reasoning that sampling no longer needs.
-        training: the last message ends with the return token if it is an answer; in a history that is the end token.
-        for_completion: begin the assistant's next message.
+        drop_cot: leave out reasoning that `keep_for_sampling` does not keep.
+        training: end the last message with the return token if it is an answer, instead of the end token.
+        for_completion: add the beginning of the assistant's next message.
 
     Raises:
-        UnrepresentableError: `X-HIP-UNREPRESENTABLE`, an incomplete message, a tool's message whose name lacks or is no
-            tool's, or a field of a header that is not one word.
+        UnrepresentableError: `X-HIP-UNREPRESENTABLE`, a message is incomplete, a tool message has no name or one that
+            is not a tool's, or a header field is not one word.
     """
     kept = keep_for_sampling(tuple(messages)) if drop_cot else range(len(messages))
     segments: list[Segment] = []
@@ -67,14 +67,14 @@ def _header(message: Message) -> list[Segment]:
     """The header of a message, up to the start of its body.
 
     Raises:
-        HeaderError: `E-PARSE-HEADER`, a field that would be read otherwise.
+        HeaderError: `E-PARSE-HEADER`, a field would not read back equal.
     """
     role, named = split_role(message.role, "ocm")
     head = role
     if role == "tool":
         head = _word(message.name or named, "the name of a tool's message")
         if named not in (None, head):
-            raise error_for(HEADER, f"role {message.role!r} with the name {head!r}")
+            raise error_for(HEADER, f"role {message.role!r} contradicts the name {head!r}")
         if split_role(head, "harmony") != ("tool", head):
             raise error_for(HEADER, f"{head!r} is not the name of a tool")
     if message.recipient is not None:
@@ -94,7 +94,7 @@ def _header(message: Message) -> list[Segment]:
 
 def _word(value: str | None, what: str) -> str:
     if value is None or WORD.fullmatch(value) is None:
-        raise error_for(HEADER, f"{what} is one word, not {value!r}")
+        raise error_for(HEADER, f"{what} must be one word, not {value!r}")
     return value
 
 
@@ -102,10 +102,11 @@ def _word(value: str | None, what: str) -> str:
 def to_harmony(
     messages: Sequence[Message], *, drop_cot: bool = True, training: bool = False, for_completion: bool = False
 ) -> str:
-    """Messages as Harmony text; the arguments are those of `harmony_segments`.
+    """Messages as Harmony text. The arguments are those of `harmony_segments`.
 
     Raises:
-        UnrepresentableError: `X-HIP-UNREPRESENTABLE`, a text spells a control token: Harmony text has no escape.
+        UnrepresentableError: `X-HIP-UNREPRESENTABLE`, as `harmony_segments`, or a text spells a control token, which
+            Harmony text cannot escape.
     """
     options = {"drop_cot": drop_cot, "training": training, "for_completion": for_completion}
     return plain_text(harmony_segments(messages, **options))
@@ -113,12 +114,12 @@ def to_harmony(
 
 @entry
 def from_harmony(text: str | bytes, *, role: str | None = None, limits: Limits | None = None) -> Transcript:
-    """Harmony text as a transcript. Nothing is raised: what was irregular is in `errors`, and marked in the messages.
+    """Harmony text as a transcript. Faults of the text are never raised: they are in `errors`, the messages are marked.
 
     Args:
         text: a conversation, or a completion.
         role: the text continues a prompt that ended after the start token and this role.
-        limits: bounds on headers, and on text between messages; what is longer becomes a body.
+        limits: bounds on headers and on text between messages. Longer text becomes a body.
     """
     result = parse_completion(text, role=role, limits=limits)
     return Transcript(messages=tuple(with_call_ids(result.messages)), profile="harmony", errors=result.errors)
@@ -126,7 +127,7 @@ def from_harmony(text: str | bytes, *, role: str | None = None, limits: Limits |
 
 @entry
 def with_call_ids(messages: Iterable[Message]) -> list[Message]:
-    """Messages whose calls have ids (`hip-1`, `hip-2`, …); a reply has that of the oldest open call of its tool."""
+    """The messages, with ids (`hip-1`, `hip-2`, …) for calls without one; each reply gets the id of its call."""
     given = list(messages)
     taken = {message.call_id for message in given}
     fresh = (name for number in itertools.count(1) if (name := f"hip-{number}") not in taken)

@@ -1,4 +1,4 @@
-"""Headers of Harmony messages: what `syntagma.parsing.message_header` reads, as the fields of a message."""
+"""Headers of Harmony messages: maps the parts read by `syntagma.parsing.message_header` to the fields of a message."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _SHAPE = HeaderShape(sections={"channel": CHANNELS, "constrain": ()}, keys=froze
 
 
 class HarmonyHeader(msgspec.Struct):
-    """What a header says.
+    """The fields of a header, and what was wrong with it.
 
     Attributes:
-        intent: as it is written; what a message is for follows from its channel here, whatever the header says.
-        errors: codes and sentences, in their order.
-        rest: text that belongs to no field: the body, where the message token is missing.
+        intent: the attribute as written. In Harmony the channel decides a message's intent, not this attribute.
+        errors: pairs of code and message, in order.
+        rest: text that belongs to no field: the body, if the message token is missing.
     """
 
     role: str = "assistant"
@@ -39,10 +39,10 @@ class HarmonyHeader(msgspec.Struct):
 
 
 def unopened_role(text: str) -> str | None:
-    """What a text lacks to be the beginning of a header without its start token; None: it is no part of one.
+    """The text to put before `text` to make it the beginning of a header; None if it is not part of a header.
 
-    It begins with a role and lacks nothing, or it names a recipient and lacks the role: for whom a message is must not
-    be passed over.
+    A text that begins with a role needs nothing. A text that names a recipient needs the role: a recipient must never
+    be lost.
     """
     words = WORD.findall(text)
     if words and (words[0] in ROLES or is_function_role(words[0])):
@@ -51,11 +51,11 @@ def unopened_role(text: str) -> str | None:
 
 
 def read_harmony_header(text: HeaderText, *, closed: bool) -> HarmonyHeader:
-    """Understand a header.
+    """The fields of a header.
 
     Args:
-        text: its sections; the first begins with the role.
-        closed: whether the message token followed; without it the body is in here, too.
+        text: the header's sections; the first begins with the role.
+        closed: whether the message token followed. Without it the body is part of `text`.
     """
     read = text.read(_SHAPE, closed=closed)
     header = HarmonyHeader(
@@ -72,7 +72,7 @@ def read_harmony_header(text: HeaderText, *, closed: bool) -> HarmonyHeader:
     if header.channel is None and (header.role == "assistant" or read.unknown or not read.role):
         if closed and not read.unknown and read.role:
             header.recovered = True
-            header.errors.append((CHANNEL_MISSING, "an assistant's message without a channel"))
+            header.errors.append((CHANNEL_MISSING, "an assistant message has no channel"))
         header.channel = "analysis"
     return header
 
@@ -81,7 +81,7 @@ def _set_role(header: HarmonyHeader, word: str) -> None:
     try:
         header.role, name = split_role(word, "harmony")
     except HeaderError as error:
-        # No known role: as a tool's message it is neither shown nor run.
+        # The role is unknown: as a tool message it is neither shown nor run.
         header.role, name = "tool", word
         header.recovered = True
         header.errors.insert(0, (HEADER, error.message))

@@ -1,4 +1,4 @@
-"""Conversations in openai-harmony's JSON form, rendered as that library renders them, byte for byte."""
+"""Renders conversations in openai-harmony's JSON form, byte for byte as that library does."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def render_conversation(
 
     Args:
         conversation: `{"messages": […]}`.
-        completion: the role whose header is begun at the end.
+        completion: the role of the next message; its header is begun at the end.
         auto_drop_analysis: drop reasoning before the first final message once the assistant's last message is final.
             This is openai-harmony's rule; `keep_for_sampling` follows the specification.
         training: the last message ends with the return token if it is final.
 
     Raises:
-        HeaderError: `E-PARSE-HEADER`, a tool's message without a name, or a message that has no such form.
+        HeaderError: `E-PARSE-HEADER`, a tool message has no name, or a field has the wrong type.
     """
     messages = _objects(conversation, "messages")
     functions = any(_has_functions(message) for message in messages)
@@ -59,15 +59,15 @@ def render_conversation(
 def render_message(
     message: Mapping[str, Any], *, has_functions: bool = False, ends: str | None = None
 ) -> list[Segment]:
-    """Segments of one message; `ends` overrides the token at its end.
+    """Segments of one message. `ends` is the name of its terminator, instead of the usual one.
 
     Raises:
-        HeaderError: `E-PARSE-HEADER`, a tool's message without a name, or a message that has no such form.
+        HeaderError: `E-PARSE-HEADER`, a tool message has no name, or a field has the wrong type.
     """
     role, name = _role(message), _text(message, "name") or _text(_object(message, "author"), "name")
     if role == "tool":
         if not name:
-            raise error_for(HEADER, "a tool's message needs the tool's name")
+            raise error_for(HEADER, "a tool message needs the tool's name")
         head = name
     else:
         head = f"{role}:{name}" if name else role
@@ -136,9 +136,9 @@ _ABOUT = {
     "knowledge_cutoff": "Knowledge cutoff: {}",
     "conversation_start_date": "Current date: {}",
 }
-"""the first lines of a system message, by what they say"""
+"""the first lines of a system message, by field"""
 
-# What the library puts where a system message says nothing; null leaves it out.
+# The library's values for fields that a system message does not set. A field set to null is left out.
 _SYSTEM_DEFAULTS: Mapping[str, Any] = {
     "model_identity": "You are ChatGPT, a large language model trained by OpenAI.",
     "knowledge_cutoff": "2024-06",
@@ -160,7 +160,7 @@ def _system(part: Mapping[str, Any], has_functions: bool) -> str:
     valid = channels.get("valid_channels")
     if valid:
         if not isinstance(valid, list | tuple) or not all(isinstance(name, str) for name in valid):
-            raise error_for(HEADER, "valid_channels is not a list of texts")
+            raise error_for(HEADER, "valid_channels is not a list of strings")
         line = f"# Valid channels: {', '.join(valid)}."
         if channels.get("channel_required"):
             line += " Channel must be included for every message."

@@ -1,4 +1,4 @@
-"""Rendered Harmony: control tokens and text, kept apart so that no text can become a control token."""
+"""Rendered Harmony as segments: control tokens and text are kept apart, so no text can become a control token."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Segment", "encode", "is_plain", "plain_text"]
 
 Segment: TypeAlias = tuple[Literal["token", "text"], str]
 
-# Every special token of the o200k_harmony vocabulary, not only those of the format: a tokenizer would take them all.
+# Every special token of the o200k_harmony vocabulary, not only Harmony's: a tokenizer would encode all of them as such.
 _SPECIAL = re.compile(
     r"<\|(?:start|end|message|channel|constrain|return|call|startoftext|endoftext|endofprompt|reserved_[0-9]+)\|>"
 )
@@ -31,19 +31,19 @@ def plain_text(segments: Iterable[Segment], *, checked: bool = True) -> str:
     """The segments as one text.
 
     Args:
-        segments: what was rendered.
+        segments: the rendered segments.
         checked: refuse text that spells a control token, because Harmony has no way to escape it. Unchecked text is
-            what openai-harmony gives out; it is ambiguous.
+            ambiguous; it is what openai-harmony returns.
 
     Raises:
-        UnrepresentableError: `X-HIP-UNREPRESENTABLE`.
+        UnrepresentableError: `X-HIP-UNREPRESENTABLE`, a text spells a control token.
     """
     segments = list(segments)
     if checked:
         expected = [text for kind, text in segments if kind == "token"]
         whole = "".join(text for _, text in segments)
         if _SPECIAL.findall(whole) != expected:
-            hint = "hand the segments to the tokenizer instead of plain text"
+            hint = "pass the segments to the tokenizer instead of plain text"
             raise error_for(UNREPRESENTABLE, "a text spells a control token, which Harmony cannot escape", hint=hint)
         return whole
     return "".join(text for _, text in segments)
@@ -56,8 +56,8 @@ def encode(
     """Token ids of segments.
 
     Args:
-        segments: what was rendered.
-        encode_text: encodes ordinary text; it must not make special tokens of it.
+        segments: the rendered segments.
+        encode_text: encodes ordinary text; it must never produce special tokens.
         special: ids of the control tokens by their text.
 
     Raises:

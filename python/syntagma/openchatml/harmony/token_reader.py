@@ -1,4 +1,4 @@
-"""Reading what a Harmony model wrote from token ids."""
+"""Reads completions of Harmony models from token ids."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["TokenReader"]
 
 
 class TokenReader:
-    """Reads token ids: control tokens by their ids, all others as text, whatever they spell.
+    """Reads token ids: control tokens by id, all others as text, even if they spell a control token.
 
     Attributes:
-        reader: the reader of the text, with messages and errors.
+        reader: the text reader, which has the messages and errors.
     """
 
     @entry
@@ -30,14 +30,14 @@ class TokenReader:
         role: str | None = "assistant",
         limits: Limits | None = None,
     ) -> None:
-        """Prepare to read.
+        """Create a reader.
 
         Args:
-            decode: the bytes of a token that is no control token.
-            control: names of control tokens, such as `start`, by id. Where the vocabulary has none, leave it empty:
-                control tokens are then recognised by their text, over any number of tokens.
+            decode: returns the bytes of a token that is not a control token.
+            control: names of control tokens, such as `start`, by id. Leave it empty if the vocabulary has none: control
+                tokens are then recognised by their text, across any number of tokens.
             role: the ids continue a prompt that ended after the start token and this role.
-            limits: as those of `HarmonyReader`.
+            limits: as for `HarmonyReader`.
         """
         self.reader = HarmonyReader(role=role, limits=limits)
         self._decode = decode
@@ -50,7 +50,7 @@ class TokenReader:
         return bool(self._decoder.getstate()[0])
 
     def feed(self, token: int) -> list[ReadEvent]:
-        """Read one token."""
+        """Read one token and return its events."""
         if not self._control:
             return self.reader.feed(self._decode(token))
         name = self._control.get(token)
@@ -62,5 +62,5 @@ class TokenReader:
         return events + self.reader.feed_token(name)
 
     def finish(self) -> list[ReadEvent]:
-        """End the tokens, and return what that means."""
+        """End the tokens and return the last events."""
         return self.reader.feed_text(self._decoder.decode(b"", True)) + self.reader.finish()

@@ -1,6 +1,6 @@
-"""Tools as Harmony describes them to the model: namespaces of TypeScript-like function types.
+"""Renders tools as Harmony describes them to the model: namespaces of TypeScript-like function types.
 
-The exact text is what models were trained on; the facts about it come from openai-harmony 0.0.8's recorded renders.
+The exact text matters, because models were trained on it. It follows recorded renders of openai-harmony 0.0.8.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _MAX_DEPTH = 64
 
 
 def namespace_text(name: str, description: str | None, tools: list[Mapping[str, Any]]) -> str:
-    """A namespace with its tools; one without tools is only described."""
+    """The text of a namespace with its tools; if it has no tools, only its description."""
     lines = [f"## {name}\n"]
     if not tools:
         return "\n".join([*lines, description]) if description else lines[0].rstrip("\n")
@@ -34,7 +34,7 @@ def namespace_text(name: str, description: str | None, tools: list[Mapping[str, 
 
 
 def type_text(schema: Any, indent: str = "", depth: int = 0) -> str:
-    """The type that a JSON Schema describes; what has no such type is `any`."""
+    """The type that a JSON Schema describes; `any` for schemas that no such type describes."""
     if not isinstance(schema, Mapping) or depth > _MAX_DEPTH:
         return "any"
     if isinstance(schema.get("oneOf"), list):
@@ -66,7 +66,7 @@ def _object(schema: Mapping[str, Any], indent: str, depth: int) -> str:
 
 
 def _property(name: str, part: Mapping[str, Any], indent: str, depth: int) -> list[str]:
-    """Lines of a property; after the first, those of a nested type bring their own indent."""
+    """The lines of a property. The lines of a nested type after its first are already indented."""
     lines: list[str] = []
     if part.get("title"):
         lines += [f"// {part['title']}", "//"]
@@ -94,7 +94,7 @@ def _property(name: str, part: Mapping[str, Any], indent: str, depth: int) -> li
 
 
 def _variants(variants: list[Any], indent: str, depth: int, *, described: bool = False) -> str:
-    """The variants, one a line. The first has no comment of its own where the property has one (`described`)."""
+    """The variants, one per line. The first has no comment of its own if the property has one (`described`)."""
     lines = [""]
     for index, variant in enumerate(variants):
         said: list[str] = []
