@@ -149,11 +149,11 @@ def test_a_turn_is_recorded_with_its_prompt() -> None:
 
 
 BAD: list[tuple[bytes, str]] = [
-    (b"", "no bundle"),
-    (b"[]", "no bundle"),
-    (b'{"bundle": 1}', "no bundle"),
+    (b"", "not a bundle"),
+    (b"[]", "not a bundle"),
+    (b'{"bundle": 1}', "not a bundle"),
     (b'{"bundle": 99}', "version 99"),
-    (b"\xff", "no bundle"),
+    (b"\xff", "not a bundle"),
 ]
 
 

@@ -1,6 +1,6 @@
-"""Conversations from one form to another, with a list of what is lost.
+"""Converts conversations from one form to another, with a list of losses.
 
-Every form is read into `syntagma.Message`s and `syntagma.Tool`s, and written from them.
+Every form is read into `syntagma.Message` and `syntagma.Tool` values, and written from them.
 """
 
 from __future__ import annotations

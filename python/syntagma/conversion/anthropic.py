@@ -1,4 +1,4 @@
-"""Messages of Anthropic's API: content is blocks, calls and their results among them, and the system is no message."""
+"""The form of Anthropic's Messages API: content is a list of blocks, which include calls and results of tools."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ __all__ = ["AnthropicForm", "read_messages", "read_tool"]
 
 _OWN_BLOCKS: Final = ("tool_use", "tool_result", "thinking", "redacted_thinking", "document")
 _SYSTEM: Final = ("system", "developer")
-_NO_SUCH: Final = "blocks elsewhere have no such member"
+_NO_SUCH: Final = "messages have no field for this member of a block"
 _PDF: Final = "application/pdf"
 
 
 class AnthropicForm:
-    """`{"system": …, "messages": […], "tools": […]}`; arguments are objects."""
+    """`{"system": …, "messages": […], "tools": […]}`. Arguments of calls are objects."""
 
     def read(self, document: Any, notes: Notes) -> Conversation:
         """See `Form`."""
@@ -82,7 +82,7 @@ _PLACES: Final = {"/function/name": "/name", "/function/description": "/descript
 
 
 def read_system(system: Any, pointer: str, notes: Notes, drafts: Drafts) -> None:
-    """Add the system's text, which may be blocks; none where there is none."""
+    """Add the system prompt as a message. It is a text or a list of text blocks; an empty one adds nothing."""
     if says_nothing(system):
         return
     parts = read_parts(system, pointer, notes, _text_block)
@@ -91,32 +91,32 @@ def read_system(system: Any, pointer: str, notes: Notes, drafts: Drafts) -> None
 
 
 def read_messages(items: Sequence[tuple[Any, str]], notes: Notes, drafts: Drafts) -> None:
-    """Add messages. Results of tools are messages of their own.
+    """Add messages. Each result of a tool becomes a message.
 
     Args:
-        items: the messages as they came, with their places.
-        notes: where losses go.
-        drafts: what they are added to.
+        items: the messages as given, with their places.
+        notes: collects the losses.
+        drafts: collects the messages.
 
     Raises:
-        SyntagmaError: what `Notes.malformed` gives.
+        ArgumentError: `E-CONVERT-FORM`, a message is malformed.
     """
     for item, pointer in items:
         message = Members(item, pointer, notes)
         role, content, place = message.needed("role"), message.take("content"), message.at("content")
         if not role:
-            raise notes.malformed(message.at("role"), "a message has a role")
+            raise notes.malformed(message.at("role"), "must not be empty")
         if role == "assistant":
             _read_answer(content, place, notes, drafts, pointer)
         else:
             _read_turn(role, content, place, notes, drafts)
         if message.data.get("type") == "message":
             message.take("type")
-        message.rest("messages elsewhere have no such member")
+        message.rest("messages have no such field")
 
 
 def _read_turn(role: str, content: Any, place: str, notes: Notes, drafts: Drafts) -> None:
-    """A turn of the user's: results of tools, and what stands between them."""
+    """Add a user message. Its tool results, and the content between them, become messages of their own."""
     if not isinstance(content, list | tuple):
         parts = read_parts(content, place, notes, _block)
         drafts.add({"role": role, "content": content_of([part for part, _ in parts])}, place)
@@ -154,7 +154,7 @@ def _read_result(block: Members, notes: Notes, drafts: Drafts) -> None:
 
 
 def _read_answer(content: Any, place: str, notes: Notes, drafts: Drafts, pointer: str) -> None:
-    """An assistant's message: one, whatever the order of its blocks."""
+    """Add an assistant message: one message, for any order of blocks."""
     data: dict[str, Any] = {"role": "assistant"}
     places: dict[str, str] = {}
     parts: list[tuple[dict[str, Any], str]] = []
@@ -168,9 +168,9 @@ def _read_answer(content: Any, place: str, notes: Notes, drafts: Drafts, pointer
             case "thinking":
                 _think(block, data, places, notes)
                 if parts or calls:
-                    notes.lose(block.pointer, "the order of blocks", "reasoning stands before the content")
+                    notes.lose(block.pointer, "order of blocks", "reasoning is moved before the content")
             case "redacted_thinking":
-                notes.lose(block.pointer, "redacted_thinking", "only its maker can read it")
+                notes.lose(block.pointer, "redacted_thinking", "only the model's provider can read it")
             case "tool_use":
                 places[f"/tool_calls/{len(calls)}"] = block.pointer
                 calls.append(_read_call(block, notes))
@@ -179,7 +179,7 @@ def _read_answer(content: Any, place: str, notes: Notes, drafts: Drafts, pointer
                 if part is not None:
                     parts.append((part, block.pointer))
                     if calls:
-                        notes.lose(block.pointer, "the order of blocks", "the content stands before the calls")
+                        notes.lose(block.pointer, "order of blocks", "content is moved before the calls")
     data["content"] = content_of([part for part, _ in parts])
     if calls:
         data["tool_calls"] = calls
@@ -190,10 +190,10 @@ def _read_answer(content: Any, place: str, notes: Notes, drafts: Drafts, pointer
 def _think(block: Members, data: dict[str, Any], places: dict[str, str], notes: Notes) -> None:
     block.take("type")
     text = block.needed("thinking")
-    block.lose("signature", "it binds the reasoning to its maker")
+    block.lose("signature", "only the model's provider can check it")
     block.rest(_NO_SUCH)
     if "reasoning_content" in data:
-        notes.lose(block.pointer, "where a block begins", "its text was joined to the one before")
+        notes.lose(block.pointer, "block boundary", "the text is joined to that of the block before")
         text = f"{data['reasoning_content']}\n{text}"
     places.setdefault("/reasoning_content", block.at("thinking"))
     data["reasoning_content"] = text
@@ -231,7 +231,7 @@ def _block(members: Members) -> dict[str, Any] | None:
 
 
 def _url(source: Mapping[str, Any]) -> str | None:
-    """The URL of a source that says nothing else."""
+    """The URL of a source that has no other data; None if it has, or is of another type."""
     match source:
         case {"type": "base64", "media_type": str(media_type), "data": str(data)} if len(source) == 3:
             return data_url(media_type, data)
@@ -241,10 +241,10 @@ def _url(source: Mapping[str, Any]) -> str | None:
 
 
 def read_tool(data: Any, pointer: str, notes: Notes) -> dict[str, Any]:
-    """A tool as chat completions have it.
+    """An Anthropic tool in the form of chat completions.
 
     Raises:
-        SyntagmaError: what `Notes.malformed` gives.
+        ArgumentError: `E-CONVERT-FORM`, the tool is malformed.
     """
     members = Members(data, pointer, notes)
     kind = members.text("type")
@@ -252,10 +252,10 @@ def read_tool(data: Any, pointer: str, notes: Notes) -> dict[str, Any]:
         notes.unknown(pointer, "tool", kind)
     schema = members.take("input_schema")
     if schema is None:
-        raise notes.malformed(members.at("input_schema"), "a tool has a schema of its input")
+        raise notes.malformed(members.at("input_schema"), "is missing; a tool needs a schema of its input")
     function: dict[str, Any] = {"name": members.take("name"), "parameters": schema}
     function |= {name: value for name in ("description", "strict") if (value := members.take(name)) is not None}
-    members.rest("tools elsewhere have no such member")
+    members.rest("tools have no such field")
     return {"type": "function", "function": function}
 
 
@@ -267,9 +267,9 @@ def _system(messages: Sequence[Message], notes: Notes) -> str | list[dict[str, A
     for index, message in enumerate(messages):
         pointer = f"/messages/{index}"
         if message.role != "system":
-            notes.lose(f"{pointer}/role", "role", f"{message.role} is system there")
+            notes.lose(f"{pointer}/role", "role", f"{message.role} becomes system")
         if index:
-            notes.lose(pointer, "where a message begins", "there is one system, of several blocks")
+            notes.lose(pointer, "message boundary", "the form has one system prompt, made of blocks")
         blocks += _texts(message.content or "", f"{pointer}/content", notes)
         _lose_others(message, pointer, ("role", "content"), notes)
     return content_of(blocks)
@@ -295,9 +295,9 @@ def _messages(messages: Sequence[Message], begin: int, notes: Notes) -> list[dic
             _lose_others(message, pointer, ("role", "content", "tool_call_id"), notes)
             continue
         if message.role != "user":
-            notes.lose(f"{pointer}/role", "role", f"{message.role} stands only at the beginning; it is the user here")
+            notes.lose(f"{pointer}/role", "role", f"{message.role} is allowed only at the beginning; it becomes user")
         if results is not None and blocks:
-            # The user's words stand in one message with the results before them.
+            # Content of a user after tool results belongs to the same message.
             results += blocks
         else:
             written.append({"role": "user", "content": content_of(blocks)})
@@ -316,16 +316,16 @@ def _answer(message: Message, pointer: str, notes: Notes) -> str | list[dict[str
         place = f"{pointer}/tool_calls/{index}"
         calls.append({"type": "tool_use", "id": call.id, "name": call.name, "input": object_of(call, place, notes)})
         if not call.complete:
-            notes.lose(place, "that the call was cut", "the form has no place for it")
+            notes.lose(place, "incomplete call", "the form cannot mark a call as incomplete")
     return [*blocks, *texts, *calls] if blocks or calls else content_of(texts)
 
 
 def _lose_others(message: Message, pointer: str, kept: Sequence[str], notes: Notes) -> None:
-    """What a message says beside the fields that are kept is lost."""
+    """Record a loss for each non-empty field that is not kept."""
     for name in ("reasoning_content", "tool_calls", "tool_call_id", "name", "incomplete"):
         is_said = name == "incomplete" and any(not call.complete for call in message.tool_calls)
         if name not in kept and not is_said and not says_nothing(getattr(message, name) or None):
-            notes.lose(f"{pointer}/{name}", name, f"messages of role {message.role!r} have none there")
+            notes.lose(f"{pointer}/{name}", name, f"in this form, messages of role {message.role!r} have no such field")
 
 
 def _text_blocks(text: str) -> list[dict[str, Any]]:
@@ -333,14 +333,14 @@ def _text_blocks(text: str) -> list[dict[str, Any]]:
 
 
 def _texts(content: Any, pointer: str, notes: Notes) -> list[dict[str, Any]]:
-    """Content as blocks of text; what is no text is lost."""
+    """Content as blocks of text. Other parts are lost."""
     if isinstance(content, str):
         return _text_blocks(content)
     found = []
     for index, part in enumerate(content):
         text = flat_text([part], f"{pointer}/{index}", notes) if part.get("type") in ("text", "refusal") else None
         if text is None:
-            notes.lose(f"{pointer}/{index}", f"content of type {part.get('type')!r}", "only texts may stand there")
+            notes.lose(f"{pointer}/{index}", f"content of type {part.get('type')!r}", "only text is allowed here")
         else:
             found.append({"type": "text", "text": text})
     return found
@@ -352,7 +352,7 @@ def _blocks(parts: Sequence[Mapping[str, Any]], pointer: str, notes: Notes) -> l
         members = Members(part, f"{pointer}/{index}", notes)
         block = _write_block(members, notes)
         if block is None:
-            notes.lose(members.pointer, f"content of type {part.get('type')!r}", "there are no such blocks")
+            notes.lose(members.pointer, f"content of type {part.get('type')!r}", "the form has no such block")
             continue
         members.rest("blocks have no such member")
         written.append(block)
@@ -364,7 +364,7 @@ def _write_block(members: Members, notes: Notes) -> dict[str, Any] | None:
     if kind == "text":
         return {"type": "text", "text": members.take("text")}
     if kind == "refusal":
-        members.lose("refusal", "it is written as text")
+        members.lose("refusal", "it becomes text")
         return {"type": "text", "text": members.data.get("refusal")}
     inner = members.data.get(kind) if isinstance(kind, str) else None
     if not isinstance(inner, Mapping) or kind not in ("image_url", "file"):
@@ -375,12 +375,12 @@ def _write_block(members: Members, notes: Notes) -> dict[str, Any] | None:
         source = {"type": "url", "url": inner["url"]}
         if split is not None:
             source = {"type": "base64", "media_type": split[0], "data": split[1]}
-        held.rest("images have no such member there")
+        held.rest("images have no such member in this form")
         return {"type": "image", "source": source}
     split = split_data_url(held.take("file_data"))
     if kind == "file" and split is not None and split[0] == _PDF:
         title = held.text("filename")
-        held.rest("documents have no such member")
+        held.rest("documents have no such member in this form")
         source = {"type": "base64", "media_type": split[0], "data": split[1]}
         return {"type": "document", "source": source} | ({"title": title} if title else {})
     return None
@@ -391,8 +391,8 @@ def _write_tool(tool: Tool, pointer: str, notes: Notes) -> dict[str, Any]:
     if tool.description is not None:
         data["description"] = tool.description
     if tool.parameters is None:
-        notes.lose(pointer, "that the tool declares no parameters", "a schema is needed: any object")
+        notes.lose(pointer, "absence of parameters", "the form needs a schema, so any object is allowed")
     if tool.input is not None:
-        notes.lose(pointer, "that the tool is a custom one", "it is a function of one text")
+        notes.lose(pointer, "custom tool", "it becomes a function with one text argument")
     data["input_schema"] = {"type": "object"} if tool.parameters is None else tool.parameters
     return data | ({"strict": True} if tool.strict else {})

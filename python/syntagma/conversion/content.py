@@ -1,4 +1,4 @@
-"""The content of messages: a text, or a list of parts as chat completions spell them."""
+"""The content of messages: a text, or a list of parts in the form of chat completions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DATA_URL = re.compile(r"data:([^;,]+);base64,")
 
 
 def content_of(parts: Sequence[dict[str, Any]]) -> str | list[dict[str, Any]]:
-    """Parts as content: one plain text is a text, and so is nothing."""
+    """Parts as content: a string for no part or one plain text, else the list."""
     if not parts:
         return ""
     if len(parts) == 1 and parts[0].keys() == {"type", "text"} and parts[0]["type"] == "text":
@@ -34,14 +34,14 @@ def content_of(parts: Sequence[dict[str, Any]]) -> str | list[dict[str, Any]]:
 
 
 def parts_of(content: Content) -> list[dict[str, Any]]:
-    """Content as parts; an empty text is none."""
+    """Content as a list of parts, empty for an empty text."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
     return list(content or ())
 
 
 def joined_content(first: Content, second: Content) -> Content:
-    """Two contents, one after the other."""
+    """The concatenation of two contents."""
     if not first or not second:
         return first or second
     return [*parts_of(first), *parts_of(second)]
@@ -50,20 +50,23 @@ def joined_content(first: Content, second: Content) -> Content:
 def read_parts(
     content: Any, pointer: str, notes: Notes, read: Callable[[Members], dict[str, Any] | None]
 ) -> list[tuple[dict[str, Any], str]]:
-    """The parts of content that is a text or a list of objects, each with its place.
+    """The parts of content, each with its place. Content is a text or a list of objects.
 
     Args:
-        content: as it came.
+        content: the content as given.
         pointer: its place.
-        notes: where losses go.
-        read: gives the part of one object; None: nothing is made of its type, which is noted here.
+        notes: collects the losses.
+        read: converts one object to a part; None for an unknown type, which is recorded as a loss.
+
+    Raises:
+        ArgumentError: `E-CONVERT-FORM`, the content is neither.
     """
     if content is None:
         return []
     if isinstance(content, str):
         return [({"type": "text", "text": content}, pointer)] if content else []
     if not isinstance(content, list | tuple):
-        raise notes.malformed(pointer, "must be text, or a list of objects")
+        raise notes.malformed(pointer, "must be a string or a list of objects")
     places = [f"{pointer}/{index}" for index in range(len(content))]
     read_all = [(read_part(item, place, notes, read), place) for item, place in zip(content, places, strict=True)]
     return [(part, place) for part, place in read_all if part is not None]
@@ -72,18 +75,18 @@ def read_parts(
 def read_part(
     item: Any, pointer: str, notes: Notes, read: Callable[[Members], dict[str, Any] | None]
 ) -> dict[str, Any] | None:
-    """The part of one object, as `read_parts`; None: there is none, which is noted."""
+    """One object as a part, see `read_parts`; None, and a loss, if its type is unknown."""
     members = Members(item, pointer, notes)
     part = read(members)
     if part is None:
         notes.unknown(pointer, "content", members.data.get("type"))
     else:
-        members.rest("content has no such member elsewhere")
+        members.rest("content of messages has no such member")
     return part
 
 
 def flat_text(content: Content, pointer: str, notes: Notes, *, separator: str = "\n") -> str | None:
-    """The text of content, for a form that has nothing else; what is no text is lost."""
+    """The text of content, for a form with text only. Other parts are lost."""
     if content is None or isinstance(content, str):
         return content
     texts: list[str] = []
@@ -92,23 +95,23 @@ def flat_text(content: Content, pointer: str, notes: Notes, *, separator: str = 
         kind = members.take("type")
         text = members.take(kind) if kind in ("text", "refusal") else None
         if not isinstance(text, str):
-            notes.lose(members.pointer, f"content of type {kind!r}", "the form holds text only")
+            notes.lose(members.pointer, f"content of type {kind!r}", "the form has only text")
             continue
         if kind == "refusal":
-            notes.lose(f"{members.pointer}/type", "refusal", "it is written as text")
-        members.rest("the form holds text only")
+            notes.lose(f"{members.pointer}/type", "refusal", "it becomes text")
+        members.rest("the form has only text")
         if texts:
-            notes.lose(members.pointer, "the bounds of parts", "the form has one text a message")
+            notes.lose(members.pointer, "part boundary", "the form has one text per message")
         texts.append(text)
     return separator.join(texts)
 
 
 def data_url(media_type: str, data: str) -> str:
-    """Bytes in base64 as a URL."""
+    """A data URL of base64 data."""
     return f"data:{media_type};base64,{data}"
 
 
 def split_data_url(url: Any) -> tuple[str, str] | None:
-    """Media type and base64 of a URL that holds its data; None: it does not."""
+    """The media type and base64 data of a data URL; None for other URLs."""
     found = _DATA_URL.match(url) if isinstance(url, str) else None
     return None if found is None else (found[1], url[found.end() :])

@@ -1,4 +1,4 @@
-"""From one form to another, by way of messages."""
+"""Converts documents from one form to another, by way of messages."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ _FORMS: Final[Mapping[str, Form]] = {
     "openchatml": OpenChatMLForm(),
     "harmony": HarmonyForm(),
 }
-"""in the order in which they are asked whether a document is theirs"""
+"""the forms by name, in the order in which `detect` tries them"""
 _PLAIN: Final = "openai"
-"""what messages are that show no sign of any form"""
+"""the form of messages without a sign of any form"""
 
 FORMS: Final = tuple(sorted(_FORMS))
-"""names of the forms"""
+"""the names of the forms"""
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """What a document says.
+    """The content of a document, as `read` returns it.
 
     Attributes:
-        form: the form that it was read as.
-        messages: its messages.
-        tools: the tools that it declares; None: it says nothing of tools.
-        losses: what messages and tools do not hold.
+        form: the form as which the document was read.
+        messages: the messages.
+        tools: the declared tools; None if the document has no list of tools.
+        losses: parts of the document that messages and tools cannot express.
     """
 
     form: str
@@ -53,11 +53,11 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True):
-    """A conversation in a form.
+    """A conversation in a form, as `write` returns it.
 
     Attributes:
-        document: a JSON value; text where the form is a text.
-        losses: what the form does not hold, with places such as `/messages/0/content/1` and `/tools/0`.
+        document: a JSON value; a string for transcripts.
+        losses: parts that the form cannot express, with places such as `/messages/0/content/1` and `/tools/0`.
     """
 
     document: Any
@@ -65,12 +65,12 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Converted(msgspec.Struct, frozen=True, kw_only=True):
-    """A document in another form.
+    """A converted document, as `convert` returns it.
 
     Attributes:
-        source: the form that it was read as.
-        document: a JSON value; text where the form is a text.
-        losses: what it said and says no more, with places in the document that was read.
+        source: the form as which the original was read.
+        document: a JSON value; a string for transcripts.
+        losses: parts of the original that are missing from `document`, with places in the original.
     """
 
     source: str
@@ -80,21 +80,21 @@ class Converted(msgspec.Struct, frozen=True, kw_only=True):
 
 @entry
 def detect(document: Any) -> str:
-    """The form of a document, by signs that only one form has; `openai` where messages have none.
+    """The form of a document, by signs that only one form has; `openai` for messages without such a sign.
 
     Args:
         document: a JSON value, or the text of a transcript.
 
     Raises:
-        ArgumentError: `E-CONVERT-FORM`, it is of no form.
+        ArgumentError: `E-CONVERT-FORM`, the document is of no known form.
     """
     for name, form in _FORMS.items():
         if form.shows(document):
             return name
     if isinstance(document, list | tuple | Mapping):
         return _PLAIN
-    hint = f"a form can be named: {', '.join(FORMS)}"
-    raise ArgumentError("E-CONVERT-FORM", "the input is of no known form", hint=hint)
+    hint = f"name the form: {', '.join(FORMS)}"
+    raise ArgumentError("E-CONVERT-FORM", "the form of the input is unknown", hint=hint)
 
 
 @entry
@@ -102,12 +102,12 @@ def read(document: Any, form: str = "auto") -> Reading:
     """The messages and tools of a document.
 
     Args:
-        document: a JSON value; the text of a transcript, or an object with it as `text`.
-        form: one of `FORMS`, or `auto`.
+        document: a JSON value; for a transcript its text, or an object with the text as `text`.
+        form: one of `FORMS`, or `auto` to detect it.
 
     Raises:
-        ArgumentError: `E-CONVERT-FORM`, it is not of that form; `E-ARGUMENT-VALUE`, there is no such form.
-        OpenChatMLError: a transcript that is not well-formed.
+        ArgumentError: `E-CONVERT-FORM`, the document is not of that form; `E-ARGUMENT-VALUE`, the form is unknown.
+        OpenChatMLError: the transcript is malformed.
     """
     found, conversation, notes = _read(document, form)
     losses = tuple(notes.losses)
@@ -122,16 +122,16 @@ def _read(document: Any, form: str) -> tuple[str, Conversation, Notes]:
 
 @entry
 def write(messages: Iterable[Message], form: str, *, tools: Sequence[ToolLike] | None = None) -> Written:
-    """Messages in a form.
+    """Write messages in a form.
 
     Args:
-        messages: a conversation.
+        messages: the conversation.
         form: one of `FORMS`.
-        tools: the tools that were declared.
+        tools: the declared tools; None: no list of tools is written.
 
     Raises:
-        ArgumentError: `E-ARGUMENT-VALUE`, there is no such form; what `tools` raises.
-        OpenChatMLError: a transcript cannot say it at all, such as a reply to a call that was not made.
+        ArgumentError: `E-ARGUMENT-VALUE`, the form is unknown; another code if a tool is malformed.
+        OpenChatMLError: the messages cannot be a transcript, for example because a reply answers no call.
     """
     notes = Notes()
     given = Conversation(messages=tuple(messages), tools=tools_from(tools))
@@ -141,20 +141,20 @@ def write(messages: Iterable[Message], form: str, *, tools: Sequence[ToolLike] |
 
 @entry
 def convert(document: Any, to: str, *, source: str = "auto") -> Converted:
-    """A document in another form.
+    """Convert a document to another form.
 
     Args:
-        document: as that of `read`.
-        to: one of `FORMS`.
-        source: the form of the document, or `auto`.
+        document: the document, see `read`.
+        to: the new form, one of `FORMS`.
+        source: the form of the document, or `auto` to detect it.
 
     Raises:
-        ArgumentError, OpenChatMLError: as `read` and `write`.
+        ArgumentError, OpenChatMLError: see `read` and `write`.
     """
     found, conversation, read_notes = _read(document, source)
     notes = Notes()
     written = _form(to).write(conversation, notes)
-    # What is lost in writing is said by the place that it was read from.
+    # Losses of the writer are reported at the places in the input.
     lost = [msgspec.structs.replace(loss, pointer=read_notes.origin(loss.pointer)) for loss in notes.losses]
     return Converted(source=found, document=written, losses=(*read_notes.losses, *lost))
 
@@ -162,5 +162,5 @@ def convert(document: Any, to: str, *, source: str = "auto") -> Converted:
 def _form(name: str) -> Form:
     if name not in _FORMS:
         hint = f"forms: {', '.join(FORMS)}"
-        raise ArgumentError("E-ARGUMENT-VALUE", f"there is no form {name!r}", hint=hint, pointer="/form")
+        raise ArgumentError("E-ARGUMENT-VALUE", f"unknown form {name!r}", hint=hint, pointer="/form")
     return _FORMS[name]

@@ -1,4 +1,4 @@
-"""The text that a custom tool is called with, out of the arguments of its call."""
+"""Extracts the input text of a custom tool from the arguments of its call."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from syntagma.messages import Tool, ToolInput
 __all__ = ["InputText", "custom_names", "input_arguments", "input_of"]
 
 _OPENS: Final = re.compile(r'\s*\{\s*"input"\s*:\s*"')
-"""the beginning of the arguments, with `ToolInput.KEY`"""
+"""the beginning of the arguments: an object whose first key is `ToolInput.KEY`"""
 _STOPS: Final = re.compile(r'["\\]')
 
 
 class InputText:
-    """Reads the text out of the fragments of a call's arguments as they come."""
+    """Extracts the input text from a call's arguments, which arrive in fragments."""
 
     def __init__(self) -> None:
         self._waiting = ""
@@ -25,7 +25,7 @@ class InputText:
         self._ended = False
 
     def feed(self, fragment: str) -> str:
-        """What more of the text is certain after this fragment."""
+        """Read a fragment, and return the text that is now certain and was not returned before."""
         if self._ended:
             return ""
         self._waiting += fragment
@@ -41,7 +41,7 @@ class InputText:
         return decoded.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
     def _taken(self) -> int:
-        """How much of what waits is whole characters of the text."""
+        """The length of the waiting text up to its last complete character; sets `_ended` at the closing quote."""
         text, at = self._waiting, 0
         while (stop := _STOPS.search(text, at)) is not None:
             at = stop.start()
@@ -56,7 +56,7 @@ class InputText:
 
 
 def _escape(text: str, at: int) -> int | None:
-    """The length of the escape that begins here, both halves of a surrogate pair together; None: it is not whole."""
+    """The length of the escape at `at`, a surrogate pair counted as one; None if it is cut."""
     if text[at + 1 : at + 2] != "u":
         return 2 if len(text) > at + 1 else None
     if len(text) < at + 6:
@@ -72,12 +72,12 @@ def _escape(text: str, at: int) -> int | None:
 
 
 def input_of(arguments: str) -> str:
-    """The text out of all arguments; of a call that was cut, its beginning."""
+    """The input text in a call's arguments; its beginning if the call was cut."""
     return InputText().feed(arguments)
 
 
 def input_arguments(text: str) -> str:
-    """The arguments of a call with this text, for templates."""
+    """The arguments of a call with this input text, as JSON text."""
     return json.dumps({ToolInput.KEY: text}, ensure_ascii=False)
 
 

@@ -1,4 +1,4 @@
-"""The messages that a reader makes, each as chat completions spell it, with the places of what they are made of."""
+"""Collects the messages that a reader makes, in the form of chat completions, with their places in the input."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _NOWHERE: Mapping[str, str] = {}
 
 
 class Drafts:
-    """Messages in the making.
+    """The messages so far.
 
     Args:
-        notes: where their places go.
+        notes: collects losses and places.
     """
 
     def __init__(self, notes: Notes) -> None:
@@ -31,9 +31,9 @@ class Drafts:
         """Add a message.
 
         Args:
-            data: its fields.
-            pointer: its place in the input.
-            places: places of its parts, such as `/content/0`.
+            data: the message's fields.
+            pointer: the message's place in the input.
+            places: places in the input of the message's parts, by their pointers in it, such as `/content/0`.
         """
         own = f"/messages/{len(self.made)}"
         self._notes.origins[own] = pointer
@@ -41,11 +41,11 @@ class Drafts:
         self.made.append(data)
 
     def add_part(self, part: Mapping[str, Any], pointer: str) -> None:
-        """Add a part of an assistant's turn: to its last message, unless what stands there would change places.
+        """Add a part of an assistant's turn to the last message, or to a new one if the order would change.
 
         Args:
             part: `content`, `reasoning_content` or `tool_calls`.
-            pointer: its place in the input.
+            pointer: the part's place in the input.
         """
         last = self.made[-1] if self.made else None
         if last is None or last["role"] != "assistant" or ("tool_calls" in last and "tool_calls" not in part):
@@ -57,21 +57,21 @@ class Drafts:
             if key == "incomplete" or not before:
                 last[key] = value
             elif key == "content":
-                self._notes.lose(pointer, "where an item begins", "its text was joined to the one before")
+                self._notes.lose(pointer, "item boundary", "the text is joined to that of the item before")
                 last[key] = joined_content(before, value)
             elif key == "reasoning_content":
-                self._notes.lose(pointer, "where an item begins", "its reasoning was joined to the one before")
+                self._notes.lose(pointer, "item boundary", "the reasoning is joined to that of the item before")
                 last[key] = f"{before}\n{value}"
             else:
                 last[key] = [*before, *value]
             if key == "reasoning_content" and last.get("content"):
-                self._notes.lose(pointer, "the order", "reasoning stands before the content")
+                self._notes.lose(pointer, "order of items", "reasoning is moved before the content")
             self._notes.origins[f"{own}/{key}"] = pointer
             if key == "tool_calls":
                 self._notes.origins[f"{own}/{key}/{len(last[key]) - 1}"] = pointer
 
     def messages(self) -> tuple[Message, ...]:
-        """The messages. An assistant's content is None exactly where it is empty and there are calls."""
+        """The messages. An assistant's content is None if and only if it is empty and there are calls."""
         made = []
         for data in self.made:
             content = data.get("content")

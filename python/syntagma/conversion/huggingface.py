@@ -1,4 +1,4 @@
-"""Messages as Hugging Face's chat templates and data sets have them: arguments are objects, replies name their tool."""
+"""The form of Hugging Face's chat templates and data sets: arguments are objects, and replies name their tool."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["HuggingFaceForm"]
 
 _MEDIA: Final = ("image", "video", "audio")
 _FOREIGN: Final = ("input_audio", "file")
-"""parts that chat completions have and chat templates do not"""
+"""types of parts that exist in chat completions but not in chat templates"""
 
 
 class HuggingFaceForm:
-    """`{"messages": […], "tools": […]}`, as `apply_chat_template` takes them."""
+    """`{"messages": […], "tools": […]}`, the arguments of `apply_chat_template`."""
 
     def read(self, document: Any, notes: Notes) -> Conversation:
         """See `Form`."""
@@ -36,7 +36,7 @@ class HuggingFaceForm:
         if conversation.tools is not None:
             for index, tool in enumerate(conversation.tools):
                 if tool.input is not None:
-                    notes.lose(f"/tools/{index}", "that the tool is a custom one", "it is a function of one text")
+                    notes.lose(f"/tools/{index}", "custom tool", "it becomes a function with one text argument")
             document["tools"] = [tool.to_openai() for tool in conversation.tools]
         return document
 
@@ -61,7 +61,7 @@ class HuggingFaceForm:
 
 
 def _read_part(members: Members) -> dict[str, Any]:
-    """A part; one that only chat templates know is kept as it is."""
+    """A part of content. Parts that only chat templates have are kept unchanged."""
     data = members.data
     if data.get("type") == "image" and isinstance(data.get("url"), str) and data.keys() == {"type", "url"}:
         members.take("type")
@@ -80,14 +80,14 @@ def _message(message: Message, pointer: str, called: Mapping[str, str], notes: N
     if message.role == "tool" and message.name is None and (message.tool_call_id or "") in called:
         data["name"] = called[message.tool_call_id or ""]
     if message.incomplete and all(call.complete for call in message.tool_calls):
-        notes.lose(pointer, "that the message is incomplete", "the form has no place for it")
+        notes.lose(pointer, "incomplete message", "the form cannot mark a message as incomplete")
     return data
 
 
 def _call(call: ToolCall) -> dict[str, Any]:
     data = call.to_openai()
     exact = exact_object(call.arguments)
-    # Arguments that no object says stay text.
+    # Arguments stay text if an object would change them.
     data["function"]["arguments"] = call.arguments if exact is None else exact
     if not call.id:
         del data["id"]
@@ -103,10 +103,10 @@ def _parts(parts: Sequence[Mapping[str, Any]], pointer: str, notes: Notes) -> li
         if isinstance(image, Mapping) and isinstance(image.get("url"), str):
             inner = Members(image, members.at("image_url"), notes)
             written.append({"type": "image", "url": inner.take("url")})
-            inner.rest("images have no such member here")
-            members.rest("images have no such member here")
+            inner.rest("images have no such member in this form")
+            members.rest("images have no such member in this form")
         elif kind == "refusal":
-            notes.lose(members.pointer, "refusal", "it is written as text")
+            notes.lose(members.pointer, "refusal", "it becomes text")
             written.append({"type": "text", "text": members.take("refusal")})
         elif kind in _FOREIGN:
             notes.lose(members.pointer, f"content of type {kind!r}", "chat templates have no such part")

@@ -1,4 +1,4 @@
-"""What readers and writers of forms note: what is lost, and where in the input things stood."""
+"""The notes of readers and writers of forms: losses, and the places of messages in the input."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["Loss", "Members", "Notes", "says_nothing"]
 
 
 class Loss(msgspec.Struct, frozen=True):
-    """Something of the input that the output does not say.
+    """A part of the input that the output cannot express.
 
     Attributes:
         pointer: JSON pointer of its place in the input. A transcript counts as the list of its messages.
-        what: what is lost, in a word or two.
-        reason: why.
+        what: what is lost, in a few words.
+        reason: why it is lost.
     """
 
     pointer: str
@@ -31,19 +31,20 @@ class Loss(msgspec.Struct, frozen=True):
 
 
 def says_nothing(value: Any) -> bool:
-    """Whether a member with this value means the same as no member: null, false, or empty."""
+    """Whether a member with this value means the same as no member: it is null, false, or empty."""
     return value is None or value is False or (isinstance(value, str | list | dict) and not value)
 
 
 class Notes:
-    """The losses of one reading or writing, and the places of what was read.
+    """The losses of one reading or writing, and the places of messages in the input.
 
-    A reader names places of the input, a writer places of the messages: `/messages/0/content/1`, `/tools/0`.
+    A reader's places are pointers into the input. A writer's places are pointers into the conversation, such as
+    `/messages/0/content/1` and `/tools/0`.
 
     Attributes:
-        losses: in the order in which they were found.
-        origins: places of messages and their parts, each with its place in the input.
-        document: what places of the input are places of.
+        losses: the losses, in the order in which they were found.
+        origins: for places of messages and their parts, the place in the input.
+        document: the input.
     """
 
     def __init__(self, document: Any = None) -> None:
@@ -52,30 +53,30 @@ class Notes:
         self.document = document
 
     def lose(self, pointer: str, what: str, reason: str) -> None:
-        """Something is not kept."""
+        """Record a loss."""
         self.losses.append(Loss(pointer, what, reason))
 
     def unread(self, pointer: str, value: Any, reason: str) -> None:
-        """A member that nobody knows, unless it says nothing."""
+        """Record the loss of an unknown member, unless its value is null, false or empty."""
         if not says_nothing(value):
             self.lose(pointer, steps_of(pointer)[-1], reason)
 
     def unknown(self, pointer: str, what: str, kind: Any) -> None:
-        """An object whose type nothing is made of.
+        """Record the loss of an object of an unknown type.
 
         Args:
-            pointer: of the object.
-            what: what objects there are called, such as `block`.
-            kind: its type, as it was given.
+            pointer: the object's place.
+            what: what such objects are called, for example `block`.
+            kind: the object's type, as given.
         """
-        self.lose(pointer, f"{what} of type {kind!r}", "messages have no such thing")
+        self.lose(pointer, f"{what} of type {kind!r}", "messages and tools cannot express this type")
 
     def malformed(self, pointer: str, message: str) -> SyntagmaError:
-        """The error that says that something is not of its form."""
+        """The error `E-CONVERT-FORM` for a part of the input. `message` has no subject, such as `must be a string`."""
         return ArgumentError("E-CONVERT-FORM", f"{pointer or 'the input'}: {message}", pointer=pointer)
 
     def origin(self, pointer: str) -> str:
-        """The place in the input of a place of the messages: the nearest one that there is."""
+        """The place in the input of a place in the conversation; the nearest known one if it has none."""
         steps = pointer.split("/")
         rest: list[str] = []
         while "/".join(steps) not in self.origins:
@@ -92,15 +93,15 @@ class Notes:
 
 
 class Members:
-    """The members of one object, each of which is taken or lost.
+    """The members of one object. Every member is taken by the reader or becomes a loss.
 
     Args:
         data: the object.
-        pointer: its place.
-        notes: where losses go.
+        pointer: the object's place.
+        notes: collects the losses.
 
     Raises:
-        SyntagmaError: what `Notes.malformed` gives, it is no object.
+        ArgumentError: `E-CONVERT-FORM`, the value is not an object.
     """
 
     def __init__(self, data: Any, pointer: str, notes: Notes) -> None:
@@ -116,37 +117,37 @@ class Members:
         return self.pointer + pointer_of(name)
 
     def take(self, name: str) -> Any:
-        """The value of a member, or None."""
+        """Take a member and return its value, or None."""
         self._taken.add(name)
         return self.data.get(name)
 
     def text(self, name: str) -> str | None:
-        """The text of a member, or None.
+        """Take a member and return its text, or None.
 
         Raises:
-            SyntagmaError: it is something else.
+            ArgumentError: `E-CONVERT-FORM`, the value is not a string.
         """
         value = self.take(name)
         if value is not None and not isinstance(value, str):
-            raise self._notes.malformed(self.at(name), "must be text")
+            raise self._notes.malformed(self.at(name), "must be a string")
         return value
 
     def needed(self, name: str) -> str:
-        """The text of a member.
+        """Take a required member and return its text.
 
         Raises:
-            SyntagmaError: there is none.
+            ArgumentError: `E-CONVERT-FORM`, the member is missing or not a string.
         """
         value = self.text(name)
         if value is None:
-            raise self._notes.malformed(self.at(name), "must be text")
+            raise self._notes.malformed(self.at(name), "is missing; it must be a string")
         return value
 
     def objects(self, name: str) -> list[Any]:
-        """The items of a list, or of none.
+        """Take a member and return its items; an empty list if it is missing.
 
         Raises:
-            SyntagmaError: it is something else.
+            ArgumentError: `E-CONVERT-FORM`, the value is not a list.
         """
         value = self.take(name)
         if value is None:
@@ -156,13 +157,13 @@ class Members:
         return list(value)
 
     def lose(self, name: str, reason: str) -> None:
-        """A member is not kept, unless it says nothing."""
+        """Record the loss of a member, unless its value is null, false or empty."""
         self._taken.add(name)
         if not says_nothing(self.data.get(name)):
             self._notes.lose(self.at(name), name, reason)
 
     def rest(self, reason: str) -> None:
-        """What nobody took is lost."""
+        """Record the loss of all members that were not taken."""
         for name in self.data:
             if name not in self._taken:
                 self._notes.unread(self.at(str(name)), self.data[name], reason)

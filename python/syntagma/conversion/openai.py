@@ -1,4 +1,4 @@
-"""Messages of OpenAI's chat completions, and of those who write them alike."""
+"""The form of OpenAI's chat completions and of compatible APIs."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from syntagma.messages import Message, Tool, ToolCall
 __all__ = ["OpenAIForm", "custom_call", "read_chat", "write_tool"]
 
 _REASONING = ("reasoning_content", "reasoning", "thinking")
-"""names of one member; the first is written"""
-_ELSEWHERE = "messages elsewhere have no such member"
+"""alternative names of the same member; the first is written"""
+_ELSEWHERE = "messages have no such field"
 
 
 class OpenAIForm:
-    """`{"messages": […], "tools": […]}`; arguments are JSON text."""
+    """`{"messages": […], "tools": […]}`. Arguments of calls are JSON text."""
 
     def read(self, document: Any, notes: Notes) -> Conversation:
         """See `Form`."""
@@ -56,27 +56,27 @@ class OpenAIForm:
         if message.tool_calls:
             data["tool_calls"] = [_call(call, custom) for call in message.tool_calls]
         if message.incomplete and all(call.complete for call in message.tool_calls):
-            notes.lose(pointer, "that the message is incomplete", "the form has no place for it")
+            notes.lose(pointer, "incomplete message", "the form cannot mark a message as incomplete")
         return data
 
 
 def _part(members: Members) -> dict[str, Any]:
-    """A part of any type is kept as it is: the parts of messages are spelled alike."""
+    """A part of content, unchanged: messages use the same parts as this form."""
     for name in members.data:
         members.take(name)
     return dict(members.data)
 
 
 def read_chat(document: Any, notes: Notes, read_part: Callable[[Members], dict[str, Any] | None]) -> Conversation:
-    """A conversation of messages that chat templates take.
+    """Read a conversation in the form of chat completions or chat templates.
 
     Args:
-        document: the object with messages and tools, the list of messages, or a message.
-        notes: where losses go.
-        read_part: gives a part of content.
+        document: an object with `messages` and `tools`, a list of messages, or one message.
+        notes: collects the losses.
+        read_part: converts a part of content.
 
     Raises:
-        SyntagmaError: it is not of this form.
+        ArgumentError: `E-CONVERT-FORM`, the document is not of this form.
     """
     top, items = listed(document, "messages", notes)
     tools = None
@@ -92,14 +92,14 @@ def read_chat(document: Any, notes: Notes, read_part: Callable[[Members], dict[s
         members = Members(item, pointer, notes)
         data, places = _message(members, number, notes, read_part)
         called |= {call["id"]: call["function"]["name"] for call in data.get("tool_calls", ()) if call["id"]}
-        # The name of the tool that was called is said by the call.
+        # The call already has the name of the tool.
         if data["role"] == "tool" and called.get(data.get("tool_call_id") or "") == data.get("name"):
             data.pop("name", None)
         drafts.add(data, pointer, places)
     custom = custom_names(tools)
     for pointer, name in _custom_calls(items):
         if name not in custom:
-            notes.lose(pointer, "type", "a custom tool that is not declared is taken as a function")
+            notes.lose(pointer, "type", "the custom tool is not declared, so it is read as a function")
     return Conversation(messages=drafts.messages(), tools=tools)
 
 
@@ -108,7 +108,7 @@ def _message(
 ) -> tuple[dict[str, Any], dict[str, str]]:
     role = members.needed("role")
     if not role:
-        raise notes.malformed(members.at("role"), "a message has a role")
+        raise notes.malformed(members.at("role"), "must not be empty")
     parts = read_parts(members.take("content"), members.at("content"), notes, read_part)
     refusal = members.text("refusal")
     if refusal:
@@ -121,14 +121,14 @@ def _message(
             data["reasoning_content"] = said
             places["/reasoning_content"] = members.at(name)
         elif said and said != data["reasoning_content"]:
-            members.lose(name, "there is other reasoning beside it")
+            members.lose(name, "the message already has other reasoning")
     calls = [
         _read_call(Members(call, f"{members.at('tool_calls')}/{index}", notes), notes)
         for index, call in enumerate(members.objects("tool_calls"))
     ]
     if (older := members.take("function_call")) is not None:
         function = Members(older, members.at("function_call"), notes)
-        notes.lose(function.pointer, "the older shape", "a call is one of several, and has an id")
+        notes.lose(function.pointer, "deprecated spelling", "the call becomes one of a list, with an id")
         calls.append(_function(function, f"call_{number}", notes))
     if calls:
         data["tool_calls"] = calls
@@ -136,7 +136,7 @@ def _message(
         if (value := members.text(name)) is not None:
             data[name] = value
     if role == "function":
-        notes.lose(members.at("role"), "the older shape", "it is a reply of a tool")
+        notes.lose(members.at("role"), "deprecated spelling", "the role becomes tool")
         data["role"] = "tool"
     members.rest(_ELSEWHERE)
     return data, places
@@ -162,13 +162,13 @@ def _read_call(members: Members, notes: Notes) -> dict[str, Any]:
 def _function(members: Members, call_id: str, notes: Notes) -> dict[str, Any]:
     name, given = members.needed("name"), members.take("arguments")
     if not isinstance(given, str | Mapping | None):
-        raise notes.malformed(members.at("arguments"), "arguments are JSON text or an object")
+        raise notes.malformed(members.at("arguments"), "must be JSON text or an object")
     members.rest("calls have no such member")
     return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments_text(given)}}
 
 
 def _custom_calls(items: Sequence[tuple[Any, str]]) -> list[tuple[str, str]]:
-    """The places of calls of custom tools, with the names of the tools."""
+    """The places of calls of type `custom`, with the names of their tools."""
     return [
         (f"{pointer}/tool_calls/{index}", call["custom"]["name"])
         for item, pointer in items
@@ -189,8 +189,8 @@ def _tool(data: Any, pointer: str, notes: Notes) -> Tool:
         ("name", "description", "format") if kind == "custom" else ("name", "description", "parameters", "strict")
     ):
         inner.take(name)
-    inner.rest("tools have no such member")
-    members.rest("tools have no such member")
+    inner.rest("tools have no such field")
+    members.rest("tools have no such field")
     return tool_of(data, pointer, {}, notes)
 
 
@@ -204,12 +204,12 @@ def _call(call: ToolCall, custom: Collection[str]) -> dict[str, Any]:
 
 
 def custom_call(call: ToolCall, custom: Collection[str]) -> str | None:
-    """The text of a call of a custom tool; None: the call is one of a function."""
+    """The input text of a call of a custom tool; None for a call of a function."""
     return custom_input(call) if call.name in custom else None
 
 
 def write_tool(tool: Tool) -> dict[str, Any]:
-    """A tool as chat completions have it, custom tools as such."""
+    """A tool in the form of chat completions, with custom tools as type `custom`."""
     if tool.input is None:
         return tool.to_openai()
     custom: dict[str, Any] = {"name": tool.name}

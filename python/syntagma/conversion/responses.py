@@ -1,4 +1,4 @@
-"""Items of OpenAI's Responses: reasoning, texts and calls of an assistant are items of their own."""
+"""The form of OpenAI's Responses API: an assistant's reasoning, texts and calls are separate items."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from syntagma.messages import Message, Tool, ToolCall
 __all__ = ["ResponsesForm", "read_items", "read_tool"]
 
 _CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
-"""items that are calls, each with the member of what the tool is called with"""
+"""types of items that are calls, each with the member that has the tool's input"""
 _OUTPUTS: Final = ("function_call_output", "custom_tool_call_output")
 _OWN_ITEMS: Final = ("reasoning", *_CALLS, *_OUTPUTS)
 _OWN_PARTS: Final = ("input_text", "output_text", "input_image", "input_file")
 _ROLES: Final = ("user", "assistant", "system", "developer")
 _OF_TOOLS: Final = ("name", "description", "parameters", "strict")
-_NO_SUCH: Final = "messages have no such member"
+_NO_SUCH: Final = "messages have no such field"
 _CUT: Final = "incomplete"
 
 
 class ResponsesForm:
-    """`{"instructions": …, "input": […], "tools": […]}`; an answer's `output` is read, too."""
+    """`{"instructions": …, "input": […], "tools": […]}`. The `output` of an answer is read, too."""
 
     def read(self, document: Any, notes: Notes) -> Conversation:
         """See `Form`."""
@@ -59,7 +59,7 @@ class ResponsesForm:
         custom = custom_names(tools)
         for item, pointer in items:
             if item.get("type") == "custom_tool_call" and item.get("name") not in custom:
-                notes.lose(f"{pointer}/type", "type", "a custom tool that is not declared is taken as a function")
+                notes.lose(f"{pointer}/type", "type", "the custom tool is not declared, so it is read as a function")
         return Conversation(messages=drafts.messages(), tools=tools)
 
     def write(self, conversation: Conversation, notes: Notes) -> Any:
@@ -76,12 +76,12 @@ class ResponsesForm:
         for index, message in enumerate(messages):
             pointer = f"/messages/{index}"
             if message.name is not None:
-                notes.lose(f"{pointer}/name", "name", "items have none")
+                notes.lose(f"{pointer}/name", "name", "items have no name")
             if index < begin:
                 continue
             if message.role == "assistant":
                 if index > begin and messages[index - 1].role == "assistant" and _joins(messages[index - 1], message):
-                    notes.lose(pointer, "where a message begins", "its items follow those of the message before")
+                    notes.lose(pointer, "message boundary", "its items follow those of the message before")
                 items += _turn(message, pointer, custom, notes)
                 called |= {call.id: custom_call(call, custom) is not None for call in message.tool_calls}
             else:
@@ -108,17 +108,17 @@ class ResponsesForm:
 
 
 def read_items(items: Sequence[tuple[Any, str]], notes: Notes, drafts: Drafts) -> None:
-    """Add the messages that items are.
+    """Add the messages of a list of items.
 
-    Parts of an assistant's turn go into one message, up to a text or reasoning after calls.
+    The parts of an assistant's turn become one message. Text or reasoning after calls begins a new message.
 
     Args:
-        items: as they came, with their places.
-        notes: where losses go.
-        drafts: what they are added to.
+        items: the items as given, with their places.
+        notes: collects the losses.
+        drafts: collects the messages.
 
     Raises:
-        SyntagmaError: what `Notes.malformed` gives.
+        ArgumentError: `E-CONVERT-FORM`, an item is malformed.
     """
     for item, pointer in items:
         members = Members(item, pointer, notes)
@@ -127,7 +127,7 @@ def read_items(items: Sequence[tuple[Any, str]], notes: Notes, drafts: Drafts) -
         if kind not in ("message", *_OWN_ITEMS):
             notes.unknown(pointer, "item", kind)
             continue
-        members.lose("id", "messages have no ids of their own")
+        members.lose("id", "messages have no ids")
         if kind == "reasoning":
             _read_reasoning(members, notes, drafts)
         elif kind in _CALLS:
@@ -150,10 +150,10 @@ def read_items(items: Sequence[tuple[Any, str]], notes: Notes, drafts: Drafts) -
 
 def _add(members: Members, field: str, data: dict[str, Any], notes: Notes, drafts: Drafts) -> None:
     if members.data.get(field) is None:
-        raise notes.malformed(members.at(field), "must be text, or a list of objects")
+        raise notes.malformed(members.at(field), "is missing; it must be a string or a list of objects")
     parts = read_parts(members.take(field), members.at(field), notes, _part)
     if members.take("status") == _CUT:
-        notes.lose(members.at("status"), "status", "only an assistant's message can be incomplete")
+        notes.lose(members.at("status"), "status", "only an assistant message can be incomplete")
     places = {f"/content/{index}": place for index, (_, place) in enumerate(parts)}
     drafts.add({**data, "content": content_of([part for part, _ in parts])}, members.pointer, places)
 
@@ -169,14 +169,14 @@ def _read_reasoning(members: Members, notes: Notes, drafts: Drafts) -> None:
         if not isinstance(text, str):
             continue
         if texts:
-            notes.lose(part.pointer, "where a part begins", "its text was joined to the one before")
+            notes.lose(part.pointer, "part boundary", "the text is joined to that of the part before")
         texts.append(text)
     if name == "summary" and texts:
-        notes.lose(members.at(name), "that it is a summary", "it is taken as the reasoning itself")
-    members.lose("summary", "the reasoning itself stands beside it")
-    members.lose("encrypted_content", "only its maker can read it")
+        notes.lose(members.at(name), "summary", "it is read as the reasoning itself")
+    members.lose("summary", "the item also has the reasoning itself")
+    members.lose("encrypted_content", "only the model's provider can read it")
     if members.take("status") == _CUT:
-        notes.lose(members.at("status"), "status", "that reasoning is incomplete is not kept")
+        notes.lose(members.at("status"), "status", "messages cannot mark reasoning as incomplete")
     if texts:
         drafts.add_part({"reasoning_content": "\n".join(texts)}, members.pointer)
 
@@ -213,10 +213,10 @@ def _given(members: Members, names: Sequence[str]) -> dict[str, Any]:
 
 
 def read_tool(data: Any, pointer: str, notes: Notes) -> dict[str, Any]:
-    """A tool, whose members stand beside its type, as chat completions have it.
+    """A tool of this form in the form of chat completions.
 
     Raises:
-        SyntagmaError: what `Notes.malformed` gives.
+        ArgumentError: `E-CONVERT-FORM`, the tool is not an object.
     """
     members = Members(data, pointer, notes)
     kind = members.take("type")
@@ -226,7 +226,7 @@ def read_tool(data: Any, pointer: str, notes: Notes) -> dict[str, Any]:
         if kind != "function":
             notes.unknown(pointer, "tool", kind)
         tool = {"type": "function", "function": _given(members, _OF_TOOLS)}
-    members.rest("tools elsewhere have no such member")
+    members.rest("tools have no such field")
     return tool
 
 
@@ -248,7 +248,7 @@ def _turn(message: Message, pointer: str, custom: Any, notes: Notes) -> list[dic
         item = {"type": "message", "role": "assistant", "content": _content(message, pointer, notes)}
         items.append(item | ({"status": _CUT} if message.incomplete and not cut_calls else {}))
     elif message.incomplete and not cut_calls:
-        notes.lose(pointer, "that the message is incomplete", "only a text or a call says so")
+        notes.lose(pointer, "incomplete message", "only a text or a call can be marked as incomplete")
     return items + [_write_call(call, custom) for call in message.tool_calls]
 
 
@@ -264,15 +264,16 @@ def _other(message: Message, pointer: str, called: Mapping[str, bool], notes: No
     content = _content(message, pointer, notes)
     for name in ("reasoning_content", "tool_calls"):
         if getattr(message, name):
-            notes.lose(f"{pointer}/{name}", name, f"messages of role {message.role!r} have none there")
+            notes.lose(f"{pointer}/{name}", name, f"in this form, messages of role {message.role!r} have no such field")
     if message.role == "tool":
         kind = "custom_tool_call_output" if called.get(message.tool_call_id or "") else "function_call_output"
         return {"type": kind, "call_id": message.tool_call_id or "", "output": content}
     if message.tool_call_id is not None:
-        notes.lose(f"{pointer}/tool_call_id", "tool_call_id", f"messages of role {message.role!r} have none there")
+        reason = f"in this form, messages of role {message.role!r} have no such field"
+        notes.lose(f"{pointer}/tool_call_id", "tool_call_id", reason)
     role = message.role
     if role not in _ROLES:
-        notes.lose(f"{pointer}/role", "role", f"there is no role {role!r}; it is the user's")
+        notes.lose(f"{pointer}/role", "role", f"the form has no role {role!r}; it becomes user")
         role = "user"
     return {"type": "message", "role": role, "content": content}
 
@@ -286,9 +287,9 @@ def _content(message: Message, pointer: str, notes: Notes) -> str | list[dict[st
         members = Members(part, f"{pointer}/content/{index}", notes)
         item = _write_part(members, message.role, notes)
         if item is None:
-            notes.lose(members.pointer, f"content of type {part.get('type')!r}", "items have no such part")
+            notes.lose(members.pointer, f"content of type {part.get('type')!r}", "the form has no such part")
             continue
-        members.rest("parts have no such member there")
+        members.rest("parts have no such member in this form")
         written.append(item)
     return written
 
@@ -313,7 +314,7 @@ def _write_part(members: Members, role: str, notes: Notes) -> dict[str, Any] | N
         item = {"type": "input_file", **_given(inner, ("file_data", "filename", "file_id"))}
     else:
         return None
-    inner.rest("parts have no such member there")
+    inner.rest("parts have no such member in this form")
     return item
 
 

@@ -1,4 +1,4 @@
-"""Messages as transcripts, in OpenChatML and in Harmony: texts in which every message has a header."""
+"""The forms of transcripts, OpenChatML and Harmony: texts in which every message has a header."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from syntagma.openchatml import harmony
 __all__ = ["HarmonyForm", "OpenChatMLForm"]
 
 _BEGINS: Final = ("<|start|>", "---\n")
-"""what a transcript begins with"""
+"""beginnings of a transcript"""
 _COMPARED: Final = ("role", "body", "channel", "name", "recipient", "call_id", "intent", "content_type", "constrain")
 _ROLES: Final = ("system", "developer", "user", "assistant", "tool")
 _ESCAPE, _BETWEEN = "<<|", "|>\n<|start|>"
-"""an escape, which Harmony has not, and a line break between messages, which it does not write"""
+"""an escape, which Harmony does not have, and a line break between messages, which it does not write"""
 _TEXT: Final = "text"
-"""the member that holds a transcript where a document is an object"""
+"""the member with the transcript, if the document is an object"""
 
 
 class OpenChatMLForm:
-    """The text of a transcript. Tools are declared elsewhere."""
+    """The text of an OpenChatML transcript, which cannot declare tools."""
 
     def read(self, document: Any, notes: Notes) -> Conversation:
         """See `Form`."""
         transcript = openchatml.parse(_text_of(document, notes))
         header = transcript.header
         if header is not None and header != openchatml.DocumentHeader(version=header.version):
-            notes.lose("", "the header", "messages have none")
+            notes.lose("", "document header", "messages cannot express it")
         return _read(transcript.messages, notes)
 
     def write(self, conversation: Conversation, notes: Notes) -> Any:
         """See `Form`."""
         if conversation.tools:
-            notes.lose("/tools", "tools", "a transcript has none")
+            notes.lose("/tools", "tools", "a transcript cannot declare tools")
         return openchatml.render(_transcript(conversation.messages, notes)[0])
 
     def shows(self, document: Any) -> bool:
@@ -57,7 +57,7 @@ class OpenChatMLForm:
             messages = openchatml.parse(text).messages
         except SyntagmaError:
             return False
-        # Harmony names tools as roles, its calls have no ids, and its preambles no intent.
+        # Signs of Harmony: tool names as roles, calls without ids, preambles without an intent.
         return all(
             message.role_raw is None
             and (message.call_id or not message.is_call)
@@ -67,7 +67,7 @@ class OpenChatMLForm:
 
 
 class HarmonyForm:
-    """The text of a conversation. Tools are declared in the developer's message, as types."""
+    """The text of a Harmony conversation. Tools are declared in the developer message, as types."""
 
     def read(self, document: Any, notes: Notes) -> Conversation:
         """See `Form`."""
@@ -81,15 +81,15 @@ class HarmonyForm:
         """See `Form`."""
         made, flat = _transcript(conversation.messages, notes)
         text = harmony.to_harmony(made, drop_cot=False)
-        # What the form has no place for is what does not come back.
+        # A field is lost if it does not read back equal.
         for given, back, place in zip(made, _from_harmony(text).messages, _places(flat), strict=True):
             for field in _COMPARED:
                 if (value := getattr(given, field)) != getattr(back, field):
                     at = "/".join([*place.split("/")[:3], field]) if field == "name" else place
-                    notes.lose(at, field, f"{value!r} cannot be said in Harmony")
+                    notes.lose(at, field, f"Harmony cannot express {value!r}")
         if not conversation.tools:
             return text
-        notes.lose("/tools", "tools", "types say less than schemas, and are read as the developer's text")
+        notes.lose("/tools", "tools", "types express less than schemas, and are read back as the developer's text")
         return harmony.to_harmony(_with_tools(made, conversation.tools), drop_cot=False)
 
     def shows(self, document: Any) -> bool:
@@ -107,17 +107,17 @@ def _held_text(document: Any) -> str | None:
 def _text_of(document: Any, notes: Notes) -> str:
     text = _held_text(document)
     if text is None:
-        raise notes.malformed("", f"must be text, or an object with {_TEXT!r} alone")
+        raise notes.malformed("", f"must be a string, or an object with only {_TEXT!r}")
     return text
 
 
 def _is_preamble(message: openchatml.Message) -> bool:
-    """Whether this is one to Harmony: commentary of the assistant that is addressed to nobody."""
+    """Whether a message is a preamble in Harmony: the assistant's commentary without a recipient."""
     return message.role == "assistant" and message.channel == "commentary" and message.recipient is None
 
 
 def _from_harmony(text: str) -> openchatml.Transcript:
-    """A transcript in which commentary that is addressed to nobody is a preamble, as Harmony has it."""
+    """The transcript of a Harmony text. Messages that are preambles in Harmony get this intent."""
     transcript = harmony.from_harmony(text)
     messages = tuple(
         replace(message, intent="preamble") if _is_preamble(message) else message for message in transcript.messages
@@ -140,23 +140,23 @@ def _read(messages: Sequence[openchatml.Message], notes: Notes) -> Conversation:
 
 
 def _size(data: Mapping[str, Any]) -> int:
-    """How many messages of a transcript a chat message is."""
+    """The number of transcript messages that one chat message becomes."""
     said = [data.get("reasoning_content") is not None, data.get("content") is not None]
     return max(1, sum(said) + len(data.get("tool_calls", ())))
 
 
 def _transcript(messages: Sequence[Message], notes: Notes) -> tuple[list[openchatml.Message], list[Message]]:
-    """The messages of a transcript, and the messages with text alone that they are made of."""
+    """The messages of a transcript, and the text-only chat messages from which they are made."""
     flat = []
     for index, message in enumerate(with_ids(messages, notes)):
         pointer = f"/messages/{index}"
         if message.incomplete or not all(call.complete for call in message.tool_calls):
-            notes.lose(pointer, "that the message is incomplete", "an incomplete message cannot be written")
+            notes.lose(pointer, "incomplete message", "the form cannot mark a message as incomplete")
         if index and message.role == "assistant" and messages[index - 1].role == "assistant":
-            notes.lose(pointer, "where a message begins", "its parts follow those of the message before")
+            notes.lose(pointer, "message boundary", "its parts follow those of the message before")
         role = message.role
         if role not in _ROLES:
-            notes.lose(f"{pointer}/role", "role", f"there is no role {role!r}; it is the user's")
+            notes.lose(f"{pointer}/role", "role", f"the form has no role {role!r}; it becomes user")
             role = "user"
         flat.append(replace(message, role=role, content=flat_text(message.content, f"{pointer}/content", notes)))
     made, losses = openchatml.from_openai([_plain(message) for message in flat])
@@ -173,7 +173,7 @@ def _plain(message: Message) -> dict[str, Any]:
 
 
 def _places(messages: Sequence[Message]) -> Iterator[str]:
-    """For each message of a transcript, the place of what it is made of."""
+    """For each transcript message, the place of the part from which it is made."""
     for index, message in enumerate(messages):
         pointer = f"/messages/{index}"
         if message.role != "assistant":
@@ -187,7 +187,7 @@ def _places(messages: Sequence[Message]) -> Iterator[str]:
 
 
 def _with_tools(messages: Sequence[openchatml.Message], tools: Sequence[Tool]) -> list[openchatml.Message]:
-    """The messages with the tools in the developer's message, which comes after the system's."""
+    """The messages with the tools in the developer message, which follows the system message."""
     at = 0
     while at < len(messages) and messages[at].role == "system":
         at += 1

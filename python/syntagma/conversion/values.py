@@ -1,4 +1,4 @@
-"""What the forms have in common: a conversation, and how a form reads and writes it."""
+"""The protocol of forms, the conversation they read and write, and helpers they share."""
 
 from __future__ import annotations
 
@@ -13,54 +13,54 @@ from syntagma.messages import Message, Tool
 
 __all__ = ["SETTING", "Conversation", "Form", "bare_messages", "listed", "named_tool", "tool_of"]
 
-SETTING = "a setting of the request, no part of the conversation"
-"""why the members of a request that are none of its messages or tools are lost"""
+SETTING = "it is a setting of the request, not part of the conversation"
+"""the reason for the loss of a request's members other than messages and tools"""
 
 
 class Conversation(msgspec.Struct, frozen=True, kw_only=True):
-    """Messages, and the tools that were declared; None: nothing was said of tools."""
+    """Messages, and the declared tools; None if the document has no list of tools."""
 
     messages: tuple[Message, ...] = ()
     tools: tuple[Tool, ...] | None = None
 
 
 class Form(Protocol):
-    """How conversations are spelled."""
+    """A form of conversations: how an API or data set spells them."""
 
     def read(self, document: Any, notes: Notes) -> Conversation:
-        """A conversation out of a document.
+        """Read a conversation from a document.
 
         Raises:
-            SyntagmaError: it is not of this form.
+            SyntagmaError: the document is not of this form.
         """
         ...
 
     def write(self, conversation: Conversation, notes: Notes) -> Any:
-        """The document of a conversation: a JSON value, or text.
+        """Write a conversation as a document: a JSON value, or text.
 
         Raises:
-            SyntagmaError: the form cannot say it at all.
+            SyntagmaError: the form cannot express the conversation at all.
         """
         ...
 
     def shows(self, document: Any) -> bool:
-        """Whether a document has a sign of this form that others lack."""
+        """Whether a document has a sign that only this form has."""
         ...
 
 
 def listed(document: Any, key: str, notes: Notes) -> tuple[Members | None, list[tuple[Any, str]]]:
-    """The items of a document with their places: it is a list of them, an object that has one, or one item alone.
+    """The items of a document, with their places. The document is a list, an object with a list, or one item.
 
     Args:
-        document: as it came.
+        document: the document as given.
         key: the name of the list in an object.
-        notes: names of places.
+        notes: makes the error.
 
     Returns:
-        the object's members, or None, and the items.
+        the object's members, or None if the document is not an object with a list; and the items.
 
     Raises:
-        SyntagmaError: what `Notes.malformed` gives, there are no items.
+        ArgumentError: `E-CONVERT-FORM`, the document is none of these.
     """
     if isinstance(document, list | tuple):
         return None, [(item, f"/{index}") for index, item in enumerate(document)]
@@ -74,7 +74,7 @@ def listed(document: Any, key: str, notes: Notes) -> tuple[Members | None, list[
 
 
 def bare_messages(document: Any) -> Iterable[Mapping[str, Any]]:
-    """Whatever looks like a message in a document, of any form."""
+    """The objects in a document that may be messages or items, of any form."""
     found = document
     if isinstance(document, Mapping):
         lists = [document[key] for key in ("messages", "input", "output") if isinstance(document.get(key), list)]
@@ -83,16 +83,16 @@ def bare_messages(document: Any) -> Iterable[Mapping[str, Any]]:
 
 
 def tool_of(data: Mapping[str, Any], pointer: str, places: Mapping[str, str], notes: Notes) -> Tool:
-    """The tool that an object as chat completions have it declares.
+    """A tool, from its object in the form of chat completions.
 
     Args:
         data: the object.
-        pointer: its place in the input.
-        places: of members that stand elsewhere in the input, by their pointer in `data`.
-        notes: the error to raise.
+        pointer: the object's place in the input.
+        places: places of members, relative to `pointer`, by their pointers in `data`, if they differ.
+        notes: makes the error.
 
     Raises:
-        SyntagmaError: it is no tool.
+        ArgumentError: `E-CONVERT-FORM`, the object does not declare a tool.
     """
     try:
         return Tool.from_openai(data)
@@ -102,5 +102,5 @@ def tool_of(data: Mapping[str, Any], pointer: str, places: Mapping[str, str], no
 
 
 def named_tool(tools: Sequence[Tool] | None, name: str) -> Tool | None:
-    """The declared tool of that name, or None."""
+    """The declared tool with this name, or None."""
     return next((tool for tool in tools or () if tool.name == name), None)

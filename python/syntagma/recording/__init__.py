@@ -1,7 +1,7 @@
-"""Answers recorded with all that is needed to parse them again.
+"""Records answers with everything that is needed to parse them again.
 
-A `Recorder` reads as a `StreamParser` does; its `Bundle` holds prompt, chunks with their times, format, request and
-result; `replay` parses it again and says whether the result is the same.
+A `Recorder` has the interface of a `StreamParser`. Its `Bundle` contains the prompt, the chunks with their times, the
+format, the request and the result. `replay` parses a bundle again and compares the results.
 """
 
 from __future__ import annotations

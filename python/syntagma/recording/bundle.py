@@ -1,4 +1,4 @@
-"""What a parser was given and what it made of it, as a value that a file holds."""
+"""The bundle: the input and output of one parser, as a value that can be stored in a file."""
 
 from __future__ import annotations
 
@@ -32,11 +32,18 @@ __all__ = [
 ]
 
 BUNDLE_VERSION: Final = 1
-"""of the shape of bundles; another shape gets another number"""
+"""version of the bundle's structure"""
 
 
 class PromptText(msgspec.Struct, frozen=True, kw_only=True):
-    """A prompt: its text, and where in it the assistant's turn begins and goes on; None: that is not known."""
+    """A prompt and two offsets in its text, in code points.
+
+    Attributes:
+        text: the prompt's text.
+        start: where the assistant's turn begins; None if that is unknown.
+        begun: where the text already written by the assistant begins, if the turn continues a message; else the end
+            of the text; None if that is unknown.
+    """
 
     text: str
     start: int | None = None
@@ -44,7 +51,7 @@ class PromptText(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RecordedFormat(msgspec.Struct, frozen=True, kw_only=True):
-    """A format: its file's text with the SHA-256 of that, and its name, if it has one."""
+    """A format: the text of its file, the SHA-256 of the text, and its name, if it has one."""
 
     toml: str
     sha256: str
@@ -60,13 +67,13 @@ class RecordedToken(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 
 class Chunk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the parser was fed at once: a text, bytes, or token ids.
+    """The input of one call of `feed` or `feed_tokens`: a text, bytes, or token ids.
 
     Attributes:
-        seconds: since the recording began.
+        seconds: time since the recording began, in seconds.
         text: the text, or None.
         data: the bytes, or None.
-        special: what was said of text or bytes; see `StreamParser.feed`.
+        special: the argument `special` of `StreamParser.feed`.
         ids: the token ids, or None.
     """
 
@@ -78,23 +85,23 @@ class Chunk(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Bundle(msgspec.Struct, frozen=True, kw_only=True):
-    """All that is needed to parse an answer again, and what came of it.
+    """Everything that is needed to parse an answer again, and the result.
 
     Attributes:
-        bundle: the version of this shape.
-        created: when the recording began, seconds since the epoch.
-        versions: of the library and of Python.
+        bundle: version of the bundle's structure.
+        created: when the recording began, in seconds since the epoch.
+        versions: versions of the library and of Python.
         format: the format of the answer.
-        prompt: what the answer was given to; None: the parser was told of none.
-        request: what was asked, with the tools.
-        reading: how the text was read; its `id_seed` is set.
-        tokens: those of the vocabulary that were fed, and its special ones, by id; empty where no ids were fed.
-        chunks: in the order in which they came.
+        prompt: the prompt; None if the parser got none.
+        request: the request, with its tools.
+        reading: the parser's reading options; `id_seed` is set.
+        tokens: the fed tokens and the special tokens of the vocabulary, by id; empty if no ids were fed.
+        chunks: the chunks, in order.
         finished: `finish` was called.
-        finish_reason: what `finish` was told.
-        events: all that the parser reported.
-        message: what it made of the answer.
-        error: the code of the error that ended it; None: there was none.
+        finish_reason: the argument of `finish`.
+        events: all events of the parser.
+        message: the parser's message.
+        error: the code of the error that ended the parsing; None if there was none.
     """
 
     bundle: int = BUNDLE_VERSION
@@ -118,31 +125,31 @@ class Bundle(msgspec.Struct, frozen=True, kw_only=True):
         """Read a bundle.
 
         Args:
-            data: the JSON.
+            data: the bundle as JSON.
             source: the name of its file, for errors.
 
         Raises:
-            ArgumentError: `E-RECORDING-BUNDLE`, it is no bundle, or one of a newer version.
+            ArgumentError: `E-RECORDING-BUNDLE`, the data is not a bundle, or is one of a newer version.
         """
         try:
             version = msgspec.json.decode(data, type=_Version).bundle
             if version > BUNDLE_VERSION:
-                hint = "a newer Syntagma reads it"
-                message = f"a bundle of version {version}; versions up to {BUNDLE_VERSION} are read"
+                hint = "read it with a newer version of Syntagma"
+                message = f"bundle version {version} is not supported; the newest supported is {BUNDLE_VERSION}"
                 raise ArgumentError("E-RECORDING-BUNDLE", message, hint=hint, pointer="/bundle", source=source)
             return msgspec.json.decode(data, type=cls)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise ArgumentError("E-RECORDING-BUNDLE", f"no bundle: {error}", source=source) from error
+            raise ArgumentError("E-RECORDING-BUNDLE", f"not a bundle: {error}", source=source) from error
 
     def to_json(self) -> bytes:
         """The bundle as JSON."""
         return msgspec.json.encode(self)
 
     def chat_format(self) -> ChatFormat:
-        """The format that was recorded.
+        """The recorded format.
 
         Raises:
-            ArgumentError: `E-RECORDING-BUNDLE`, it cannot be read.
+            ArgumentError: `E-RECORDING-BUNDLE`, the format's text cannot be read.
         """
         try:
             return ChatFormat.from_toml(self.format.toml)
@@ -156,23 +163,23 @@ class _Version(msgspec.Struct):
 
 
 def text_of(prompt: str) -> PromptText:
-    """A prompt as the parser was given it."""
+    """A parser's prompt as a value for a bundle."""
     if isinstance(prompt, Prompt):
         return PromptText(text=str(prompt), start=prompt.start, begun=prompt.begun)
     return PromptText(text=prompt)
 
 
 def prompt_of(given: PromptText) -> str:
-    """The prompt for a parser."""
+    """The prompt of a bundle as an argument for a parser."""
     return given.text if given.start is None else Prompt(given.text, given.start, None, given.begun)
 
 
 def written_format(fmt: ChatFormat) -> RecordedFormat:
-    """A format as it is written down."""
+    """A format as a value for a bundle."""
     toml = fmt.to_toml()
     return RecordedFormat(toml=toml, sha256=hashlib.sha256(toml.encode()).hexdigest(), name=fmt.name)
 
 
 def versions_here() -> dict[str, str]:
-    """The versions of the library and of Python."""
+    """The running versions of the library and of Python."""
     return {"syntagma": __version__, "python": platform.python_version()}

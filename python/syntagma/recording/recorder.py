@@ -1,4 +1,4 @@
-"""A parser that notes what it is given."""
+"""A parser that records its input and output."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ __all__ = ["Recorder", "record", "record_turn"]
 
 
 class Recorder:
-    """Reads one message as a `StreamParser` does, and keeps what it was given and what came of it.
+    """Reads one message like a `StreamParser`, and records its input and output. Safe for several threads.
 
     Args:
         fmt: the format.
-        request: what was asked.
-        prompt: the rendered prompt; None: there is none.
-        reading: how text is read. Without an `id_seed`, one is made up, so that ids come back equal.
+        request: the request.
+        prompt: the rendered prompt, or None.
+        reading: the reading options. A missing `id_seed` is generated, so that a replay gives the same ids.
     """
 
     @entry
@@ -62,7 +62,7 @@ class Recorder:
 
     @property
     def parser(self) -> StreamParser:
-        """The parser; what it is fed itself is not recorded."""
+        """The parser. Text that is fed directly to it is not recorded."""
         return self._parser
 
     @property
@@ -127,7 +127,7 @@ class Recorder:
             return self._noted(lambda: self._parser.finish(reason))
 
     def bundle(self) -> Bundle:
-        """What was recorded so far; another thread may be feeding."""
+        """The recording so far. May be called while another thread feeds."""
         with self._one_at_a_time:
             return self._bundle()
 
@@ -163,10 +163,10 @@ class Recorder:
 
 @entry
 def record(fmt: ChatFormat, tools: Sequence[ToolLike] | None = None, **options: Unpack[ParserOptions]) -> Recorder:
-    """A recorder for one answer; arguments as those of `ChatFormat.parser`.
+    """A recorder for one answer. The arguments are those of `ChatFormat.parser`.
 
     Raises:
-        FormatError, ArgumentError: as `StreamParser`.
+        FormatError, ArgumentError: see `StreamParser`.
     """
     asked: dict[str, Any] = dict(options)
     prompt = asked.pop("prompt", None)
@@ -180,6 +180,6 @@ def record_turn(turn: Turn) -> Recorder:
     """A recorder for one answer of a prepared turn.
 
     Raises:
-        FormatError: as `StreamParser`.
+        FormatError: see `StreamParser`.
     """
     return Recorder(turn.format, turn.request, prompt=turn.prompt, reading=turn.reading)

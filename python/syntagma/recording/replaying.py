@@ -1,4 +1,4 @@
-"""An answer that was recorded, parsed again."""
+"""Parses a recorded answer again."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from syntagma.recording.bundle import Bundle, Chunk, RecordedToken, prompt_of
 __all__ = ["Chunks", "Difference", "Replay", "Step", "replay"]
 
 Chunks: TypeAlias = Literal["as-came", "whole", "each-character"]
-"""how the answer is cut"""
+"""how the answer is cut into chunks"""
 _NOTHING = "nothing"
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """The first thing that differs from the recording.
+    """The first difference between a recording and its replay.
 
     Attributes:
-        pointer: its place in the bundle: below `/events`, `/message` or `/error`. Deltas of one kind that follow each
-            other count as one event.
-        recorded: what stands there; the text `nothing` where there is nothing.
-        now: what was read this time.
+        pointer: place in the bundle, below `/events`, `/message` or `/error`. Consecutive deltas of one kind count as
+            one event.
+        recorded: the recorded value; the string `nothing` if there is none.
+        now: the value of the replay; the string `nothing` if there is none.
     """
 
     pointer: str
@@ -39,20 +39,20 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """A chunk, with the events that came of it; None is the end."""
+    """A chunk and its events. The chunk is None for the end of the text."""
 
     chunk: Chunk | None
     events: tuple[Event, ...]
 
 
 class Replay(msgspec.Struct, frozen=True, kw_only=True):
-    """What was read.
+    """The result of a replay.
 
     Attributes:
-        steps: chunk by chunk.
+        steps: the chunks with their events.
         message: the message.
-        error: the code of the error that ended the reading; None: there was none.
-        difference: the first difference from what was recorded; None: it is the same.
+        error: the code of the error that ended the parsing; None if there was none.
+        difference: the first difference from the recording; None if the results are equal.
     """
 
     steps: tuple[Step, ...]
@@ -67,12 +67,12 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def same(self) -> bool:
-        """Whether events and message are as they were recorded."""
+        """Whether events, message and error are equal to the recorded ones."""
         return self.difference is None
 
 
 class _Tokens:
-    """The tokens of a bundle, as a vocabulary."""
+    """The tokens of a bundle, as a `Vocabulary`."""
 
     def __init__(self, tokens: dict[int, RecordedToken]) -> None:
         self._tokens = tokens
@@ -83,10 +83,10 @@ class _Tokens:
         """The bytes of a token.
 
         Raises:
-            ArgumentError: `E-RECORDING-BUNDLE`, the bundle lacks it.
+            ArgumentError: `E-RECORDING-BUNDLE`, the bundle does not contain the token.
         """
         if token_id not in self._tokens:
-            message = f"the bundle lacks token {token_id}"
+            message = f"the bundle does not contain token {token_id}"
             raise ArgumentError("E-RECORDING-BUNDLE", message, pointer="/tokens")
         return self._tokens[token_id].data
 
@@ -97,17 +97,16 @@ def replay(bundle: Bundle, *, fmt: ChatFormat | None = None, chunks: Chunks = "a
 
     Args:
         bundle: the recording.
-        fmt: the format to read it with; None: the recorded one.
-        chunks: how the answer is cut: `as-came`; `whole`, as few pieces as its kinds allow; `each-character`, every
-            character, byte or token by itself. The events are the same but for where deltas are cut.
+        fmt: the format to read with; None: the recorded format.
+        chunks: how to cut the answer: `as-came`, as recorded; `whole`, into as few chunks as possible;
+            `each-character`, into single characters, bytes or tokens. Only the cuts between deltas depend on it.
 
     Raises:
-        ArgumentError: `E-RECORDING-BUNDLE`, the bundle does not hold together; `E-ARGUMENT-VALUE`, there is no
-            such cut.
+        ArgumentError: `E-RECORDING-BUNDLE`, the bundle is inconsistent; `E-ARGUMENT-VALUE`, `chunks` is unknown.
     """
     if chunks not in get_args(Chunks):
         hint = f"one of {', '.join(get_args(Chunks))}"
-        raise ArgumentError("E-ARGUMENT-VALUE", f"chunks={chunks!r}", hint=hint, pointer="/chunks")
+        raise ArgumentError("E-ARGUMENT-VALUE", f"unknown value {chunks!r} of chunks", hint=hint, pointer="/chunks")
     parser = StreamParser.from_request(
         bundle.chat_format() if fmt is None else fmt,
         bundle.request,
@@ -155,7 +154,7 @@ def _smallest(chunk: Chunk) -> Iterator[Chunk]:
         for token in chunk.ids:
             yield msgspec.structs.replace(chunk, ids=(token,))
     elif chunk.special:
-        # One special token: cut, it would be none.
+        # A special token stays whole: cut, it would become text.
         yield chunk
     elif chunk.data is not None:
         for byte in chunk.data:
@@ -191,7 +190,7 @@ def _compare(bundle: Bundle, events: Sequence[Event], message: Message, error: s
     if error != bundle.error:
         return Difference("/error", bundle.error or _NOTHING, error or _NOTHING)
     if error is not None:
-        # How far the reading came before it broke off depends on the cut.
+        # The number of events before an error depends on the cut, so they are not compared.
         return None
     before, after = ([msgspec.to_builtins(event) for event in _merged(read)] for read in (bundle.events, events))
     found = _difference(before, after, "/events")
@@ -201,7 +200,7 @@ def _compare(bundle: Bundle, events: Sequence[Event], message: Message, error: s
 
 
 def _merged(events: Iterable[Event]) -> list[Event]:
-    """The events, deltas of one kind that follow each other as one."""
+    """The events, with consecutive deltas of one kind joined."""
     merged: list[Event] = []
     for event in events:
         joined = _joined_events(merged[-1], event) if merged else None
@@ -213,7 +212,7 @@ def _merged(events: Iterable[Event]) -> list[Event]:
 
 
 def _joined_events(first: Event, second: Event) -> Event | None:
-    """Two deltas as one; None: they are of different things."""
+    """Two deltas joined into one; None if they are of different kinds or calls."""
     span = (first.span[0], second.span[1])
     match first, second:
         case (ContentDelta(text=text), ContentDelta(text=more)):
