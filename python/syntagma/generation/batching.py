@@ -177,15 +177,15 @@ class BatchLoop:
             finally:
                 self._end_turn()
 
-    def step(self) -> None:
-        """Advance all that may by one pass of the model, or wait until another thread did."""
+    def step(self) -> bool:
+        """Advance all that may by one pass of the model, or wait until another thread did; whether there were any."""
         with self._changed:
             if self._is_driven:
                 self._changed.wait()
-                return
+                return True
             self._is_driven = True
         try:
-            self._advance()
+            return self._advance()
         finally:
             self._end_turn()
 
@@ -209,8 +209,8 @@ class BatchLoop:
             self._batch.drop((number,))
         row.release()
 
-    def _advance(self) -> None:
-        self._read_prompts()
+    def _advance(self) -> bool:
+        has_read = self._read_prompts()
         going = {number: row for number, row in self._rows.items() if row.may_advance}
         while asking := [row for row in going.values() if row.asks is Asks.MASK]:
             self._mask(asking)
@@ -226,24 +226,28 @@ class BatchLoop:
             self._batch.drop(over)
             for number in over:
                 self._rows.pop(number).release()
+        return has_read or bool(going)
 
-    def _read_prompts(self) -> None:
-        """Read as much of the prompts as one pass may; those that came first are read first."""
+    def _read_prompts(self) -> bool:
+        """Read as much of the prompts as one pass may, the oldest first; returns whether anything was read."""
         while self._joining:
             self._rows[next(self._numbers)] = self._joining.popleft()
         room = self._batch.prompt_tokens_at_once
         whole = {}
+        has_part = False
         for number, row in self._rows.items():
             if row.is_read or row.is_over:
                 continue
             if len(row.unread) > room:
                 if room:
                     self._read_part(number, row, row.unread[:room])
+                    has_part = True
                 break
             whole[number] = row.unread
             room -= len(row.unread)
         if whole:
             self._compute(self._batch.prefill, whole)
+        return has_part or bool(whole)
 
     def _read_part(self, number: int, row: Row, token_ids: Sequence[int]) -> None:
         began = time.perf_counter()

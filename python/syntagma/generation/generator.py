@@ -157,14 +157,16 @@ class Generator:
         return generations
 
     @entry
-    def step(self) -> None:
+    def step(self) -> bool:
         """Let the model compute one step of all that is being generated, where the backend computes them together.
 
         For those who read several generations in one thread: after it, take what `is_ready`. Where each is computed
         alone, nothing is done.
+
+        Returns:
+            Whether there was anything to compute: not where all generations are over, or wait for their readers.
         """
-        if self._loop is not None:
-            self._loop.step()
+        return self._loop is not None and self._loop.step()
 
     @property
     def is_batching(self) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing
 
 from syntagma.decoding import TokenizerInfo
 from syntagma.decoding.upstream import TextLogprob
+from syntagma.events import Event
 from syntagma.generation.loop import Generation
 from syntagma.generation.values import Step, Written
 from syntagma.parsing import StreamParser
@@ -17,7 +18,9 @@ __all__ = ["written"]
 def written(
     generation: Generation, parser: StreamParser, info: TokenizerInfo, *, markers: Collection[str] = ()
 ) -> Iterator[Written]:
-    """What a parser makes of a generation, token by token; the generation is closed at the end.
+    """What a parser makes of a generation; the generation is closed at the end.
+
+    Where something is told of each token, each is a piece; else what is there already is one.
 
     Args:
         generation: just begun.
@@ -26,22 +29,28 @@ def written(
         markers: as for `Generation.read`.
     """
     with closing(generation):
-        began, logprobs_asked = False, generation.options.logprobs is not None
-        tells_fields = logprobs_asked or generation.options.explain
-        for step, events in generation.read(parser, markers=markers):
-            has_logprob = step is not None and logprobs_asked and not step.end
-            logprobs = (_logprob(step, info),) if step is not None and has_logprob else ()
-            metrics = generation.metrics if step is None or not began else None
-            stopped_by = generation.stopped_by if step is None else None
-            began = True
+        options = generation.options
+        tells_fields = options.logprobs is not None or options.explain
+        read = _one_by_one if tells_fields else Generation.read_together
+        began = False
+        for steps, events in read(generation, parser, markers=markers):
+            logprobs = () if options.logprobs is None else tuple(_logprob(step, info) for step in steps if not step.end)
             yield Written(
                 events=events,
                 logprobs=logprobs,
-                token_ids=() if step is None else (step.token_id,),
-                metrics=metrics,
-                stopped_by=stopped_by,
-                fields=generation.field_report if step is None and tells_fields else None,
+                token_ids=tuple(step.token_id for step in steps),
+                metrics=None if steps and began else generation.metrics,
+                stopped_by=None if steps else generation.stopped_by,
+                fields=generation.field_report if tells_fields and not steps else None,
             )
+            began = True
+
+
+def _one_by_one(
+    generation: Generation, parser: StreamParser, *, markers: Collection[str]
+) -> Iterator[tuple[Sequence[Step], list[Event]]]:
+    for step, events in generation.read(parser, markers=markers):
+        yield () if step is None else (step,), events
 
 
 def _logprob(step: Step, info: TokenizerInfo) -> TextLogprob:

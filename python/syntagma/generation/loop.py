@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections.abc
 import weakref
 from collections.abc import Collection, Iterator
 from typing import Literal
@@ -63,6 +64,11 @@ class Generation:
         return self._sequence.is_ready
 
     @property
+    def is_over(self) -> bool:
+        """Whether no further step is made; some may wait to be read."""
+        return self._sequence.is_over
+
+    @property
     def metrics(self) -> Metrics:
         """What it took so far, steps that wait for their reader included."""
         return self._sequence.metrics
@@ -76,12 +82,7 @@ class Generation:
                 read only if it is one of them: the closer of a call, for instance.
         """
         for step in self:
-            events: list[Event] = []
-            if not step.end:
-                # Token identity is known, so text that only looks like a special token stays text.
-                events = parser.feed(step.data) if step.cut else parser.feed_tokens((step.token_id,), self._info)
-            elif step.data.decode("utf-8", "replace") in markers:
-                events = parser.feed_tokens((step.token_id,), self._info)
+            events = self._fed(parser, (step,), markers)
             if step.logprob is not None:
                 self._note(parser, step, events)
             yield step, events
@@ -90,6 +91,41 @@ class Generation:
             if self._reading is not None:
                 self._reading.events(events)
             yield None, events
+
+    def read_together(
+        self, parser: StreamParser, *, markers: Collection[str] = ()
+    ) -> Iterator[tuple[collections.abc.Sequence[Step], list[Event]]]:
+        """As `read`, but steps that are there already are read at once: the parser has less to do than by single ones.
+
+        At the end come the events of its `finish`, with no steps. There is no field report.
+
+        Args:
+            parser: see `read`.
+            markers: see `read`.
+        """
+        made = self._sequence.steps
+        try:
+            while self._await_step():
+                # Others may be made in the meantime.
+                steps = [made.popleft() for _ in range(len(made))]
+                yield steps, self._fed(parser, steps, markers)
+        finally:
+            self._leave()
+        if self.finish_reason is not None:
+            yield (), parser.finish(self.finish_reason)
+
+    def _fed(
+        self, parser: StreamParser, steps: collections.abc.Sequence[Step], markers: Collection[str]
+    ) -> list[Event]:
+        """What a parser makes of steps that follow each other; one that a stop string cuts is the last of all."""
+        # Token identity is known, so text that only looks like a special token stays text.
+        whole = [
+            step.token_id
+            for step in steps
+            if not step.cut and (not step.end or step.data.decode("utf-8", "replace") in markers)
+        ]
+        events = parser.feed_tokens(whole, self._info) if whole else []
+        return [*events, *parser.feed(steps[-1].data)] if steps[-1].cut else events
 
     @property
     def field_report(self) -> FieldReport:
@@ -127,16 +163,21 @@ class Generation:
         self._leave()
 
     def _read_steps(self) -> Iterator[Step]:
-        sequence = self._sequence
         try:
-            while not sequence.is_cancelled:
-                if sequence.steps:
-                    yield sequence.steps.popleft()
-                elif sequence.error is not None:
-                    raise sequence.error
-                elif sequence.is_over:
-                    return
-                else:
-                    self._loop.drive(lambda: sequence.is_ready)
+            while self._await_step():
+                yield self._sequence.steps.popleft()
         finally:
             self._leave()
+
+    def _await_step(self) -> bool:
+        """Whether there is a further step; advances until it is known."""
+        sequence = self._sequence
+        while not sequence.is_cancelled:
+            if sequence.steps:
+                return True
+            if sequence.error is not None:
+                raise sequence.error
+            if sequence.is_over:
+                return False
+            self._loop.drive(lambda: sequence.is_ready)
+        return False

@@ -170,8 +170,9 @@ class Runner:
         choices = [self._choice(ready, index) for index in range(ready.request.n)]
         if len(choices) == 1:
             return choices[0]
-        # An engine elsewhere writes several at once; what computes here is asked for one after another.
-        return _one_by_one(choices) if ready.served.computes else in_turn(choices)
+        # Where each is computed by itself, several at once would only make the first wait for the others.
+        is_alone = ready.served.computes and ready.served.rounds is None
+        return _one_by_one(choices) if is_alone else in_turn(choices)
 
     async def _choice(self, ready: Ready, index: int) -> AsyncGenerator[Happening, None]:
         request = ready.request

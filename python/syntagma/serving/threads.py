@@ -12,6 +12,8 @@ from typing import Generic, TypeVar
 __all__ = ["ThreadStream", "put_all"]
 
 T = TypeVar("T")
+_MOST = 64
+"""items that wait for their reader, at most"""
 
 
 class _End:
@@ -28,12 +30,20 @@ class ThreadStream(Generic[T]):
 
     Attributes:
         cancelled: nobody reads any more.
+        on_room: is called, from the event loop, when the reader has caught up after there was no room, and when the
+            stream is cancelled. By default it lets `put` go on.
     """
 
     def __init__(self, executor: Executor, work: Callable[[ThreadStream[T]], None]) -> None:
         self._loop = asyncio.get_running_loop()
         self._queue: asyncio.Queue[T | _End] = asyncio.Queue()
         self.cancelled = threading.Event()
+        self._put = self._read = 0
+        """items so far; the one is counted by who writes, the other by who reads, so that no lock is needed"""
+        self._is_awaited = False
+        """whether who writes waits for room"""
+        self._has_room = threading.Event()
+        self.on_room: Callable[[], None] = self._has_room.set
         self._over = False
         self._work = work
         self._future = executor.submit(self._run)
@@ -43,6 +53,7 @@ class ThreadStream(Generic[T]):
         self.cancelled.set()
         self._future.cancel()
         self._queue.put_nowait(_End(error))
+        self.on_room()
 
     async def aclose(self) -> None:
         """Stop; see `cancel`."""
@@ -60,6 +71,10 @@ class ThreadStream(Generic[T]):
             if item.error is not None:
                 raise item.error
             raise StopAsyncIteration
+        self._read += 1
+        if self._is_awaited and self._put - self._read <= _MOST // 2:
+            self._is_awaited = False
+            self.on_room()
         return item
 
     def _run(self) -> None:
@@ -71,15 +86,28 @@ class ThreadStream(Generic[T]):
             error = raised
         _call(self._loop, self._queue.put_nowait, _End(error))
 
+    def room(self) -> int:
+        """How many items may be put before the reader must catch up; where it is none, `on_room` is called then."""
+        # Announced before it is looked at: else the reader could catch up in between, and tell nobody.
+        self._is_awaited = True
+        room = max(_MOST - (self._put - self._read), 0)
+        if room:
+            self._is_awaited = False
+        return room
+
     def put(self, item: T) -> None:
-        """Hand an item to the reader; from any thread."""
-        _call(self._loop, self._queue.put_nowait, item)
+        """Hand an item to the reader, or wait until it has caught up; from `work`."""
+        while not self.room() and not self.cancelled.is_set():
+            self._has_room.wait()
+            self._has_room.clear()
+        put_all([(self, item)])
 
 
 def put_all(items: Sequence[tuple[ThreadStream[T], T]]) -> None:
-    """Hand items to the readers of several streams; each event loop is woken once."""
+    """Hand items to the readers of several streams, whether or not they have room; each event loop is woken once."""
     loops: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Queue[T | _End], T]]] = {}
     for stream, item in items:
+        stream._put += 1
         loops.setdefault(stream._loop, []).append((stream._queue, item))
     for loop, queued in loops.items():
         _call(loop, _put_queued, queued)
