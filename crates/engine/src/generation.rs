@@ -16,6 +16,7 @@ use crate::error::{Error, ErrorKind};
 use crate::layers::{Layer, Layers};
 use crate::limits::{Fuel, Limits};
 use crate::mask::{Composer, Mask, Memo, Shared, Step, plain_row};
+use crate::tuning;
 use crate::vocabulary::Vocabulary;
 
 /// How much a [`CompiledGrammar`](crate::CompiledGrammar) holds at the moment.
@@ -74,9 +75,6 @@ pub(crate) struct Found {
     /// taken over.
     carried: usize,
 }
-
-/// A recogniser that has outgrown what it began with by this factor is given up, if there is too much.
-const OUTGROWN: usize = 2;
 
 /// The newest generation of a compiled grammar.
 #[derive(Debug)]
@@ -390,7 +388,7 @@ impl Generation {
             if found.memory_bytes() - carried > most / 2 {
                 found.relieve(Relief::Steps);
             }
-            if found.recognizer.memory_bytes() > OUTGROWN * carried + most / 2 {
+            if found.recognizer.memory_bytes() > tuning::OUTGROWN * carried + most / 2 {
                 self.retired.store(true, Ordering::Relaxed);
             }
             self.note_size(found.memory_bytes());
@@ -410,7 +408,7 @@ impl Generation {
         if relief != Relief::Everything {
             found.relieve(relief);
             self.note_size(found.memory_bytes());
-        } else if found.recognizer.memory_bytes() > OUTGROWN * found.carried {
+        } else if found.recognizer.memory_bytes() > tuning::OUTGROWN * found.carried {
             self.retired.store(true, Ordering::Relaxed);
         }
     }

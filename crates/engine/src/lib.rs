@@ -38,6 +38,7 @@ mod limits;
 mod mask;
 mod matcher;
 mod position;
+mod tuning;
 mod vocabulary;
 
 use syntagma_grammar::maps;

@@ -1,6 +1,7 @@
 //! Bounds on the engine's work and memory, and the fuel that enforces the former.
 
 use crate::error::Error;
+use crate::tuning;
 
 /// Bounds on work and memory; every bound is inclusive. The defaults are the library's documented ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,10 +41,6 @@ impl Default for Limits {
     }
 }
 
-/// What a new residual takes in a compilation that has made many: some hundred nanoseconds and as many bytes, where looking
-/// at one that is there takes a fraction. Calls on a matcher, which make few, count both alike.
-const RESIDUAL: usize = 6;
-
 /// Work that one call may still do.
 #[derive(Debug)]
 pub(crate) struct Fuel {
@@ -64,7 +61,7 @@ impl Fuel {
             code: "E-LIMIT-COMPILE",
             limit: "compile_fuel",
             allowed: limits.compile_fuel,
-            residual: RESIDUAL,
+            residual: tuning::NEW_EXPRESSION_FUEL,
             terminal_residuals: limits.terminal_residuals,
         }
     }

@@ -12,15 +12,7 @@ use super::words::Words;
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::maps::{IdMap, SeededIndexSet};
-
-/// Bounds up to this are never far, however short the tokens are.
-const LEAST_FAR: u32 = 16;
-
-/// So many expressions of one terminal fit into the caches of a processor: each further one takes longer.
-const FEW: usize = 1 << 14;
-
-/// Facts of so many expressions lie side by side.
-const CHUNK: usize = 64;
+use crate::tuning;
 
 /// All expressions met so far.
 #[derive(Debug)]
@@ -54,7 +46,7 @@ impl Arena {
             branching: IdMap::default(),
             owner: 0,
             before: 0,
-            far: far.max(LEAST_FAR),
+            far: far.max(tuning::LEAST_FAR_BOUND),
             heap: 0,
         };
         let bytes = arena.byte_set(ByteSet::FULL);
@@ -105,12 +97,12 @@ impl Arena {
 
     pub(super) fn facts(&self, id: RegexId) -> &Facts {
         let at = id.0 as usize;
-        &self.facts[at / CHUNK][at % CHUNK]
+        &self.facts[at / tuning::FACTS_PER_CHUNK][at % tuning::FACTS_PER_CHUNK]
     }
 
     pub(super) fn facts_mut(&mut self, id: RegexId) -> &mut Facts {
         let at = id.0 as usize;
-        &mut self.facts[at / CHUNK][at % CHUNK]
+        &mut self.facts[at / tuning::FACTS_PER_CHUNK][at % tuning::FACTS_PER_CHUNK]
     }
 
     /// The number of a set of bytes.
@@ -126,8 +118,8 @@ impl Arena {
     fn complete(&mut self, at: usize) {
         let (mut facts, first) = self.facts_of(&self.nodes[at]);
         facts.first = self.byte_set(first);
-        if at % CHUNK == 0 {
-            self.facts.push(Vec::with_capacity(CHUNK));
+        if at % tuning::FACTS_PER_CHUNK == 0 {
+            self.facts.push(Vec::with_capacity(tuning::FACTS_PER_CHUNK));
         }
         if let Some(last) = self.facts.last_mut() {
             last.push(facts);
@@ -199,7 +191,7 @@ impl Arena {
 
     /// Checks that one more expression may be made.
     fn charge(&mut self, at: usize, fuel: &mut Fuel) -> Result<(), Error> {
-        let few = self.nodes.len() - self.before < FEW;
+        let few = self.nodes.len() - self.before < tuning::CHEAP_EXPRESSIONS;
         fuel.spend(if few { 1 } else { fuel.residual })?;
         if let Node::Alt(parts) | Node::And(parts) = &self.nodes[at] {
             self.heap += parts.len() * size_of::<RegexId>() + 16;

@@ -9,9 +9,7 @@ use super::residual::{Built, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::maps::SeededIndexMap;
-
-/// From so many literals on, alternatives are a table.
-const WORDS: usize = 8;
+use crate::tuning;
 
 /// Whether no two of some words are the same.
 fn words_differ(words: &[(u32, RegexId)]) -> bool {
@@ -156,7 +154,7 @@ impl Residuals {
         let literals = parts
             .iter()
             .filter(|&&part| self.literal_head(part).is_some());
-        let many = literals.count() >= WORDS;
+        let many = literals.count() >= tuning::WORDS_OF_A_TABLE;
         let mut groups: SeededIndexMap<Head, Vec<RegexId>> = SeededIndexMap::default();
         for part in parts {
             let (head, tail) = self.split(part);
@@ -212,7 +210,7 @@ impl Residuals {
                 }
             }
         }
-        if words.len() >= WORDS {
+        if words.len() >= tuning::WORDS_OF_A_TABLE {
             let end = words.len() as u32;
             let table = self.arena.intern_words(words);
             all.push(self.arena.words_from(table, 0, end, 0, fuel)?);

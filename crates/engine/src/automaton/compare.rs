@@ -6,24 +6,10 @@ use smallvec::SmallVec;
 use syntagma_grammar::ir::ByteSet;
 
 use super::expression::{Node, RegexId};
-use super::form::HEAVY;
 use super::residual::Residuals;
 use crate::error::Error;
 use crate::limits::Fuel;
-
-/// Up to so many bytes may lead a terminal and be no part of what it is about; reading the vocabulary by another set of
-/// them takes as long as reading it by a terminal.
-const BLANKS: u32 = 8;
-
-/// Work on finding out whether a count matters; after so many failures nobody tries again.
-const PROOF: u64 = 20_000;
-const FAILURES: u32 = 3;
-
-/// Counts are looked for in alternatives within each other up to this depth.
-const NESTING: u32 = 3;
-
-/// So many alternatives or fewer are compared one by one.
-const FEW: usize = 4;
+use crate::tuning;
 
 impl Residuals {
     /// An expression that words of up to `bytes` bytes, and what can be read of longer ones in so many bytes, cannot tell
@@ -35,7 +21,7 @@ impl Residuals {
         bytes: u32,
         fuel: &mut Fuel,
     ) -> Result<RegexId, Error> {
-        self.uncounted_within(id, bytes, NESTING, fuel)
+        self.uncounted_within(id, bytes, tuning::COMPARED_NESTING, fuel)
     }
 
     /// The same, as far as alternatives are within each other so often.
@@ -114,7 +100,7 @@ impl Residuals {
         fuel: &mut Fuel,
     ) -> Result<RegexId, Error> {
         let within = |residuals: &mut Self, part, fuel: &mut Fuel| match nesting.checked_sub(1) {
-            Some(nesting) if residuals.arena.facts(part).weight <= HEAVY => {
+            Some(nesting) if residuals.arena.facts(part).weight <= tuning::FORM_WEIGHT => {
                 residuals.uncounted_within(part, bytes, nesting, fuel)
             }
             _ => Ok(part),
@@ -153,7 +139,7 @@ impl Residuals {
         };
         let mut found = None;
         if let [a, b] = *parts
-            && self.counts.failures < FAILURES
+            && self.counts.failures < tuning::INCLUSION_FAILURES
         {
             for (counted, rest) in [(a, b), (b, a)] {
                 let facts = self.arena.facts(rest);
@@ -181,7 +167,7 @@ impl Residuals {
         if let Some(&known) = self.counts.consisting.get(&(part, all)) {
             return known;
         }
-        let mut some = fuel.up_to(PROOF);
+        let mut some = fuel.up_to(tuning::INCLUSION_FUEL);
         let known = self.prove(part, all, &mut some).unwrap_or_else(|_| {
             self.counts.failures += 1;
             false
@@ -324,7 +310,7 @@ impl Residuals {
         b: RegexId,
         fuel: &mut Fuel,
     ) -> Result<u32, Error> {
-        self.agreement_within(a, b, NESTING, fuel)
+        self.agreement_within(a, b, tuning::COMPARED_NESTING, fuel)
     }
 
     fn agreement_within(
@@ -418,10 +404,14 @@ impl Residuals {
         // Alternatives are in the order of their numbers.
         let own = |all: &[RegexId], others: &[RegexId]| -> Vec<RegexId> {
             let own = |part: &&RegexId| others.binary_search(part).is_err();
-            all.iter().filter(own).take(FEW + 1).copied().collect()
+            all.iter()
+                .filter(own)
+                .take(tuning::COMPARED_ALTERNATIVES + 1)
+                .copied()
+                .collect()
         };
         let (of_a, mut of_b) = (own(&all_a, &all_b), own(&all_b, &all_a));
-        if of_a.len() != of_b.len() || of_a.len() > FEW {
+        if of_a.len() != of_b.len() || of_a.len() > tuning::COMPARED_ALTERNATIVES {
             return Ok(0);
         }
         let mut bytes = u32::MAX;
@@ -454,7 +444,7 @@ impl Residuals {
             && let &Node::Repeat { inner, min: 0, max } = self.arena.node(head)
             && let &Node::Class(set) = self.arena.node(inner)
             && let set = self.arena.bytes(set)
-            && set.len() <= BLANKS
+            && set.len() <= tuning::LEAD_BYTES
             && !self.is_nullable(tail)
             && set.intersection(&self.first(tail)).is_empty()
         {

@@ -4,12 +4,7 @@ use super::expression::{Node, RegexId};
 use super::residual::Residuals;
 use crate::error::Error;
 use crate::limits::Fuel;
-
-/// More words than this are not looked at one by one.
-const WORDS: usize = 256;
-
-/// A byte that stands for as many words.
-const BYTES: u32 = 8;
+use crate::tuning;
 
 /// What a residual is: all but some words of a body, and a tail behind it.
 #[derive(Debug)]
@@ -97,7 +92,9 @@ impl Residuals {
         while let Some(id) = work.pop() {
             match self.arena.node(id) {
                 Node::Empty => words.push(Vec::new()),
-                Node::Class(set) if self.arena.bytes(*set).len() <= BYTES => {
+                Node::Class(set)
+                    if self.arena.bytes(*set).len() <= tuning::EXCLUDED_CLASS_BYTES =>
+                {
                     words.extend(self.arena.bytes(*set).iter().map(|byte| vec![byte]));
                 }
                 Node::Literal { bytes, at, tail } if *tail == RegexId::EMPTY => {
@@ -108,7 +105,7 @@ impl Residuals {
                     first,
                     end,
                     at,
-                } if (end - first) as usize <= WORDS => {
+                } if (end - first) as usize <= tuning::EXCLUDED_WORDS => {
                     let table = &self.arena.tables[table as usize];
                     if !table.tails().is_empty() {
                         return None;
@@ -119,10 +116,12 @@ impl Residuals {
                     };
                     words.extend((first..end).map(rest));
                 }
-                Node::Alt(parts) if parts.len() <= WORDS => work.extend(parts.iter().copied()),
+                Node::Alt(parts) if parts.len() <= tuning::EXCLUDED_WORDS => {
+                    work.extend(parts.iter().copied())
+                }
                 _ => return None,
             }
-            if words.len() > WORDS {
+            if words.len() > tuning::EXCLUDED_WORDS {
                 return None;
             }
         }

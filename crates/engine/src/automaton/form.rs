@@ -7,10 +7,7 @@
 use super::expression::{Node, RegexId};
 use super::residual::Residuals;
 use crate::context::EngineContext;
-
-/// What consists of more expressions is hardly ever met in two grammars, and takes longer to compare than to read the
-/// vocabulary by.
-pub(super) const HEAVY: u32 = 1_000;
+use crate::tuning;
 
 const PRIME: u64 = (1 << 61) - 1;
 
@@ -67,7 +64,7 @@ impl Form {
 impl Residuals {
     /// The number of an expression; None for those of which it would take longer than it is worth.
     pub(crate) fn fingerprint(&mut self, root: RegexId) -> Option<u128> {
-        if self.arena.facts(root).weight > HEAVY {
+        if self.arena.facts(root).weight > tuning::FORM_WEIGHT {
             return None;
         }
         let mut work = vec![root];

@@ -8,10 +8,7 @@ use super::expression::RegexId;
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::maps::IdMap;
-
-/// Places that a table may have, and rounds; beyond them there is none.
-pub(super) const PLACES: usize = 4_096;
-const ROUNDS: usize = 4_096;
+use crate::tuning;
 
 type Places = Box<[u64]>;
 
@@ -141,7 +138,7 @@ pub(super) fn rounds(
         }
         known.insert(set.clone(), rounds.len());
         rounds.push(set);
-        if rounds.len() > ROUNDS {
+        if rounds.len() > tuning::LENGTHS_ROUNDS {
             return Ok(None);
         }
     };

@@ -7,21 +7,12 @@
 
 use super::bounds::{Bounds, Taken};
 use super::expression::{Node, RegexId};
-use super::length_table::{PLACES, rounds};
+use super::length_table::rounds;
 use super::residual::Residuals;
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::maps::IdIndexSet;
-
-/// Bounds up to this are searched through.
-const SMALL: u32 = 4;
-
-/// Intersections of more parts are searched through, too.
-const PARTS: usize = 16;
-
-/// Work on one table: beyond it there is none. After so many failures nobody tries again.
-const WORK: u64 = 400_000;
-const FAILURES: u32 = 3;
+use crate::tuning;
 
 impl Residuals {
     /// An intersection with a count without its upper bound, and with a lower one of at most so many units; and while how
@@ -58,7 +49,7 @@ impl Residuals {
             return Ok(None);
         };
         // One count after the other is taken out of an intersection, each within the question about the last.
-        if parts.len() > PARTS {
+        if parts.len() > tuning::COUNTED_PARTS {
             return Ok(None);
         }
         if let Some(&known) = self.lengths.intersections.get(&id) {
@@ -72,7 +63,11 @@ impl Residuals {
             .find_map(|(index, &part)| Some((index, self.count_at_end(part)?)));
         let result = match found {
             // Without a table lower bounds are searched through.
-            Some((_, (_, bounds))) if bounds.min > 0 && self.lengths.failures >= FAILURES => None,
+            Some((_, (_, bounds)))
+                if bounds.min > 0 && self.lengths.failures >= tuning::LENGTHS_FAILURES =>
+            {
+                None
+            }
             Some((index, (inner, bounds))) => {
                 let mut spine = self.spine(parts[index]);
                 fuel.spend(spine.len())?;
@@ -102,7 +97,8 @@ impl Residuals {
         }
         match *self.arena.node(last) {
             Node::Repeat { inner, min, max }
-                if min > SMALL || max.is_some_and(|max| max > SMALL) =>
+                if min > tuning::SEARCHED_BOUND
+                    || max.is_some_and(|max| max > tuning::SEARCHED_BOUND) =>
             {
                 Some((inner, Bounds { min, max }))
             }
@@ -159,10 +155,10 @@ impl Residuals {
         if let Some(&known) = self.lengths.places.get(&counter) {
             return Ok(known);
         }
-        if self.lengths.failures >= FAILURES {
+        if self.lengths.failures >= tuning::LENGTHS_FAILURES {
             return Ok(None);
         }
-        let mut some = fuel.up_to(WORK);
+        let mut some = fuel.up_to(tuning::LENGTHS_FUEL);
         let before = some.left();
         let table = self.measure(counter, &mut some);
         fuel.spend((before - some.left()) as usize)?;
@@ -209,7 +205,7 @@ impl Residuals {
                 }
                 from[to][units].push(at as u32);
             }
-            if order.len() > PLACES {
+            if order.len() > tuning::LENGTHS_STATES {
                 return Ok(false);
             }
             at += 1;

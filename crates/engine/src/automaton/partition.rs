@@ -7,6 +7,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::maps::{IdMap, SeededMap, SeededSet};
+use crate::tuning;
 use syntagma_grammar::ir::ByteSet;
 
 /// Class of each byte, numbered by first appearance.
@@ -30,9 +31,6 @@ struct Members {
     bytes: [u8; 256],
     ends: Vec<u16>,
 }
-
-/// So many partitions may be known; then all are forgotten, and those in use live on.
-const MOST: usize = 8_192;
 
 /// The partitions of the process.
 #[derive(Debug, Default)]
@@ -77,7 +75,9 @@ impl Eq for ByMap {}
 impl Known {
     /// The partition with a map. What is remembered under a key is bounded, too.
     fn partition(&mut self, map: Map) -> Arc<Partition> {
-        if self.all.len() + self.of_set.len() + self.of_bytes.len() + self.meets.len() > 4 * MOST {
+        if self.all.len() + self.of_set.len() + self.of_bytes.len() + self.meets.len()
+            > 4 * tuning::KEPT_PARTITIONS
+        {
             let made = self.made;
             *self = Self {
                 made,

@@ -8,6 +8,7 @@ use super::residual::Residuals;
 use super::unit::Unit;
 use crate::error::Error;
 use crate::limits::Fuel;
+use crate::tuning;
 use crate::vocabulary::{ASCII, Below, PLACES, place_behind};
 
 /// The first byte of characters of more than one byte.
@@ -15,9 +16,6 @@ const LEAD: u8 = 0xc2;
 
 /// More residuals than this between the bytes of characters are too many.
 const WITHIN: usize = 2 * PLACES;
-
-/// So much of what every word has is enough to know.
-const NEEDS: usize = 16;
 
 /// Bytes that continue a character, by place: how many, and which may come first.
 const CONTINUATIONS: [(usize, u8, u8); PLACES] = [
@@ -282,7 +280,7 @@ impl Residuals {
         };
         let mut rest = Some(id);
         while let Some(part) = rest
-            && need.some.len() < NEEDS
+            && need.some.len() < tuning::NECESSARY_BYTES
         {
             let (head, tail) = self.split(part);
             match *self.arena.node(head) {
@@ -291,7 +289,7 @@ impl Residuals {
                     let literal = &self.arena.literals[bytes as usize][at as usize..];
                     literal
                         .iter()
-                        .take(NEEDS)
+                        .take(tuning::NECESSARY_BYTES)
                         .for_each(|&byte| need.all.insert(byte));
                 }
                 _ => {}

@@ -9,12 +9,7 @@ use syntagma_grammar::ir::ByteSet;
 use super::expression::RegexId;
 use super::facts::Facts;
 use super::size::Size;
-
-/// So many words have notes of their own together.
-const BLOCK: usize = 32;
-
-/// To compare a word takes as long as so many expressions, beside what reading it costs.
-const WEIGHT: u32 = 8;
+use crate::tuning;
 
 /// Different words in their order, each with what follows it.
 #[derive(Debug)]
@@ -28,7 +23,7 @@ pub(super) struct Words {
     text: Box<[u8]>,
     starts: Box<[u32]>,
     spans: Box<[Span]>,
-    /// For every [`BLOCK`] words.
+    /// For every [`tuning::WORDS_PER_BLOCK`] words.
     blocks: Box<[Span]>,
 }
 
@@ -107,12 +102,12 @@ impl Words {
                 most: tail.most.saturating_add(length),
                 farthest: shortest,
                 within: tail.within,
-                weight: tail.weight.saturating_add(WEIGHT),
+                weight: tail.weight.saturating_add(tuning::WORD_WEIGHT),
             });
         }
         starts.push(text.len() as u32);
         let all = |block: &[Span]| block.iter().fold(Span::NONE, Span::with);
-        self.blocks = spans.chunks(BLOCK).map(all).collect();
+        self.blocks = spans.chunks(tuning::WORDS_PER_BLOCK).map(all).collect();
         (self.text, self.starts, self.spans) = (text.into(), starts.into(), spans.into());
     }
 
@@ -193,9 +188,9 @@ impl Words {
         let mut all = Span::NONE;
         let (mut word, end) = (words.start as usize, words.end as usize);
         while word < end {
-            if word % BLOCK == 0 && word + BLOCK <= end {
-                all = all.with(&self.blocks[word / BLOCK]);
-                word += BLOCK;
+            if word % tuning::WORDS_PER_BLOCK == 0 && word + tuning::WORDS_PER_BLOCK <= end {
+                all = all.with(&self.blocks[word / tuning::WORDS_PER_BLOCK]);
+                word += tuning::WORDS_PER_BLOCK;
             } else {
                 all = all.with(&self.spans[word]);
                 word += 1;

@@ -19,10 +19,8 @@ use crate::generation::{Found, Generation};
 use crate::limits::Fuel;
 use crate::mask::{Step, allow};
 use crate::position::Position;
+use crate::tuning;
 use crate::vocabulary::bitmask_words;
-
-/// At most so many pieces are kept, those with the lowest counts.
-const PIECES: usize = 64;
 
 /// A piece with what has been counted on the way to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -589,7 +587,7 @@ impl Ledger {
             if branches.iter().any(is_worse) {
                 continue;
             }
-            if branches.len() == PIECES {
+            if branches.len() == tuning::BUDGET_BRANCHES {
                 whole = false;
                 break;
             }

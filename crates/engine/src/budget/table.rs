@@ -11,11 +11,8 @@ use crate::earley::{Frames, Recognizer, StateId};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::maps::{IdIndexSet, IdMap};
+use crate::tuning;
 use crate::vocabulary::{ASCII, Below, Vocabulary};
-
-/// Tokens that were followed are forgotten beyond so many, effects on the vocabulary beyond so many bytes.
-const KEPT_TOKENS: usize = 1 << 16;
-const KEPT_BYTES: usize = 32 << 20;
 
 /// Stands for the length of a token where it must not matter.
 const ANY_LENGTH: u32 = 1 << 24;
@@ -208,7 +205,7 @@ impl Table {
             let read = read_symbols(piece, symbols, &mut self.parts, both, work.fuel)?;
             outcomes.extend(read.into_iter().map(|outcome| (outcome, 1)));
         }
-        if self.followed.len() == KEPT_TOKENS {
+        if self.followed.len() == tuning::BUDGET_TOKENS {
             self.followed.clear();
         }
         let outcomes: Readings = outcomes.into();
@@ -242,7 +239,7 @@ impl Table {
             });
         }
         let bytes: usize = list.iter().map(|group| group.tokens.len() * 4 + 64).sum();
-        if self.effect_bytes + bytes > KEPT_BYTES {
+        if self.effect_bytes + bytes > tuning::BUDGET_EFFECT_BYTES {
             self.effects.clear();
             self.effect_bytes = 0;
         }

@@ -17,12 +17,10 @@ use self::chart::Chart;
 use crate::error::Error;
 use crate::generation::Found;
 use crate::matcher::{GrammarMatcher, Input};
+use crate::tuning;
 
 /// Spans of labelled parts by label: where each begins and ends, in bytes of the text, in the order of their beginnings.
 pub type Captures = BTreeMap<Arc<str>, Vec<(usize, usize)>>;
-
-/// Units of work for each byte of the text, beside those of any call: a text of one reading takes some ten.
-const FUEL: usize = 64;
 
 impl GrammarMatcher {
     /// The captures of the text so far; every label of the grammar has an entry.
@@ -45,7 +43,9 @@ impl GrammarMatcher {
                 Input::Token(id) => vocabulary.token(id).len(),
                 Input::Text(bytes) => bytes.len(),
             });
-            let fuel = generation.fuel().with_more(bytes.sum::<usize>() * FUEL);
+            let fuel = generation
+                .fuel()
+                .with_more(bytes.sum::<usize>() * tuning::CAPTURE_FUEL_PER_BYTE);
             let mut chart = Chart::new(recognizer, fuel)?;
             for input in matcher.inputs() {
                 match input {

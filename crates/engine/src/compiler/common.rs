@@ -8,10 +8,8 @@ use syntagma_grammar::syntax::json_schema;
 use crate::compiled::CompiledGrammar;
 use crate::error::Error;
 use crate::matcher::GrammarMatcher;
+use crate::tuning;
 use crate::vocabulary::bitmask_words;
-
-/// Vocabularies with fewer tokens are read fast enough.
-const LARGE: usize = 4_096;
 
 /// A JSON text in pieces; in front of each it is asked what may come next.
 const PIECES: [&str; 24] = [
@@ -24,7 +22,7 @@ pub(super) fn learn(
     size: usize,
     compile: impl FnOnce(&Grammar) -> Result<Arc<CompiledGrammar>, Error>,
 ) {
-    if size < LARGE {
+    if size < tuning::LEARNT_VOCABULARY {
         return;
     }
     let (options, limits) = Default::default();

@@ -5,15 +5,12 @@
 //! left the engine. There is no lock here that could be left locked: whoever waits looks again a little later, which is
 //! soon enough, as a fork takes longer.
 
+use crate::tuning;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::sleep;
-use std::time::Duration;
 
 /// Set while the process is forked; the other bits count the threads at work.
 const CLOSED: usize = 1 << (usize::BITS - 1);
-
-/// How long whoever waits does so at a time.
-const A_WHILE: Duration = Duration::from_micros(50);
 
 /// Counts threads at work, until it is closed.
 #[derive(Debug, Default)]
@@ -30,7 +27,7 @@ impl ForkGate {
     pub(super) fn enter(&'static self) -> AtWork {
         // The count is right at every moment, so that a child may rely on it.
         while !self.change(|state| (state & CLOSED == 0).then_some(state + 1)) {
-            sleep(A_WHILE);
+            sleep(tuning::FORK_POLL);
         }
         AtWork(self)
     }
@@ -44,10 +41,10 @@ impl ForkGate {
     /// Closes it, and waits until everybody has left.
     pub(super) fn close(&self) {
         while !self.change(|state| (state & CLOSED == 0).then_some(state | CLOSED)) {
-            sleep(A_WHILE);
+            sleep(tuning::FORK_POLL);
         }
         while self.state.load(Ordering::Acquire) != CLOSED {
-            sleep(A_WHILE);
+            sleep(tuning::FORK_POLL);
         }
     }
 
@@ -74,7 +71,8 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::thread;
 
-    use super::{A_WHILE, ForkGate};
+    use super::ForkGate;
+    use crate::tuning;
 
     #[test]
     fn whoever_closes_waits_for_those_inside_and_keeps_others_out() {
@@ -94,7 +92,7 @@ mod tests {
             for _ in 0..50 {
                 GATE.close();
                 INSIDE.store(false, Ordering::SeqCst);
-                thread::sleep(A_WHILE);
+                thread::sleep(tuning::FORK_POLL);
                 assert!(!INSIDE.load(Ordering::SeqCst), "somebody is inside");
                 GATE.open();
             }

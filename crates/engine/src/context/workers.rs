@@ -6,9 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use super::fork_gate::{AtWork, ForkGate};
-
-/// Threads that are kept at most.
-const MAX_THREADS: usize = 64;
+use crate::tuning;
 
 /// Work that several threads can do together.
 pub(crate) trait Job: Send + Sync {
@@ -50,7 +48,7 @@ impl Workers {
         for _ in 0..helpers {
             queue.jobs.push_back(Arc::clone(job));
         }
-        while queue.threads < helpers.min(MAX_THREADS) {
+        while queue.threads < helpers.min(tuning::MAX_THREADS) {
             // A thread that begins has work to do in the allocator.
             let (workers, beginning) = (Arc::clone(self), gate.enter_for_new_thread());
             let thread = thread::Builder::new().name("syntagma".into());

@@ -4,16 +4,11 @@
 //! lie in chunks in the order in which they were made; a table by hash, which is a miss of every cache, is asked only for
 //! what hangs on an owner of many.
 
+use crate::tuning;
 use std::ops::{Index, IndexMut};
-
-/// A chunk holds so many values, as a power of two.
-const CHUNK: u32 = 12;
 
 /// The end of a list.
 pub(super) const NONE: u32 = u32::MAX;
-
-/// So many values of one owner are looked at one by one.
-const NEAR: usize = 4;
 
 /// Values by number, in chunks.
 #[derive(Debug)]
@@ -36,7 +31,9 @@ impl<T> Chunks<T> {
     /// How many numbers are taken, those that slices left out included.
     pub(super) fn len(&self) -> usize {
         let last = self.chunks.last();
-        last.map_or(0, |last| ((self.chunks.len() - 1) << CHUNK) + last.len())
+        last.map_or(0, |last| {
+            ((self.chunks.len() - 1) << tuning::ARENA_CHUNK) + last.len()
+        })
     }
 
     /// Bytes of the values; never less than before.
@@ -64,21 +61,25 @@ impl<T> Chunks<T> {
         if len == 0 {
             return &[];
         }
-        let at = (start & ((1 << CHUNK) - 1)) as usize;
-        &self.chunks[(start >> CHUNK) as usize][at..at + len as usize]
+        let at = (start & ((1 << tuning::ARENA_CHUNK) - 1)) as usize;
+        &self.chunks[(start >> tuning::ARENA_CHUNK) as usize][at..at + len as usize]
     }
 
     /// The number of the next value, of so many that lie side by side.
     fn room(&mut self, len: usize) -> u32 {
-        let full = |chunk: &Vec<T>| chunk.len() + len > 1 << CHUNK;
+        let full = |chunk: &Vec<T>| chunk.len() + len > 1 << tuning::ARENA_CHUNK;
         if self.chunks.last().is_none_or(full) {
             self.filled += self.chunks.last().map_or(0, Vec::capacity);
             let first = self.chunks.is_empty();
-            let room = if first { len } else { len.max(1 << CHUNK) };
+            let room = if first {
+                len
+            } else {
+                len.max(1 << tuning::ARENA_CHUNK)
+            };
             self.chunks.push(Vec::with_capacity(room));
         }
         let last = self.chunks.last().map_or(0, Vec::len);
-        ((self.chunks.len() - 1) << CHUNK | last) as u32
+        ((self.chunks.len() - 1) << tuning::ARENA_CHUNK | last) as u32
     }
 }
 
@@ -98,14 +99,16 @@ impl<T> Index<u32> for Chunks<T> {
 
     #[inline]
     fn index(&self, at: u32) -> &T {
-        &self.chunks[(at >> CHUNK) as usize][(at & ((1 << CHUNK) - 1)) as usize]
+        &self.chunks[(at >> tuning::ARENA_CHUNK) as usize]
+            [(at & ((1 << tuning::ARENA_CHUNK) - 1)) as usize]
     }
 }
 
 impl<T> IndexMut<u32> for Chunks<T> {
     #[inline]
     fn index_mut(&mut self, at: u32) -> &mut T {
-        &mut self.chunks[(at >> CHUNK) as usize][(at & ((1 << CHUNK) - 1)) as usize]
+        &mut self.chunks[(at >> tuning::ARENA_CHUNK) as usize]
+            [(at & ((1 << tuning::ARENA_CHUNK) - 1)) as usize]
     }
 }
 
@@ -186,7 +189,7 @@ pub(super) enum Near {
 /// Looks for a value in an owner's list, which begins at `head`.
 pub(super) fn near(head: u32, next: impl Fn(u32) -> u32, is: impl Fn(u32) -> bool) -> Near {
     let mut at = head;
-    for _ in 0..NEAR {
+    for _ in 0..tuning::LISTED_VALUES {
         if at == NONE {
             return Near::Missing;
         }

@@ -12,6 +12,7 @@ use crate::automaton::{Built, RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::maps::{IdMap, SeededMap};
+use crate::tuning;
 use crate::vocabulary::{MarkerPiece, Vocabulary};
 
 /// A place in a rule; the next place in the same rule has the next number.
@@ -22,13 +23,6 @@ pub(crate) struct Dot {
     /// Whose rule it is.
     pub(crate) lhs: u32,
 }
-
-/// So many terminals are built with the grammar. Those of a larger one wait until they may come next, if they are plain
-/// enough to be built while a text is read: no intersection or complement, and not above this weight.
-const EAGER: usize = 1_000;
-const LIGHT: u32 = 2_000;
-/// What such a terminal takes where its larger parts are those of others, too.
-const LATE_FUEL: usize = 8;
 
 /// A regular language in the grammar.
 #[derive(Debug, Clone)]
@@ -337,11 +331,11 @@ impl<'a> Resolver<'a> {
         let lnf = self.lnf;
         let regex = &lnf.symbols.regexes[index as usize];
         let next = Sym::new(View::Terminal(self.terminals.len() as u32));
-        if self.terminals.len() >= EAGER
-            && regex.weight() <= LIGHT
+        if self.terminals.len() >= tuning::EAGER_TERMINALS
+            && regex.weight() <= tuning::LATE_WEIGHT
             && let Some(wordless) = regex.is_wordless()
         {
-            self.fuel.spend(LATE_FUEL)?;
+            self.fuel.spend(tuning::LATE_FUEL)?;
             if wordless {
                 return Ok(None);
             }

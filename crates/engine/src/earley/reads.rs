@@ -5,7 +5,8 @@
 //! steps. A set that is reached on the way is known as far as its items; what they return to lies so deep below the first
 //! sets as the landing says, the further below, the deeper.
 
-use super::sets::{DEEP, Ended, Landing, SetId};
+use super::sets::{Ended, Landing, SetId};
+use crate::tuning;
 
 /// What has been looked into since [`Self::begin`].
 #[derive(Debug, Default)]
@@ -63,9 +64,9 @@ impl Reads {
             .iter()
             .map(|&(set, _)| self.offset(set))
             .try_fold(i32::MIN, |most, one| one.map(|one| most.max(one)));
-        let known = landing.depth < DEEP && landing.reach < DEEP;
+        let known = landing.depth < tuning::READ_DEPTH && landing.reach < tuning::READ_DEPTH;
         let Some(offset) = offset.filter(|_| known) else {
-            self.most = i32::from(DEEP);
+            self.most = i32::from(tuning::READ_DEPTH);
             return;
         };
         self.most = self.most.max(offset + i32::from(landing.depth));
@@ -78,9 +79,11 @@ impl Reads {
         self.offsets.capacity() * 8
     }
 
-    /// Ends; how deep it was looked, at most [`DEEP`].
+    /// Ends; how deep it was looked, at most [`tuning::READ_DEPTH`].
     pub(crate) fn finish(&mut self) -> u8 {
         self.on = false;
-        u8::try_from(self.most).unwrap_or(DEEP).min(DEEP)
+        u8::try_from(self.most)
+            .unwrap_or(tuning::READ_DEPTH)
+            .min(tuning::READ_DEPTH)
     }
 }

@@ -10,6 +10,7 @@ use crate::automaton::{FiredId, UnionId, Unions};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::maps::{IdHasher, IdIndexMap};
+use crate::tuning;
 
 /// An interned Earley set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -50,9 +51,6 @@ impl Landing {
         reach: 0,
     };
 }
-
-/// Depths are not known from here on.
-pub(crate) const DEEP: u8 = 64;
 
 /// A set. What was found out about it hangs on it.
 #[derive(Debug)]
@@ -138,10 +136,6 @@ impl CarriedSets {
     }
 }
 
-/// From so many items on, those that occur more than once are dropped whenever they may have doubled: in an ambiguous
-/// grammar nearly all do.
-const MANY: usize = 1_024;
-
 /// Work space of a landing.
 #[derive(Debug, Default)]
 struct Work {
@@ -160,13 +154,13 @@ impl Work {
         self.items.clear();
         self.rets.clear();
         (self.depth, self.reach) = (0, 0);
-        self.full = MANY;
+        self.full = tuning::SETTLED_ITEMS;
     }
 
     fn add(&mut self, item: Item) {
         if self.items.len() >= self.full {
             self.settle();
-            self.full = MANY.max(2 * self.items.len());
+            self.full = tuning::SETTLED_ITEMS.max(2 * self.items.len());
         }
         self.items.push(item);
     }
@@ -511,7 +505,7 @@ impl Sets {
         fuel.spend(count)?;
         for index in 0..count {
             let ((dot, ret), below) = self.continuation(set, sym, index, dots);
-            let depth = (depth + u8::from(below)).min(DEEP);
+            let depth = (depth + u8::from(below)).min(tuning::READ_DEPTH);
             let passed = self.put(dot, ret, depth, work, dots);
             fuel.spend(passed)?;
         }
@@ -531,7 +525,7 @@ impl Sets {
                     work.rets.push((ret, depth));
                 } else if known.depth < depth {
                     // The deepest way counts; instead of going it again, nothing is said of depths.
-                    work.depth = DEEP;
+                    work.depth = tuning::READ_DEPTH;
                 }
                 return passed;
             }

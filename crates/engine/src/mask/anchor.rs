@@ -2,6 +2,7 @@
 
 use syntagma_grammar::ir::ByteSet;
 
+use crate::tuning;
 use crate::vocabulary::Trie;
 
 /// A place in the vocabulary's trie, or many.
@@ -17,16 +18,13 @@ pub(super) enum Anchor {
     Lead(ByteSet, u32),
 }
 
-/// One in so many nodes is behind the first byte of a terminal that begins with few.
-const LEADING: usize = 64;
-
 impl Anchor {
     /// How many nodes there are at most.
     pub(super) fn size(self, trie: &Trie) -> usize {
         match self {
             Self::Root | Self::Runs(_) => trie.nodes().len(),
             // A terminal that something leads is read at few nodes: it begins with few bytes.
-            Self::Lead(..) => trie.nodes().len() / LEADING,
+            Self::Lead(..) => trie.nodes().len() / tuning::LEAD_SHARE,
             Self::Behind(node) => (trie.nodes()[node as usize].next - node) as usize,
         }
     }

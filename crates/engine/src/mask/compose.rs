@@ -24,16 +24,8 @@ use crate::earley::{Ended, Frames, Recognizer, SetId, State, StateId, Thread};
 use crate::error::Error;
 use crate::layers::{Layer, Layers};
 use crate::limits::{Fuel, Limits};
+use crate::tuning;
 use crate::vocabulary::{Trie, Vocabulary, bitmask_words};
-
-/// So many terminals or fewer are looked up one by one, however narrow.
-const FEW: usize = 2;
-
-/// A narrow terminal is looked up by itself if tokens leave it at so many nodes or fewer, or only narrow ones may follow.
-const FEW_EXITS: usize = 8;
-
-/// Terminals that begin with so many bytes or fewer may be blanks.
-const LOOPS: u32 = 8;
 
 /// What one grammar remembers of terminals, with work space.
 #[derive(Debug)]
@@ -96,10 +88,10 @@ impl Composer {
             out,
         };
         let mut left = parts_of(&threads, recognizer, fuel)?;
-        if left.len() > FEW {
+        if left.len() > tuning::FEW_TERMINALS {
             left = making.take(&left, Anchor::Root, Which::Wide, recognizer, fuel)?;
         }
-        if left.len() <= FEW {
+        if left.len() <= tuning::FEW_TERMINALS {
             left = making.take(&left, Anchor::Root, Which::All, recognizer, fuel)?;
         }
         making.narrow(left, recognizer, frames, &mut self.lane, fuel)?;
@@ -158,7 +150,7 @@ fn loops_of(parts: &[Part], residuals: &mut Residuals, fuel: &mut Fuel) -> Resul
     let mut loops = ByteSet::EMPTY;
     for &(residual, _, tag) in parts {
         let first = residuals.first(residual);
-        if first.len() > LOOPS {
+        if first.len() > tuning::LOOP_BYTES {
             continue;
         }
         residuals.set_owner(tag);
@@ -332,7 +324,10 @@ impl Making<'_> {
             .map_or(UnionId::DEAD, |set| recognizer.sets.union(set));
         let first = recognizer.unions.first(next);
         // Below many exits of a narrow terminal, wide ones would be looked up again and again; a walk meets them once.
-        if !wide && inside.exits.len() > FEW_EXITS && self.has_wide(next, recognizer, fuel)? {
+        if !wide
+            && inside.exits.len() > tuning::FEW_EXITS
+            && self.has_wide(next, recognizer, fuel)?
+        {
             return Ok(false);
         }
         let overlap = first.intersection(&inside.live);
@@ -504,9 +499,6 @@ impl Making<'_> {
     }
 }
 
-/// Up to so many tokens of a list are copied rather than shared.
-const SHORT: usize = 32;
-
 /// The tokens of a mask, as far as they are known.
 #[derive(Default)]
 struct Out {
@@ -519,7 +511,9 @@ impl Out {
     fn add(&mut self, tokens: &Tokens) {
         match tokens {
             Tokens::Row(row) => self.rows.push(Arc::clone(row)),
-            Tokens::List(list) if list.len() <= SHORT => self.ids.extend_from_slice(list),
+            Tokens::List(list) if list.len() <= tuning::COPIED_LIST => {
+                self.ids.extend_from_slice(list)
+            }
             Tokens::List(list) => self.lists.push(Arc::clone(list)),
         }
     }

@@ -6,15 +6,7 @@
 
 use crate::earley::{Recognizer, SetId, Sets, StateId};
 use crate::maps::{IdIndexSet, IdMap};
-
-/// The depths that are told apart; masks that need more are for their own states.
-const LADDER: [u8; 9] = [0, 1, 2, 3, 5, 8, 12, 20, 32];
-
-/// Items that may be looked at to find one state, or to remember it.
-const ITEMS: usize = 256;
-
-/// States that were too much to look at before nobody looks any more.
-const PATIENCE: u32 = 32;
+use crate::tuning;
 
 /// Masks by what was looked into; all of it can be forgotten at any time.
 #[derive(Debug, Default)]
@@ -37,15 +29,15 @@ pub(super) struct Depths {
 impl Depths {
     /// A state with a mask that is the mask of this one.
     pub(super) fn find(&mut self, recognizer: &Recognizer, state: StateId) -> Option<StateId> {
-        if self.too_much > PATIENCE {
+        if self.too_much > tuning::DEPTH_FAILURES {
             return None;
         }
-        let items = &mut ITEMS.clone();
+        let items = &mut { tuning::DEPTH_ITEMS };
         let shallow = self.state(recognizer, state, 0, items)?;
         let rungs = self.rungs.get(&shallow).copied();
         self.last = Some((state, shallow));
         let rungs = rungs?;
-        for (rung, &depth) in LADDER.iter().enumerate() {
+        for (rung, &depth) in tuning::DEPTHS.iter().enumerate() {
             if rungs >> rung & 1 == 1 {
                 let key = self.state(recognizer, state, depth, items)?;
                 if let Some(&known) = self.states.get(&key) {
@@ -58,13 +50,13 @@ impl Depths {
 
     /// Remembers that a state has a mask for which it was looked so deep.
     pub(super) fn remember(&mut self, recognizer: &Recognizer, state: StateId, depth: u8) {
-        let Some(rung) = LADDER.iter().position(|&rung| depth <= rung) else {
+        let Some(rung) = tuning::DEPTHS.iter().position(|&rung| depth <= rung) else {
             return;
         };
-        if self.too_much > PATIENCE {
+        if self.too_much > tuning::DEPTH_FAILURES {
             return;
         }
-        let items = &mut ITEMS.clone();
+        let items = &mut { tuning::DEPTH_ITEMS };
         let shallow = match self.last.take() {
             Some((known, shallow)) if known == state => Some(shallow),
             _ => self.state(recognizer, state, 0, items),
@@ -72,7 +64,7 @@ impl Depths {
         let Some(shallow) = shallow else {
             return;
         };
-        if let Some(key) = self.state(recognizer, state, LADDER[rung], items) {
+        if let Some(key) = self.state(recognizer, state, tuning::DEPTHS[rung], items) {
             self.heap += (key.len() + shallow.len()) * 4;
             *self.rungs.entry(shallow).or_insert(0) |= 1 << rung;
             self.states.insert(key, state);

@@ -5,10 +5,8 @@ use std::sync::Arc;
 
 use syntagma_grammar::ir::ByteSet;
 
+use crate::tuning;
 use crate::vocabulary::Trie;
-
-/// Fewer exits are sorted, more are counted by byte.
-const EXITS: usize = 8;
 
 /// Nodes of the vocabulary's trie at which a token leaves the terminal, by their bytes.
 #[derive(Debug)]
@@ -20,7 +18,7 @@ impl Exits {
     /// Puts nodes together that are at the same byte.
     pub(super) fn new(found: Vec<(u8, u32)>) -> Self {
         // Counting is several times as fast as sorting many, and of one byte their order does not matter.
-        if found.len() < EXITS {
+        if found.len() < tuning::SORTED_EXITS {
             let mut nodes = found;
             nodes.sort_unstable_by_key(|&(byte, _)| byte);
             return Self {

@@ -11,7 +11,8 @@ use std::sync::Arc;
 use syntagma_grammar::ir::ByteSet;
 
 use super::exits::Exits;
-use super::row::{List, SPARSE, allow, allow_all, is_allowed, refuse};
+use super::row::{List, allow, allow_all, is_allowed, refuse};
+use crate::tuning;
 use crate::vocabulary::{Vocabulary, bitmask_words};
 
 /// Tokens, as what takes less room.
@@ -41,7 +42,7 @@ impl Tokens {
         let order = vocabulary.trie().order();
         let ids_of = |run: Range<u32>| &order[run.start as usize..run.end as usize];
         let count: usize = runs.iter().map(Range::len).sum::<usize>() + more.clone().count();
-        if count <= SPARSE {
+        if count <= tuning::LISTED {
             let mut list = Vec::with_capacity(count);
             for run in runs {
                 list.extend_from_slice(ids_of(run.clone()));
@@ -137,7 +138,7 @@ pub(super) fn changed(
 ) -> Tokens {
     match known {
         known if removed.is_empty() && added.is_empty() => known.clone(),
-        Tokens::List(list) if list.len() + added.len() <= SPARSE => {
+        Tokens::List(list) if list.len() + added.len() <= tuning::LISTED => {
             let mut removed = removed.to_vec();
             removed.sort_unstable();
             let mut list = list.to_vec();

@@ -9,6 +9,7 @@ use crate::maps::IdMap;
 use crate::vocabulary::{ASCII, Below, Kinds};
 
 use super::safe::Safe;
+use crate::tuning;
 
 /// A residual on the way through a token, and in the highest bit whether the terminal may end in front of it; in the bit
 /// below whether it is on the way through words.
@@ -38,9 +39,6 @@ impl Rest {
 }
 
 const UNKNOWN: Rest = Rest(u32::MAX);
-
-/// More residuals than this get no row; they are looked up where they are met.
-const ROWS: usize = 4_096;
 
 /// What is known of one residual.
 #[derive(Debug)]
@@ -114,7 +112,7 @@ impl Lane {
             needs: OnceCell::new(),
             loops: 0,
         });
-        if (index as usize) < ROWS {
+        if (index as usize) < tuning::LANE_ROWS {
             self.rows.resize(self.rows.len() + 256, UNKNOWN);
         }
         self.numbers.insert((residual, ends), rest);

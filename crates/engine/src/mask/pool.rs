@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use super::row::{List, SPARSE, allow_all, allow_row};
+use super::row::{List, allow_all, allow_row};
 use super::shared::Shared;
 use crate::maps::{IdMap, SeededSet, hash_of};
-
-/// Up to so many are kept as lists beside a row that others use too.
-const BESIDE: usize = 800;
+use crate::tuning;
 
 /// The rows and lists that the masks of one grammar hold.
 #[derive(Debug, Default)]
@@ -27,7 +25,12 @@ impl Pool {
 
     /// Whether so many tokens are few enough to be kept as lists, beside a row or alone.
     pub(super) fn few(tokens: usize, row: bool) -> bool {
-        tokens <= if row { BESIDE } else { SPARSE }
+        tokens
+            <= if row {
+                tuning::LISTED_BESIDE_ROW
+            } else {
+                tuning::LISTED
+            }
     }
 
     /// The same row as others have it.

@@ -5,9 +5,6 @@ use std::sync::Arc;
 use std::ops::Range;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// Up to so many tokens are kept as a list.
-pub(super) const SPARSE: usize = 600;
-
 /// Tokens by id, in no order.
 pub(super) type List = Arc<[u32]>;
 

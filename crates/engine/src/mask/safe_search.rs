@@ -10,17 +10,8 @@ use super::safe::Safe;
 use crate::automaton::Residuals;
 use crate::error::Error;
 use crate::limits::Fuel;
+use crate::tuning;
 use crate::vocabulary::{ASCII, lead, place_behind};
-
-/// Fewer bytes than this are not worth looking for.
-const BYTES: u32 = 16;
-
-/// A byte that leads to where so many of the others are lost is left out.
-const LOST: u32 = 6;
-
-/// More residuals than this are too many: for logical expressions, which mostly look for a word, and where all is ASCII;
-/// for others, which mostly count.
-const MET: (usize, usize) = (24, 4);
 
 /// The first bytes of characters of more than one.
 const LEADS: RangeInclusive<u8> = 0xc2..=0xf4;
@@ -53,7 +44,7 @@ impl Met {
             return false;
         };
         let first = residuals.first(residual).ascii();
-        let admits = (self.ascii & !first).count_ones() < LOST;
+        let admits = (self.ascii & !first).count_ones() < tuning::KILLED_BYTES;
         if admits {
             self.between.push(rest);
         }
@@ -73,7 +64,7 @@ impl Lane {
             return Ok(());
         };
         let first = residuals.first(residual);
-        if first.ascii().count_ones() < BYTES {
+        if first.ascii().count_ones() < tuning::CLOSED_BYTES {
             return Ok(());
         }
         // What failed once because too much was met does so again where reading has led.
@@ -84,7 +75,7 @@ impl Lane {
             self.looks = false;
         }
         let loops = self.loops(rest);
-        if loops.count_ones() >= BYTES {
+        if loops.count_ones() >= tuning::CLOSED_BYTES {
             self.close(rest, loops, false, residuals, fuel)?;
         }
         Ok(())
@@ -102,7 +93,11 @@ impl Lane {
         let few = self.residual(start).is_none_or(|residual| {
             !residuals.is_logical(residual) && !residuals.first(residual).is_ascii()
         });
-        let most = if few { MET.1 } else { MET.0 };
+        let most = if few {
+            tuning::CLOSED_RESIDUALS_PLAIN
+        } else {
+            tuning::CLOSED_RESIDUALS
+        };
         let mut met = Met {
             between: vec![start],
             within: Vec::new(),
@@ -137,7 +132,7 @@ impl Lane {
                     }
                 }
             }
-            if met.ascii.count_ones() < BYTES || met.between.len() > most {
+            if met.ascii.count_ones() < tuning::CLOSED_BYTES || met.between.len() > most {
                 return Ok(false);
             }
         }

@@ -16,16 +16,8 @@ use crate::automaton::{RegexId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::maps::IdMap;
+use crate::tuning;
 use crate::vocabulary::{Below, Trie, Vocabulary, kinds_of};
-
-/// A walk beside another residual may visit one in so many nodes,
-const BESIDE: usize = 8;
-
-/// or so many in all.
-const MOST_BESIDE: usize = 6_000;
-
-/// A scan that has visited one in so many nodes is long: then it pays to look closely at what residuals read.
-const LONG: usize = 128;
 
 /// What a scan has found so far.
 struct Found {
@@ -176,7 +168,7 @@ impl Scan {
         let Self {
             lane, path, kept, ..
         } = self;
-        let long = vocabulary.trie().nodes().len() / LONG;
+        let long = vocabulary.trie().nodes().len() / tuning::LONG_SCAN_SHARE;
         let nodes = trie.nodes();
         let Some(first) = nodes.get(part.start) else {
             return Ok(());
@@ -257,8 +249,8 @@ impl Scan {
                 continue;
             }
             visited += 1;
-            lane.looking = visited > nodes.len() / LONG;
-            if visited > MOST_BESIDE && visited > at / BESIDE {
+            lane.looking = visited > nodes.len() / tuning::LONG_SCAN_SHARE;
+            if visited > tuning::DELTA_NODES && visited > at / tuning::DELTA_SHARE {
                 return Ok(None);
             }
             let before = path[depth - 1];

@@ -11,10 +11,8 @@ use super::inside::Inside;
 use super::runs::Runs;
 use super::scan::Scan;
 use crate::maps::{IdMap, SeededMap};
+use crate::tuning;
 use crate::vocabulary::Trie;
-
-/// So much of what is forgotten is given back whenever something is added.
-const GIVEN_BACK: usize = 16;
 
 /// Tokens of residuals by fingerprint. Nothing in it can be wrong for another grammar of the vocabulary, and all of it can
 /// be forgotten at any time: grammars keep what they use.
@@ -53,7 +51,7 @@ impl Table {
             self.before = Some(Box::new(before));
         }
         // To give all of it back at once takes longer than any mask.
-        let rest = self.forgotten.len().saturating_sub(GIVEN_BACK);
+        let rest = self.forgotten.len().saturating_sub(tuning::FREED_PER_PUT);
         self.forgotten.truncate(rest);
         self.bytes += bytes;
     }

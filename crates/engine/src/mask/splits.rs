@@ -18,6 +18,7 @@ use super::scan::Scan;
 use crate::automaton::Residuals;
 use crate::error::Error;
 use crate::limits::Fuel;
+use crate::tuning;
 use crate::vocabulary::{Trie, Vocabulary};
 
 /// The bytes of some.
@@ -27,9 +28,6 @@ fn bytes_of(leaves: &[Leave]) -> ByteSet {
         bytes
     })
 }
-
-/// Places for one byte; past these, the terminal is walked.
-const PLACES: usize = 32_768;
 
 /// What tokens have behind the places at which they may leave alike.
 type Left<'a> = (Leave, Vec<(u32, &'a [u8])>);
@@ -64,7 +62,7 @@ impl<'a> Rests<'a> {
     fn add(&mut self, id: u32, rest: &'a [u8]) {
         if self.may_have(rest) {
             let (_, rests) = &mut self.lists[usize::from(self.list[usize::from(rest[0])])];
-            if rests.len() <= PLACES {
+            if rests.len() <= tuning::SPLITS {
                 rests.push((id, rest));
             }
         }
@@ -72,7 +70,7 @@ impl<'a> Rests<'a> {
 
     fn splits(self) -> Vec<(Leave, Split)> {
         let split = |(leave, rests): Left<'_>| {
-            let few = rests.len() <= PLACES;
+            let few = rests.len() <= tuning::SPLITS;
             let trie = few.then(|| Arc::new(Trie::new(rests.into_iter())));
             (leave, Split(trie))
         };

@@ -14,19 +14,8 @@ use crate::error::Error;
 use crate::layers::{Layer, Layers};
 use crate::limits::{Fuel, Limits};
 use crate::maps::{IdMap, IdSet};
+use crate::tuning;
 use crate::vocabulary::{Trie, Vocabulary};
-
-/// Whole scans that one mask may cost; further terminals are walked.
-const SCANS: usize = 8;
-
-/// A terminal that may begin with so many bytes is compared with another before the vocabulary is read by it.
-const MANY: u32 = 32;
-
-/// Tokens of up to so many bytes are short: nearly all are.
-const NEAR: u32 = 32;
-
-/// A terminal is wide if it may begin with so many bytes behind each of which so many may follow.
-const WIDE: (usize, u32) = (9, 10);
 
 /// Marks what is made for comparison, which is not the terminal's own.
 const ASIDE: u32 = 1 << 31;
@@ -40,7 +29,11 @@ pub(super) struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     pub(super) fn new(vocabulary: &'a Vocabulary, limits: &'a Limits) -> Self {
-        let nodes = vocabulary.trie().nodes().len().saturating_mul(SCANS);
+        let nodes = vocabulary
+            .trie()
+            .nodes()
+            .len()
+            .saturating_mul(tuning::SCANS_PER_MASK);
         Self {
             vocabulary,
             limits,
@@ -227,10 +220,12 @@ impl Terminals {
         vocabulary: &Vocabulary,
         fuel: &mut Fuel,
     ) -> Result<Option<Inside>, Error> {
-        if residuals.first(shape).len() < MANY || !self.layers.has(Layer::Beside) {
+        if residuals.first(shape).len() < tuning::DELTA_FIRST_BYTES
+            || !self.layers.has(Layer::Beside)
+        {
             return Ok(None);
         }
-        let other = residuals.uncounted(residual, NEAR, fuel)?;
+        let other = residuals.uncounted(residual, tuning::SHORT_TOKEN, fuel)?;
         let differs = if residuals.is_logical(shape) {
             !residuals.same_head(other, shape)
         } else {
@@ -254,7 +249,7 @@ impl Terminals {
         if !known.is_whole() {
             return Ok(None);
         }
-        let other = (other, &*known, NEAR);
+        let other = (other, &*known, tuning::SHORT_TOKEN);
         self.shared
             .with_scan(|scan| scan.beside((aside, shape), other, residuals, vocabulary, fuel))
     }
@@ -345,17 +340,17 @@ impl Terminals {
         }
         let first = residuals.first(residual);
         let mut wide = 0;
-        if first.len() as usize >= WIDE.0 {
+        if first.len() as usize >= tuning::WIDE_FIRST_BYTES {
             residuals.set_owner(tag);
             for byte in first.iter() {
                 let rest = residuals.step(residual, byte, fuel)?;
-                wide += usize::from(residuals.first(rest).len() >= WIDE.1);
-                if wide >= WIDE.0 {
+                wide += usize::from(residuals.first(rest).len() >= tuning::WIDE_NEXT_BYTES);
+                if wide >= tuning::WIDE_FIRST_BYTES {
                     break;
                 }
             }
         }
-        let wide = wide >= WIDE.0;
+        let wide = wide >= tuning::WIDE_FIRST_BYTES;
         self.wide.insert(residual, wide);
         Ok(wide)
     }

@@ -7,6 +7,7 @@ use crate::automaton::{FiredId, UnionId};
 use crate::earley::{Frames, Recognizer, SetId, StateId, Thread};
 use crate::error::Error;
 use crate::limits::Fuel;
+use crate::tuning;
 use crate::vocabulary::{Trie, Vocabulary, bitmask_words};
 
 /// The tokens that may come next in a state, as a row, by one walk over the whole vocabulary. What other ways come to is
@@ -78,13 +79,6 @@ pub(super) trait Visitor {
     }
 }
 
-/// A walk looks for better ways than to visit all below a node if that is more than one of so many nodes of the trie, or
-/// more than [`LARGE`].
-const SHARE: usize = 1_024;
-
-/// Nodes below a node from which on a walk always does so.
-const LARGE: usize = 200;
-
 /// Lists the tokens and does nothing else.
 pub(super) struct Listed<'a>(pub(super) &'a mut Vec<u32>);
 
@@ -112,7 +106,7 @@ pub(super) fn walk(
     visitor: &mut impl Visitor,
 ) -> Result<(), Error> {
     let nodes = trie.nodes();
-    let large = (nodes.len() / SHARE).min(LARGE);
+    let large = (nodes.len() / tuning::ENTERED_SHARE).min(tuning::ENTERED_SUBTREE);
     rests.resize(trie.longest() + 1, UnionId::DEAD);
     let mut at = part.start;
     let above = match nodes.get(at) {

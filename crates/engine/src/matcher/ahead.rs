@@ -16,9 +16,7 @@ use crate::error::caught;
 use crate::generation::Generation;
 use crate::maps::IdMap;
 use crate::position::Position;
-
-/// For so many tasks a thread is worth waking.
-const WORTH: usize = 4;
+use crate::tuning;
 
 /// What is to be found out in one compiled grammar: the masks of places, or where tokens lead from them.
 struct Task {
@@ -90,7 +88,7 @@ pub(super) fn find_out<'a>(
         }
         tasks[at].wanted.push((state, token));
     }
-    let helpers = (threads - 1).min(tasks.len() / WORTH);
+    let helpers = (threads - 1).min(tasks.len() / tuning::TASKS_PER_HELPER);
     if helpers == 0 {
         return;
     }

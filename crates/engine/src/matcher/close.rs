@@ -5,9 +5,7 @@ use crate::distance::{Costs, Goal, Way};
 use crate::earley::StateId;
 use crate::error::Error;
 use crate::position::Position;
-
-/// Ways that bounds lead astray may have so many tokens.
-const LONGEST: usize = 1 << 16;
+use crate::tuning;
 
 impl GrammarMatcher {
     /// A shortest way to an accepting place, as tokens (without one that ends the turn); `None` if there is none of at
@@ -19,7 +17,7 @@ impl GrammarMatcher {
         }
         let mut matcher = self.fork();
         let mut tokens = Vec::new();
-        let most = budget.unwrap_or(LONGEST);
+        let most = budget.unwrap_or(tuning::CLOSE_TOKENS);
         while !matcher.is_accepting()? {
             let Some(mut way) = matcher.close_within(None)? else {
                 return Ok(None);

@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use crate::earley::StateId;
 use crate::position::Position;
-
-/// Steps of a block before it is sealed; what a fork copies at most.
-const BLOCK: usize = 64;
+use crate::tuning;
 
 /// Marks an input that is text; the rest of the word is an index into `Block::texts`. Token ids are below 2³¹.
 const TEXT: u32 = 1 << 31;
@@ -149,7 +147,7 @@ impl History {
     }
 
     pub(super) fn push(&mut self, input: Input<'_>, place: Position) {
-        if self.open.places.len() == BLOCK {
+        if self.open.places.len() == tuning::STEPS_PER_BLOCK {
             let steps = self.len();
             let generation = self.generation;
             let anew = Block {

@@ -26,9 +26,7 @@ use crate::error::{Error, ErrorKind, caught};
 use crate::generation::{Found, Generation};
 use crate::mask::Step;
 use crate::position::Position;
-
-/// At most so many bytes are told in advance.
-const JUMP_BYTES: usize = 16 << 10;
+use crate::tuning;
 
 /// Follows one text through a grammar.
 ///
@@ -236,7 +234,10 @@ impl GrammarMatcher {
                 recognizer, frames, ..
             } = &mut *matcher.generation.write();
             frames.load(recognizer.state(state));
-            while bytes.len() < JUMP_BYTES && !frames.top().accept && frames.top().fresh.is_none() {
+            while bytes.len() < tuning::JUMP_BYTES
+                && !frames.top().accept
+                && frames.top().fresh.is_none()
+            {
                 let next = recognizer.next_bytes(frames, &mut fuel)?;
                 let (1, Some(byte)) = (next.len(), next.iter().next()) else {
                     break;

@@ -3,9 +3,7 @@
 use syntagma_grammar::ir::ByteSet;
 
 use super::node::Node;
-
-/// Nodes with so many nodes below them are worth a note.
-pub(super) const LARGE: u32 = 4;
+use crate::tuning;
 
 /// Places inside a UTF-8 character, as far as they differ in what may follow; 0 is between characters.
 pub(crate) const PLACES: usize = 8;
@@ -176,7 +174,7 @@ impl Belows {
                 child = next as usize;
             }
             all[at] = below;
-            let is_large = nodes[at].next - at as u32 > LARGE;
+            let is_large = nodes[at].next - at as u32 > tuning::NOTED_SUBTREE;
             if is_large {
                 index[at] = large.len() as u32;
                 large.push(below);

@@ -1,7 +1,8 @@
 //! A flat depth-first trie: a walk is a scan with jumps over dead subtrees.
 
-use super::below::{Below, Belows, Kinds, LARGE};
+use super::below::{Below, Belows, Kinds};
 use super::node::Node;
+use crate::tuning;
 
 /// The bytes that a token may have: what [`Node::depth`] can count.
 pub(crate) const MAX_TOKEN_BYTES: usize = u16::MAX as usize;
@@ -112,7 +113,7 @@ impl Trie {
     #[inline]
     pub(crate) fn below(&self, node: usize) -> Option<&Below> {
         let Node { next, .. } = self.nodes[node];
-        if next - node as u32 <= LARGE {
+        if next - node as u32 <= tuning::NOTED_SUBTREE {
             return None;
         }
         self.belows.get(node)
