@@ -8,7 +8,7 @@ use crate::earley::Recognizer;
 use crate::error::Error;
 use crate::fingerprint;
 use crate::generation::{Basis, CompiledStats, Current, Generation};
-use crate::layers::{Layer, Layers};
+use crate::layers::Layers;
 use crate::limits::{Fuel, Limits};
 use crate::mask::Shared;
 use crate::vocabulary::Vocabulary;
@@ -80,12 +80,8 @@ impl CompiledGrammar {
         (verify, layers): (bool, Layers),
         shared: Arc<Shared>,
     ) -> Result<Self, Error> {
-        let (recognizer, start) = Recognizer::new(
-            &lnf,
-            &vocabulary,
-            layers.has(Layer::TailCalls),
-            &mut Fuel::compile(limits),
-        )?;
+        let (recognizer, start) =
+            Recognizer::new(&lnf, &vocabulary, layers, &mut Fuel::compile(limits))?;
         let basis = Arc::new(Basis {
             vocabulary,
             limits: limits.clone(),

@@ -10,6 +10,7 @@ use super::facts::Facts;
 use super::size::Size;
 use super::words::Words;
 use crate::error::Error;
+use crate::layers::Layers;
 use crate::limits::Fuel;
 use crate::maps::{IdMap, SeededIndexSet};
 use crate::tuning;
@@ -31,12 +32,14 @@ pub(super) struct Arena {
     before: usize,
     /// Bounds of repetitions above this are far: no token reaches them.
     far: u32,
+    /// The mechanisms in use.
+    pub(super) layers: Layers,
     pub(super) heap: usize,
 }
 
 impl Arena {
     /// No expressions but the simplest; tokens have up to `far` bytes.
-    pub(super) fn new(far: u32) -> Self {
+    pub(super) fn new(far: u32, layers: Layers) -> Self {
         let mut arena = Self {
             nodes: SeededIndexSet::default(),
             byte_sets: SeededIndexSet::default(),
@@ -47,6 +50,7 @@ impl Arena {
             owner: 0,
             before: 0,
             far: far.max(tuning::LEAST_FAR_BOUND),
+            layers,
             heap: 0,
         };
         let bytes = arena.byte_set(ByteSet::FULL);

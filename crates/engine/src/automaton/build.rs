@@ -7,6 +7,7 @@ use syntagma_grammar::ir::Regex;
 use super::expression::{Node, RegexId};
 use super::residual::{Built, Residuals};
 use crate::error::Error;
+use crate::layers::Layer;
 use crate::limits::Fuel;
 use crate::maps::SeededIndexMap;
 use crate::tuning;
@@ -154,7 +155,7 @@ impl Residuals {
         let literals = parts
             .iter()
             .filter(|&&part| self.literal_head(part).is_some());
-        let many = literals.count() >= tuning::WORDS_OF_A_TABLE;
+        let many = self.has(Layer::Tables) && literals.count() >= tuning::WORDS_OF_A_TABLE;
         let mut groups: SeededIndexMap<Head, Vec<RegexId>> = SeededIndexMap::default();
         for part in parts {
             let (head, tail) = self.split(part);

@@ -8,6 +8,7 @@ use syntagma_grammar::ir::ByteSet;
 use super::expression::{Node, RegexId};
 use super::residual::Residuals;
 use crate::error::Error;
+use crate::layers::Layer;
 use crate::limits::Fuel;
 use crate::tuning;
 
@@ -440,7 +441,8 @@ impl Residuals {
     /// An expression as up to so many bytes of a set, blanks mostly, before a rest that has a byte and begins with none of
     /// the set. For most expressions the set is empty and the rest is all.
     pub(crate) fn lead(&self, id: RegexId) -> (ByteSet, u32, RegexId) {
-        if let (head, Some(tail)) = self.split(id)
+        if self.has(Layer::Lead)
+            && let (head, Some(tail)) = self.split(id)
             && let &Node::Repeat { inner, min: 0, max } = self.arena.node(head)
             && let &Node::Class(set) = self.arena.node(inner)
             && let set = self.arena.bytes(set)

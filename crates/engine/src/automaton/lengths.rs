@@ -10,6 +10,7 @@ use super::expression::{Node, RegexId};
 use super::length_table::rounds;
 use super::residual::Residuals;
 use crate::error::Error;
+use crate::layers::Layer;
 use crate::limits::Fuel;
 use crate::maps::IdIndexSet;
 use crate::tuning;
@@ -49,7 +50,7 @@ impl Residuals {
             return Ok(None);
         };
         // One count after the other is taken out of an intersection, each within the question about the last.
-        if parts.len() > tuning::COUNTED_PARTS {
+        if parts.len() > tuning::COUNTED_PARTS || !self.has(Layer::Lengths) {
             return Ok(None);
         }
         if let Some(&known) = self.lengths.intersections.get(&id) {

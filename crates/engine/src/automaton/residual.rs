@@ -8,6 +8,7 @@ use super::derivatives::Derivatives;
 use super::expression::RegexId;
 use super::length_table::LengthTables;
 use super::unit::Units;
+use crate::layers::{Layer, Layers};
 use crate::maps::{IdMap, SeededMap};
 
 /// Residuals of the compound expressions that were built, so that what grammars share is built once.
@@ -54,9 +55,9 @@ pub(crate) struct Residuals {
 
 impl Residuals {
     /// No expressions but the simplest; tokens have up to `far` bytes.
-    pub(crate) fn new(far: u32) -> Self {
+    pub(crate) fn new(far: u32, layers: Layers) -> Self {
         Self {
-            arena: Arena::new(far),
+            arena: Arena::new(far, layers),
             derivatives: Derivatives::new(),
             fingerprints: IdMap::default(),
             counts: Counts::default(),
@@ -65,6 +66,11 @@ impl Residuals {
             units: Units::default(),
             lengths: LengthTables::default(),
         }
+    }
+
+    /// Whether a mechanism is in use.
+    pub(crate) fn has(&self, layer: Layer) -> bool {
+        self.arena.layers.has(layer)
     }
 
     /// Charges branching residuals to a terminal from now on.

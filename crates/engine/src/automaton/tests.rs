@@ -8,6 +8,7 @@ use syntagma_grammar::ir::{ByteSet, Regex};
 
 use super::classes::{Classes, ClassesId};
 use super::{Built, RegexId, Residuals};
+use crate::layers::Layers;
 use crate::limits::{Fuel, Limits};
 
 /// The last letter stands for every byte that no expression names.
@@ -123,7 +124,7 @@ proptest! {
         let all = words(LONGEST);
         let expected = meaning(&regex, &all);
         let mut fuel = Fuel::step(&Limits::default());
-        let mut residuals = Residuals::new(0);
+        let mut residuals = Residuals::new(0, Layers::default());
         let whole = residuals.build(&regex, &mut Built::default(), &mut fuel).unwrap();
         let whole = residuals.trim(whole, &mut fuel).unwrap();
         for word in &all {
@@ -164,7 +165,7 @@ fn prefix_free_text_up_to_a_marker_ends_at_the_marker() {
         .into(),
     );
     let mut fuel = Fuel::step(&Limits::default());
-    let mut residuals = Residuals::new(0);
+    let mut residuals = Residuals::new(0, Layers::default());
     let mut rest = residuals
         .build(&until, &mut Built::default(), &mut fuel)
         .unwrap();
@@ -181,7 +182,7 @@ fn tables_of_words_tell_every_byte_apart() {
         .map(|byte| Regex::literal(&[b'x', byte, byte]))
         .collect();
     let mut fuel = Fuel::step(&Limits::default());
-    let mut residuals = Residuals::new(0);
+    let mut residuals = Residuals::new(0, Layers::default());
     let whole = residuals
         .build(&Regex::alt(words), &mut Built::default(), &mut fuel)
         .unwrap();
@@ -206,7 +207,7 @@ fn equal_languages_of_usual_forms_are_one_residual() {
         b"on", b"one", b"ones", b"an", b"any", b"anyone", b"no", b"none",
     ];
     let mut fuel = Fuel::step(&Limits::default());
-    let mut residuals = Residuals::new(0);
+    let mut residuals = Residuals::new(0, Layers::default());
     let words = || Regex::alt(WORDS.map(Regex::literal).to_vec());
     let a = || Regex::literal(b"a");
     let star = || Regex::repeat(a(), 0, None);
@@ -262,7 +263,7 @@ fn alternatives_that_begin_with_literals_are_told_apart_by_a_search() {
     };
     let all = Regex::alt((0..10_000).map(sequence).collect());
     let mut fuel = Fuel::step(&Limits::default());
-    let mut residuals = Residuals::new(0);
+    let mut residuals = Residuals::new(0, Layers::default());
     let mut rest = residuals
         .build(&all, &mut Built::default(), &mut fuel)
         .unwrap();
@@ -369,7 +370,7 @@ proptest! {
         let regex = Regex::concat(vec![regex, Regex::literal(b"b")]);
         let mut fuel = Fuel::step(&Limits::default());
         let fuel = &mut fuel;
-        let mut residuals = Residuals::new(0);
+        let mut residuals = Residuals::new(0, Layers::default());
         let whole = residuals.build(&regex, &mut Built::default(), fuel).unwrap();
         let whole = residuals.trim(whole, fuel).unwrap();
         let plain = residuals.uncounted(whole, bytes, fuel).unwrap();
@@ -385,7 +386,7 @@ proptest! {
     fn forms_have_the_same_numbers_in_all_stores(regexes in prop::collection::vec(regexes(), 2..6)) {
         let mut fuel = Fuel::step(&Limits::default());
         let mut numbers = |regexes: &mut dyn Iterator<Item = &Regex>| -> Vec<(RegexId, Option<u128>)> {
-            let mut residuals = Residuals::new(0);
+            let mut residuals = Residuals::new(0, Layers::default());
             let mut built = Built::default();
             let mut number = |regex: &Regex| {
                 let id = residuals.build(regex, &mut built, &mut fuel).unwrap();

@@ -8,6 +8,7 @@ use super::classes::ClassesId;
 use super::expression::RegexId;
 use super::residual::Residuals;
 use crate::error::Error;
+use crate::layers::{Layer, Layers};
 use crate::limits::Fuel;
 use crate::maps::{IdIndexSet, IdMap, IdSet};
 
@@ -140,9 +141,9 @@ pub(crate) struct Unions {
 
 impl Unions {
     /// No unions but the empty one; tokens have up to `far` bytes.
-    pub(crate) fn new(far: u32) -> Self {
+    pub(crate) fn new(far: u32, layers: Layers) -> Self {
         let mut unions = Self {
-            residuals: Residuals::new(far),
+            residuals: Residuals::new(far, layers),
             interned: IdIndexSet::default(),
             rows: Vec::new(),
             transitions: Vec::new(),
@@ -162,6 +163,11 @@ impl Unions {
     /// How many bytes tokens have at most.
     pub(crate) fn far(&self) -> u32 {
         self.residuals.far()
+    }
+
+    /// The same store with nothing in it.
+    pub(crate) fn anew(&self) -> Self {
+        Self::new(self.far(), self.residuals.arena.layers)
     }
 
     pub(crate) fn residuals(&mut self) -> &mut Residuals {
@@ -256,7 +262,7 @@ impl Unions {
 
     /// Whether a byte leads anywhere, where that is known without a derivative.
     pub(crate) fn lives(&self, union: UnionId, byte: u8) -> Option<bool> {
-        if union.is_counted() {
+        if union.is_counted() || !self.residuals.has(Layer::Peeks) {
             return None;
         }
         if let Some(slot) = self.known_slot(union, byte)
@@ -373,6 +379,9 @@ impl Unions {
     fn arrive(&mut self, parts: Left, fuel: &mut Fuel) -> Result<UnionId, Error> {
         if parts.is_empty() {
             return Ok(UnionId::DEAD);
+        }
+        if !self.residuals.has(Layer::Counters) {
+            return Ok(self.intern(parts));
         }
         let mut far = Far::Nothing;
         for &(_, part) in &parts {

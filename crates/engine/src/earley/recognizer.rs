@@ -8,6 +8,7 @@ use super::sets::{Ended, Landing, RetId, SetId, Sets};
 use super::state::{Frames, State, StateId, States, Thread};
 use crate::automaton::{Carried, FiredId, Unions};
 use crate::error::Error;
+use crate::layers::{Layer, Layers};
 use crate::limits::Fuel;
 use crate::vocabulary::Vocabulary;
 
@@ -27,18 +28,18 @@ impl Recognizer {
     pub(crate) fn new(
         lnf: &Lnf,
         vocabulary: &Vocabulary,
-        tail_calls: bool,
+        layers: Layers,
         fuel: &mut Fuel,
     ) -> Result<(Self, StateId), Error> {
-        let mut unions = Unions::new(vocabulary.trie().longest() as u32);
+        let mut unions = Unions::new(vocabulary.trie().longest() as u32, layers);
         let mut dots = Dots::new(lnf, vocabulary, unions.residuals(), fuel)?;
-        dots.tail_calls = tail_calls;
+        dots.tail_calls = layers.has(Layer::TailCalls);
         Self::of_dots(dots, unions, fuel)
     }
 
     /// A recogniser of the same grammar that has found out nothing yet, and its state at the start of the text.
     pub(crate) fn anew(&self, fuel: &mut Fuel) -> Result<(Self, StateId), Error> {
-        let mut unions = Unions::new(self.unions.far());
+        let mut unions = self.unions.anew();
         let mut dots = self.dots.clone();
         let mut carried = Carried::default();
         for terminal in &mut dots.terminals {

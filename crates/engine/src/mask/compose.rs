@@ -88,10 +88,15 @@ impl Composer {
             out,
         };
         let mut left = parts_of(&threads, recognizer, fuel)?;
-        if left.len() > tuning::FEW_TERMINALS {
+        let few = if making.terminals.has(Layer::Few) {
+            tuning::FEW_TERMINALS
+        } else {
+            0
+        };
+        if left.len() > few {
             left = making.take(&left, Anchor::Root, Which::Wide, recognizer, fuel)?;
         }
-        if left.len() <= tuning::FEW_TERMINALS {
+        if left.len() <= few {
             left = making.take(&left, Anchor::Root, Which::All, recognizer, fuel)?;
         }
         making.narrow(left, recognizer, frames, &mut self.lane, fuel)?;
@@ -390,7 +395,7 @@ impl Making<'_> {
             together.sort_unstable();
             let place = Anchor::Lead(set, most);
             let together = self.take(&together, place, Which::Returning, recognizer, fuel)?;
-            let loops = if set.is_empty() && self.terminals.has(Layer::Within) {
+            let loops = if set.is_empty() && self.terminals.has(Layer::Runs) {
                 let residuals = recognizer.unions.residuals();
                 loops_of(&together, residuals, fuel)?
             } else {

@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 
 use crate::automaton::{Needs, Passage, Passed, RegexId, Residuals, Stretch};
 use crate::error::Error;
+use crate::layers::Layer;
 use crate::limits::Fuel;
 use crate::maps::IdMap;
 use crate::vocabulary::{ASCII, Below, Kinds};
@@ -76,8 +77,6 @@ pub(super) struct Lane {
     /// Places within words.
     places: Vec<Passage>,
     words: Way,
-    /// Whether [`Self::reads`] looks for anything.
-    pub(super) stretches: bool,
     /// Whether safe text is looked for, where the form says nothing: for a scan that is long already.
     pub(super) looking: bool,
     /// Whether it is worth while to look for all of it, and not only for what leads back.
@@ -228,11 +227,11 @@ impl Lane {
         residuals: &mut Residuals,
         fuel: &mut Fuel,
     ) -> Result<Reads, Error> {
-        if !self.stretches || rest.passes() {
+        if rest.passes() || !residuals.has(Layer::Stretches) {
             return Ok(Reads::Unknown);
         }
         let mut known = &self.known[rest.index()];
-        if self.looking && !known.looked {
+        if self.looking && !known.looked && residuals.has(Layer::Closed) {
             self.look(rest, residuals, fuel)?;
             known = &self.known[rest.index()];
         }

@@ -14,6 +14,7 @@ use super::row::allow_all;
 use super::walk;
 use crate::automaton::{RegexId, Residuals};
 use crate::error::Error;
+use crate::layers::Layer;
 use crate::limits::Fuel;
 use crate::maps::IdMap;
 use crate::tuning;
@@ -77,11 +78,6 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// Whether text that a repetition reads is skipped.
-    pub(super) fn use_stretches(&mut self, stretches: bool) {
-        self.lane.stretches = stretches;
-    }
-
     /// Reads what the vocabulary has at an anchor by a residual of a terminal.
     pub(super) fn whole(
         &mut self,
@@ -108,7 +104,7 @@ impl Scan {
         let tokens = vocabulary.plain();
         let mut plain = None;
         let first = residuals.first(front.rest);
-        if anchor == Anchor::Root && tokens.begin_within(&first) {
+        if anchor == Anchor::Root && residuals.has(Layer::Plain) && tokens.begin_within(&first) {
             match self.lane.reads(start, tokens.below(), residuals, fuel)? {
                 Reads::All { may_end } => {
                     plain = Some(tokens.row());

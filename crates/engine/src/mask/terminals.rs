@@ -180,7 +180,7 @@ impl Terminals {
         residuals: &mut Residuals,
         fuel: &mut Fuel,
     ) -> Option<Arc<Exclusion>> {
-        if !residuals.is_logical(residual) || !self.layers.has(Layer::Beside) {
+        if !residuals.is_logical(residual) || !self.layers.has(Layer::Exclusions) {
             return None;
         }
         if let Some(known) = self.exclusions.get(&residual) {
@@ -202,12 +202,9 @@ impl Terminals {
         vocabulary: &Vocabulary,
         fuel: &mut Fuel,
     ) -> Result<Inside, Error> {
-        let stretches = self.layers.has(Layer::Stretches);
         let front = front(place, part.1, residuals, vocabulary, &self.shared);
-        self.shared.with_scan(|scan| {
-            scan.use_stretches(stretches);
-            scan.whole(part, (place, front), residuals, vocabulary, fuel)
-        })
+        self.shared
+            .with_scan(|scan| scan.whole(part, (place, front), residuals, vocabulary, fuel))
     }
 
     /// The same only where another residual differs that treats short tokens alike: without the counts that those cannot
@@ -297,10 +294,8 @@ impl Terminals {
                     made
                 } else {
                     reading.spend(place)?;
-                    let stretches = self.layers.has(Layer::Stretches);
                     let front = front(place, shape, residuals, vocabulary, shared);
                     let made = shared.with_scan(|scan| {
-                        scan.use_stretches(stretches);
                         scan.splits(aside, (front, &unknown), residuals, vocabulary, fuel)
                     });
                     made.ok()?
@@ -384,6 +379,9 @@ fn shape(
     reading: &Reading,
     fuel: &mut Fuel,
 ) -> Option<RegexId> {
+    if !residuals.has(Layer::Unreachable) {
+        return Some(residual);
+    }
     residuals.set_owner(aside);
     let longest = reading.vocabulary.trie().longest() as u32;
     residuals.uncounted(residual, longest, fuel).ok()
