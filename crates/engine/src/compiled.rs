@@ -1,6 +1,6 @@
 //! A grammar brought together with a vocabulary.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use syntagma_grammar::ir::{Lnf, Report};
 
@@ -8,6 +8,7 @@ use crate::earley::Recognizer;
 use crate::error::Error;
 use crate::fingerprint;
 use crate::generation::{Basis, CompiledStats, Current, Generation};
+use crate::judge::Judge;
 use crate::layers::Layers;
 use crate::limits::{Fuel, Limits};
 use crate::mask::Shared;
@@ -24,10 +25,13 @@ pub struct CompiledGrammar {
     /// The panic after which nothing that was found out can be relied on.
     broken: OnceLock<Error>,
     current: Arc<Current>,
+    /// What every mask and step is checked by, if they are.
+    judge: Option<Mutex<Judge>>,
 }
 
 impl CompiledGrammar {
-    /// Compiles a grammar in normal form without any cache; `verify` makes matchers check every remembered mask.
+    /// Compiles a grammar in normal form without any cache; with `verify`, every mask and every step
+    /// of a matcher is checked as [`GrammarCompiler::with_verify`](crate::GrammarCompiler::with_verify) says.
     ///
     /// Errors: `E-GRAMMAR-EMPTY` where nothing matches, `E-VOCAB-TOKEN` for a token that the vocabulary lacks,
     /// `E-LIMIT-COMPILE`, `E-LIMIT-RESIDUALS`.
@@ -82,14 +86,18 @@ impl CompiledGrammar {
     ) -> Result<Self, Error> {
         let (recognizer, start) =
             Recognizer::new(&lnf, &vocabulary, layers, &mut Fuel::compile(limits))?;
+        let judge = verify.then(|| {
+            let dots = recognizer.dots.clone();
+            Judge::new(dots, Arc::clone(&vocabulary), limits)
+        });
         let basis = Arc::new(Basis {
             vocabulary,
             limits: limits.clone(),
-            verify,
             layers,
             shared,
         });
         Ok(Self {
+            judge: judge.map(Mutex::new),
             current: Current::new(Arc::clone(&basis), recognizer, start),
             basis,
             report,
@@ -117,6 +125,17 @@ impl CompiledGrammar {
         *self
             .fingerprint
             .get_or_init(|| fingerprint::of_grammar(&self.lnf))
+    }
+
+    /// What masks and steps are checked by, if they are.
+    pub(crate) fn judge(&self) -> Option<MutexGuard<'_, Judge>> {
+        let judge = self.judge.as_ref()?;
+        Some(judge.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether masks and steps are checked.
+    pub(crate) fn is_judged(&self) -> bool {
+        self.judge.is_some()
     }
 
     /// The panic that broke it, if one did.

@@ -12,10 +12,10 @@ use crate::budget::Tables;
 use crate::context::{EngineContext, Registered, Relief};
 use crate::distance::Costs;
 use crate::earley::{Frames, Recognizer, StateId};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::layers::{Layer, Layers};
 use crate::limits::{Fuel, Limits};
-use crate::mask::{Composer, Mask, Memo, Shared, Step, plain_row};
+use crate::mask::{Composer, Mask, Memo, Shared, Step, walked_row};
 use crate::tuning;
 use crate::vocabulary::Vocabulary;
 
@@ -41,7 +41,6 @@ pub struct CompiledStats {
 pub(crate) struct Basis {
     pub(crate) vocabulary: Arc<Vocabulary>,
     pub(crate) limits: Limits,
-    pub(crate) verify: bool,
     pub(crate) layers: Layers,
     pub(crate) shared: Arc<Shared>,
 }
@@ -264,13 +263,17 @@ impl Generation {
         }
     }
 
+    /// Where a token leads from a state, where that was found before.
+    pub(crate) fn known_step(&self, state: StateId, id: u32) -> Option<Step> {
+        self.read().memo.step(state, id)
+    }
+
     /// Where a token leads from a state.
     pub(crate) fn step(&self, state: StateId, id: u32) -> Result<Step, Error> {
-        let memo = self.basis.layers.has(Layer::Memo);
-        let known = memo.then(|| self.read().memo.step(state, id)).flatten();
-        if let Some(step) = known {
+        if let Some(step) = self.known_step(state, id) {
             return Ok(step);
         }
+        let memo = self.basis.layers.has(Layer::Memo);
         let found = &mut *self.write();
         let step = found.step(&self.basis.vocabulary, state, id, &mut self.fuel())?;
         if memo {
@@ -293,7 +296,7 @@ impl Generation {
         let found = self.read();
         match token {
             Some(id) => found.memo.step(state, id).is_some(),
-            None => !self.basis.verify && found.memo.mask(state).is_some(),
+            None => found.memo.mask(state).is_some(),
         }
     }
 
@@ -309,9 +312,7 @@ impl Generation {
 
     /// The mask of a state.
     pub(crate) fn mask(&self, state: StateId) -> Result<Mask, Error> {
-        if !self.basis.verify
-            && let Some(mask) = self.read().memo.mask(state)
-        {
+        if let Some(mask) = self.read().memo.mask(state) {
             return Ok(mask.clone());
         }
         let found = &mut *self.write();
@@ -333,39 +334,18 @@ impl Generation {
             memo.remember_same(shared, alike);
             memo.remember_same(state, alike);
         }
-        let known = memo.mask(shared).cloned();
-        let mut looked = None;
-        let mask = match known {
-            Some(mask) if !self.basis.verify => return Ok(mask),
-            Some(mask) => mask,
-            None if !self.basis.layers.has(Layer::Parts) => {
-                let fuel = &mut self.fuel();
-                let row = plain_row(recognizer, &self.basis.vocabulary, state, frames, fuel)?;
-                composer.of_row(&row)
-            }
-            None => {
-                let (mask, depth) = composer.mask(
-                    recognizer,
-                    &self.basis.vocabulary,
-                    shared,
-                    frames,
-                    &self.basis.limits,
-                )?;
-                looked = Some(depth);
-                mask
-            }
-        };
-        if self.basis.verify {
-            let fuel = &mut self.fuel();
-            let row = plain_row(recognizer, &self.basis.vocabulary, state, frames, fuel)?;
-            if !mask.equals(&row) {
-                return Err(Error::new(
-                    ErrorKind::Internal,
-                    "E-ENGINE-VERIFY",
-                    "a mask differs from the one that a plain walk finds",
-                ));
-            }
+        if let Some(mask) = memo.mask(shared) {
+            return Ok(mask.clone());
         }
+        let vocabulary = &self.basis.vocabulary;
+        let (mask, looked) = if self.basis.layers.has(Layer::Parts) {
+            let limits = &self.basis.limits;
+            let (mask, depth) = composer.mask(recognizer, vocabulary, shared, frames, limits)?;
+            (mask, Some(depth))
+        } else {
+            let row = walked_row(recognizer, vocabulary, state, frames, &mut self.fuel())?;
+            (composer.of_row(&row), None)
+        };
         if self.basis.layers.has(Layer::Memo) {
             memo.remember_mask(shared, mask.clone());
             if let Some(depth) = looked.filter(|_| depths) {

@@ -32,12 +32,14 @@ mod earley;
 mod error;
 mod fingerprint;
 mod generation;
+mod judge;
 mod jump;
 mod layers;
 mod limits;
 mod mask;
 mod matcher;
 mod position;
+mod sync;
 mod tuning;
 mod vocabulary;
 

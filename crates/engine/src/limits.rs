@@ -85,6 +85,14 @@ impl Fuel {
         }
     }
 
+    /// For reading a text and the vocabulary again in the plainest way.
+    pub(crate) fn judge(limits: &Limits) -> Self {
+        Self {
+            left: limits.step_fuel.saturating_mul(tuning::JUDGE_FUEL),
+            ..Self::step(limits)
+        }
+    }
+
     /// For taking over what could be made within limits before.
     pub(crate) fn endless() -> Self {
         Self {

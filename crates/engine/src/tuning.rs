@@ -198,6 +198,14 @@ pub(crate) const DEPTH_FAILURES: u32 = 32;
 /// Forgotten classifications that are freed whenever one is added: all at once would take longer than any mask.
 pub(crate) const FREED_PER_PUT: usize = 16;
 
+// ---- the judge of masks
+
+/// Times the fuel of a call that the judge may take: it reads the whole text and the whole vocabulary again.
+pub(crate) const JUDGE_FUEL: u64 = 64;
+
+/// Expressions that the judge remembers before it forgets all of them, a few hundred bytes each.
+pub(crate) const JUDGED_EXPRESSIONS: usize = 1 << 18;
+
 // ---- budgets
 
 /// Ways of reading a text, with their counts, that a matcher with budgets keeps: those with the lowest counts.

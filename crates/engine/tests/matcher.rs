@@ -512,6 +512,25 @@ fn a_mask_is_known_once_it_was_filled() {
 }
 
 #[test]
+fn a_step_is_known_once_it_was_asked_for() {
+    let mut m = matcher(&text("ab"));
+    let mut again = m.fork();
+    let (a, b) = (byte(b'a'), byte(b'b'));
+    assert_eq!(m.accept_known(a), None);
+    assert_eq!(m.steps(), 0);
+    for id in [a, b, EOS] {
+        let refused = if id == a { b } else { a };
+        assert!(!m.accept_token(refused).unwrap());
+        assert_eq!(again.accept_known(refused), Some(false));
+        assert!(m.accept_token(id).unwrap());
+        assert_eq!(again.accept_known(id), Some(true));
+        assert_eq!(again.steps(), m.steps());
+    }
+    assert!(again.is_terminated().unwrap());
+    assert_eq!(again.accept_known(EOS), None);
+}
+
+#[test]
 fn a_mask_that_was_found_is_written_later() {
     let mut m = matcher(&text("h"));
     let words = bitmask_words(m.compiled().vocabulary().size());

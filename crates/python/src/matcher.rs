@@ -84,9 +84,12 @@ impl GrammarMatcher {
     }
 
     fn accept_token(&mut self, py: Python<'_>, token_id: Given<u32>) -> PyResult<bool> {
-        self.inner
-            .accept_token(*token_id)
-            .map_err(|error| from_engine(py, &error))
+        let Self { inner, .. } = self;
+        // What is known takes less time than it takes to let the interpreter go; a step that is not may take a millisecond.
+        if let Some(taken) = inner.accept_known(*token_id) {
+            return Ok(taken);
+        }
+        released(py, || inner.accept_token(*token_id)).map_err(|error| from_engine(py, &error))
     }
 
     fn accept_bytes(&mut self, py: Python<'_>, data: Given<&[u8]>) -> PyResult<bool> {

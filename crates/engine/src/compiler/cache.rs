@@ -1,13 +1,14 @@
 //! Compiled grammars that are remembered: each is compiled by one thread while others wait, and those unused for longest
 //! go first.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use super::key::Key;
 use crate::compiled::CompiledGrammar;
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::maps::SeededMap;
+use crate::sync::{Condvar, Mutex, MutexGuard};
 
 /// How a [`GrammarCompiler`](crate::GrammarCompiler)'s cache fares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -180,5 +181,76 @@ impl Table {
             entries -= 1;
             bytes -= own;
         }
+    }
+}
+
+/// In every order of threads.
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use std::sync::Arc;
+
+    use loom::model;
+    use loom::sync::atomic::{AtomicUsize, Ordering};
+    use loom::thread;
+    use syntagma_grammar::ir::{Grammar, Lnf, Regex};
+
+    use super::super::key::Key;
+    use super::Cache;
+    use crate::compiled::CompiledGrammar;
+    use crate::error::Error;
+    use crate::limits::Limits;
+    use crate::vocabulary::{Vocabulary, VocabularyParts};
+
+    fn compile() -> Result<Arc<CompiledGrammar>, Error> {
+        let lnf = Lnf::new(&grammar(), &syntagma_grammar::Limits::default())?;
+        let parts = VocabularyParts {
+            tokens: vec![b"a".to_vec()],
+            ..VocabularyParts::default()
+        };
+        let vocabulary = Arc::new(Vocabulary::new(&parts)?);
+        let report = grammar().report().clone();
+        let limits = Limits::default();
+        CompiledGrammar::from_lnf(&lnf, report, vocabulary, &limits, false).map(Arc::new)
+    }
+
+    fn grammar() -> Grammar {
+        Grammar::from_regex(Regex::literal(b"a"))
+    }
+
+    /// Two threads ask for one grammar; so many of the compilations, from the first on, fail.
+    fn ask_twice(failing: usize) {
+        model(move || {
+            let cache = Arc::new(Cache::default());
+            let compilations = Arc::new(AtomicUsize::new(0));
+            let ask = {
+                let (cache, compilations) = (Arc::clone(&cache), Arc::clone(&compilations));
+                move || {
+                    let build = || {
+                        if compilations.fetch_add(1, Ordering::Relaxed) < failing {
+                            return Err(Error::grammar("E-GRAMMAR-EMPTY", "on purpose"));
+                        }
+                        compile()
+                    };
+                    let key = Key::new(&grammar());
+                    cache.get_or_build(&key, build, &Limits::default())
+                }
+            };
+            let other = thread::spawn(ask.clone());
+            let answers = [ask(), other.join().unwrap()];
+            let made: Vec<_> = answers.iter().filter_map(|one| one.as_ref().ok()).collect();
+            assert_eq!(made.len(), 2 - failing);
+            assert!(made.windows(2).all(|two| Arc::ptr_eq(two[0], two[1])));
+            assert_eq!(compilations.load(Ordering::Relaxed), 1 + failing);
+        });
+    }
+
+    #[test]
+    fn two_who_ask_share_one_compilation() {
+        ask_twice(0);
+    }
+
+    #[test]
+    fn whoever_waits_for_one_that_fails_compiles_it() {
+        ask_twice(1);
     }
 }

@@ -63,8 +63,9 @@ impl GrammarCompiler {
         self
     }
 
-    /// The same compiler; with `verify`, matchers compute every mask by a plain walk, too, and report a
-    /// difference as `E-ENGINE-VERIFY`. Slow, for canaries.
+    /// The same compiler; with `verify`, a second recogniser, which shares nothing with the engine but the rules of the
+    /// grammar, reads the text again for every mask and every token, and a difference is reported as `E-ENGINE-VERIFY`.
+    /// Very slow, for canaries and tests.
     #[must_use]
     pub fn with_verify(mut self, verify: bool) -> Self {
         self.verify = verify;

@@ -5,9 +5,9 @@
 //! left the engine. There is no lock here that could be left locked: whoever waits looks again a little later, which is
 //! soon enough, as a fork takes longer.
 
+use crate::sync::atomic::{AtomicUsize, Ordering};
+use crate::sync::pause;
 use crate::tuning;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::sleep;
 
 /// Set while the process is forked; the other bits count the threads at work.
 const CLOSED: usize = 1 << (usize::BITS - 1);
@@ -27,7 +27,7 @@ impl ForkGate {
     pub(super) fn enter(&'static self) -> AtWork {
         // The count is right at every moment, so that a child may rely on it.
         while !self.change(|state| (state & CLOSED == 0).then_some(state + 1)) {
-            sleep(tuning::FORK_POLL);
+            pause(tuning::FORK_POLL);
         }
         AtWork(self)
     }
@@ -41,10 +41,10 @@ impl ForkGate {
     /// Closes it, and waits until everybody has left.
     pub(super) fn close(&self) {
         while !self.change(|state| (state & CLOSED == 0).then_some(state | CLOSED)) {
-            sleep(tuning::FORK_POLL);
+            pause(tuning::FORK_POLL);
         }
         while self.state.load(Ordering::Acquire) != CLOSED {
-            sleep(tuning::FORK_POLL);
+            pause(tuning::FORK_POLL);
         }
     }
 
@@ -66,7 +66,7 @@ impl Drop for AtWork {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::thread;
@@ -96,6 +96,65 @@ mod tests {
                 assert!(!INSIDE.load(Ordering::SeqCst), "somebody is inside");
                 GATE.open();
             }
+        });
+    }
+}
+
+/// In every order of threads.
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use loom::model;
+    use loom::sync::Arc;
+    use loom::sync::atomic::{AtomicUsize, Ordering};
+    use loom::thread;
+
+    use super::ForkGate;
+
+    /// Gates live for ever, so each order has one of its own.
+    fn gate() -> &'static ForkGate {
+        Box::leak(Box::default())
+    }
+
+    #[test]
+    fn nobody_is_inside_while_it_is_closed() {
+        model(|| {
+            let gate = gate();
+            let inside = Arc::new(AtomicUsize::new(0));
+            let worker = {
+                let inside = Arc::clone(&inside);
+                thread::spawn(move || {
+                    let at_work = gate.enter();
+                    inside.fetch_add(1, Ordering::Relaxed);
+                    let beginning = gate.enter_for_new_thread();
+                    drop(at_work);
+                    inside.fetch_sub(1, Ordering::Relaxed);
+                    drop(beginning);
+                })
+            };
+            gate.close();
+            assert_eq!(inside.load(Ordering::Relaxed), 0, "somebody is inside");
+            gate.open();
+            worker.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn two_who_close_take_turns() {
+        model(|| {
+            let gate = gate();
+            let closed = Arc::new(AtomicUsize::new(0));
+            let close = |closed: &AtomicUsize| {
+                gate.close();
+                assert_eq!(closed.fetch_add(1, Ordering::Relaxed), 0, "both closed it");
+                closed.fetch_sub(1, Ordering::Relaxed);
+                gate.open();
+            };
+            let other = {
+                let closed = Arc::clone(&closed);
+                thread::spawn(move || close(&closed))
+            };
+            close(&closed);
+            other.join().unwrap();
         });
     }
 }

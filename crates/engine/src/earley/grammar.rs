@@ -48,6 +48,11 @@ impl Terminal {
         Ok(*self.residual.get_or_init(|| residual))
     }
 
+    /// The language as the grammar has it.
+    pub(crate) fn source(&self) -> &Regex {
+        &self.source
+    }
+
     /// The language for people.
     pub(crate) fn describe(&self) -> String {
         describe(&self.source)

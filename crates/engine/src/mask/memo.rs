@@ -33,13 +33,6 @@ impl Mask {
         }
     }
 
-    /// Whether it allows exactly the tokens of a row.
-    pub(crate) fn equals(&self, row: &[i32]) -> bool {
-        let mut own = vec![0; row.len()];
-        self.write(own.as_mut_slice(), row.len());
-        own == row
-    }
-
     /// Whether a token of the vocabulary is allowed.
     pub(crate) fn allows(&self, id: u32) -> bool {
         self.row.as_ref().is_some_and(|row| is_allowed(row, id))

@@ -1,7 +1,7 @@
 //! Token masks, remembered per state.
 //!
 //! * `row` is the layout that people hand to a sampler;
-//! * `walk` computes a mask from nothing but the grammar: slow, and the judge of everything else;
+//! * `walk` finds the tokens by one walk over the vocabulary, terminal by terminal where others have better ways;
 //! * `anchor` is where in the vocabulary a terminal begins to read, `front` how;
 //! * `lane` runs one terminal alone, `safe` says what it reads without dying and `safe_search` finds that out, `inside` says
 //!   what it does to the whole vocabulary and `exits` where tokens leave it, `scan` finds that out, `runs` deals with blanks before it, `shared` keeps all that for all grammars of the vocabulary;
@@ -37,6 +37,6 @@ mod walk;
 pub(crate) use compose::Composer;
 pub(crate) use memo::{Mask, Memo, Step};
 pub use row::MaskRow;
-pub(crate) use row::allow;
+pub(crate) use row::{allow, is_allowed};
 pub(crate) use shared::Shared;
-pub(crate) use walk::plain_row;
+pub(crate) use walk::walked_row;

@@ -89,6 +89,6 @@ pub(super) fn refuse(row: &mut [i32], id: u32) {
 }
 
 /// Whether a token is allowed.
-pub(super) fn is_allowed(row: &[i32], id: u32) -> bool {
+pub(crate) fn is_allowed(row: &[i32], id: u32) -> bool {
     row[id as usize / 32] >> (id % 32) & 1 == 1
 }

@@ -1,7 +1,6 @@
 //! What the grammars of one vocabulary have found out about terminals, for all of them.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError};
 
 use syntagma_grammar::ir::ByteSet;
 
@@ -11,6 +10,8 @@ use super::inside::Inside;
 use super::runs::Runs;
 use super::scan::Scan;
 use crate::maps::{IdMap, SeededMap};
+use crate::sync::atomic::{AtomicUsize, Ordering};
+use crate::sync::{Mutex, RwLock};
 use crate::tuning;
 use crate::vocabulary::Trie;
 
@@ -161,5 +162,67 @@ impl Shared {
     /// Forgets everything.
     pub(crate) fn clear(&self) {
         *self.table.write().unwrap_or_else(PoisonError::into_inner) = Table::default();
+    }
+}
+
+/// In every order of threads.
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use std::sync::Arc;
+
+    use loom::{model, thread};
+
+    use super::{PoisonError, Shared};
+
+    /// Rows of so many words with a number in them, for which a store has this much room.
+    fn share(bytes: usize, rows: [[i32; 2]; 2]) {
+        model(move || {
+            let shared = Arc::new(Shared::new(bytes));
+            let ask = |shared: &Shared, row: [i32; 2]| {
+                let hash = u64::from(row[0].unsigned_abs());
+                let first = shared.row(hash, &row);
+                assert_eq!(*first, row);
+                first
+            };
+            let other = {
+                let shared = Arc::clone(&shared);
+                thread::spawn(move || ask(&shared, rows[1]))
+            };
+            let [mine, theirs] = [ask(&shared, rows[0]), other.join().unwrap()];
+            assert_eq!((*mine == *theirs), rows[0] == rows[1]);
+            let table = shared.table.read().unwrap_or_else(PoisonError::into_inner);
+            assert!(table.bytes <= bytes.max(8), "more is held than is allowed");
+        });
+    }
+
+    #[test]
+    fn rows_are_what_was_asked_for() {
+        share(1_000, [[1, 2], [1, 2]]);
+        share(1_000, [[1, 2], [3, 4]]);
+        // The same hash, other words.
+        share(1_000, [[1, 2], [1, 3]]);
+    }
+
+    #[test]
+    fn a_new_generation_begins_while_others_read() {
+        share(8, [[1, 2], [1, 2]]);
+        share(8, [[1, 2], [3, 4]]);
+    }
+
+    #[test]
+    fn work_space_is_never_used_twice_at_once() {
+        model(|| {
+            let shared = Arc::new(Shared::new(0));
+            let use_it =
+                |shared: &Shared| shared.with_scan(|scan| std::ptr::from_mut(scan) as usize);
+            let other = {
+                let shared = Arc::clone(&shared);
+                thread::spawn(move || use_it(&shared))
+            };
+            use_it(&shared);
+            other.join().unwrap();
+            let scans = shared.scans.lock().unwrap_or_else(PoisonError::into_inner);
+            assert!((1..=2).contains(&scans.len()));
+        });
     }
 }

@@ -1,4 +1,4 @@
-//! The plain way to a mask, from nothing but the grammar: the trie is walked along living states only.
+//! The plain way to a mask: the vocabulary's trie is walked along living states only.
 
 use std::ops::Range;
 
@@ -10,9 +10,8 @@ use crate::limits::Fuel;
 use crate::tuning;
 use crate::vocabulary::{Trie, Vocabulary, bitmask_words};
 
-/// The tokens that may come next in a state, as a row, by one walk over the whole vocabulary. What other ways come to is
-/// compared with this.
-pub(crate) fn plain_row(
+/// The tokens that may come next in a state, as a row, by one walk over the whole vocabulary.
+pub(crate) fn walked_row(
     recognizer: &mut Recognizer,
     vocabulary: &Vocabulary,
     state: StateId,

@@ -99,20 +99,45 @@ impl GrammarMatcher {
                 matcher.compiled.vocabulary().check_id(id)?;
                 ledger.step(&matcher.generation, id)
             })?;
+            self.judge(Input::Token(id), matches!(verdict, Spending::To(_)))?;
             return Ok(self.spend(Input::Token(id), verdict));
         }
         self.keep_up()?;
         let place = self.guard(|matcher| matcher.step(matcher.place(), id))?;
+        self.judge(Input::Token(id), place.is_some())?;
         if let Some(place) = place {
             self.history.push(Input::Token(id), place);
         }
         Ok(place.is_some())
     }
 
+    /// The same where it is known already what becomes of the token, which takes no more than a look-up; None, with nothing
+    /// changed, where [`accept_token`](Self::accept_token) has to be asked.
+    pub fn accept_known(&mut self, id: u32) -> Option<bool> {
+        if self.ledger.is_some()
+            || self.compiled.is_judged()
+            || self.generation.is_retired()
+            || self.check().is_err()
+        {
+            return None;
+        }
+        let Position::At(state) = self.place() else {
+            return None;
+        };
+        let place = match self.generation.known_step(state, id)? {
+            Step::Refused => return Some(false),
+            Step::End => Position::Ended,
+            Step::To(state) => Position::At(state),
+        };
+        self.history.push(Input::Token(id), place);
+        Some(true)
+    }
+
     /// Takes text, whole or not at all. It counts as one step for [`rollback`](Self::rollback), and as one token.
     pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<bool, Error> {
         if let Some(ledger) = &self.ledger {
             let verdict = self.guard(|matcher| ledger.step_text(&matcher.generation, bytes))?;
+            self.judge(Input::Text(bytes), matches!(verdict, Spending::To(_)))?;
             return Ok(self.spend(Input::Text(bytes), verdict));
         }
         self.keep_up()?;
@@ -120,6 +145,7 @@ impl GrammarMatcher {
             Position::Ended => Ok(None),
             Position::At(state) => matcher.generation.step_bytes(state, bytes),
         })?;
+        self.judge(Input::Text(bytes), place.is_some())?;
         if let Some(state) = place {
             self.history.push(Input::Text(bytes), Position::At(state));
         }
@@ -421,6 +447,21 @@ impl GrammarMatcher {
             Step::Refused => None,
             Step::End => Some(Position::Ended),
             Step::To(state) => Some(Position::At(state)),
+        })
+    }
+
+    /// Has a step checked that is about to be taken or refused, where steps are.
+    #[inline]
+    fn judge(&self, input: Input<'_>, taken: bool) -> Result<(), Error> {
+        if !self.compiled.is_judged() || self.place() == Position::Ended {
+            return Ok(());
+        }
+        self.guard(|matcher| match matcher.compiled.judge() {
+            Some(mut judge) => {
+                let bounded = matcher.ledger.is_some();
+                judge.check_step(matcher.inputs(), input, taken, bounded)
+            }
+            None => Ok(()),
         })
     }
 

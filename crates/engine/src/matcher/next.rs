@@ -77,6 +77,7 @@ impl GrammarMatcher {
     #[must_use]
     pub fn knows_mask(&self) -> bool {
         self.ledger.is_none()
+            && !self.compiled.is_judged()
             && match self.place() {
                 Position::Ended => true,
                 Position::At(state) => self.generation.is_known(state, None),
@@ -94,6 +95,14 @@ impl GrammarMatcher {
             }
             (Position::At(state), None) => Tokens::Mask(self.generation.mask(state)?),
         };
-        Ok(NextMask { words, tokens })
+        let mask = NextMask { words, tokens };
+        if let Some(mut judge) = self.compiled.judge()
+            && !matches!(mask.tokens, Tokens::All)
+        {
+            let mut row = vec![0; words];
+            mask.write(&mut row[..])?;
+            judge.check_mask(self.inputs(), &row, self.ledger.is_some())?;
+        }
+        Ok(mask)
     }
 }

@@ -1,13 +1,14 @@
-//! What becomes of panics, which only the inside can bring about.
+//! What becomes of panics and of faults, which only the inside can bring about.
 
 use std::sync::Arc;
 
 use syntagma_grammar::ir::{Grammar, Regex};
 
-use super::GrammarMatcher;
+use super::{GrammarMatcher, Input};
 use crate::compiler::GrammarCompiler;
 use crate::error::ErrorKind;
 use crate::limits::Limits;
+use crate::position::Position;
 use crate::vocabulary::{Vocabulary, VocabularyParts};
 
 fn with_bytes() -> GrammarCompiler {
@@ -50,4 +51,34 @@ fn a_panic_is_an_error_that_stays() {
     let anew = compiler.compile(&grammar).unwrap();
     assert!(!Arc::ptr_eq(&anew, &made));
     assert!(GrammarMatcher::new(anew).accept_bytes(b"ab").unwrap());
+}
+
+#[test]
+fn a_wrong_place_is_found_by_whoever_verifies() {
+    let letters = Regex::alt(vec![Regex::literal(b"a"), Regex::literal(b"b")]);
+    let grammar = Arc::new(Grammar::from_regex(Regex::concat(vec![
+        Regex::repeat(letters, 2, Some(900)),
+        Regex::literal(b"."),
+    ])));
+    let compiled = with_bytes().with_verify(true).compile(&grammar).unwrap();
+    let [a, b, point] = [b'a', b'b', b'.'].map(u32::from);
+    let mut right = GrammarMatcher::new(compiled);
+    let start = Position::At(right.generation.start());
+    assert!(right.accept_token(a).unwrap());
+    assert!(!right.accept_token(point).unwrap());
+    let once = right.place();
+    assert!(right.accept_token(b).unwrap());
+    let twice = right.place();
+    assert!(right.next_mask().is_ok());
+
+    // The place of another text, and a text that may not be.
+    for (taken, place) in [([a, b], once), ([a, a], start), ([a, point], twice)] {
+        let mut wrong = right.fork();
+        wrong.reset();
+        wrong.history.push(Input::Token(taken[0]), once);
+        wrong.history.push(Input::Token(taken[1]), place);
+        let error = wrong.fork().accept_token(point).unwrap_err();
+        assert_eq!(error.code(), "E-ENGINE-VERIFY", "{error}");
+        assert_eq!(wrong.next_mask().unwrap_err().code(), "E-ENGINE-VERIFY");
+    }
 }
