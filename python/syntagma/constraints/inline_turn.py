@@ -178,7 +178,8 @@ def _spaced(group: CallGroup) -> Grammar:
 def _wrapped(content: Iterable[Grammar], wrapper: Pattern | None, *, begun: bool) -> Grammar:
     if wrapper is None:
         return joined(content)
-    return joined((*([] if begun else _opener(wrapper)), *content, *literal(wrapper.closer.strip())))
+    closer = (*literal(wrapper.closer.strip()), *_optional(_trailing(wrapper.closer)))
+    return joined((*([] if begun else _opener(wrapper)), *content, *closer))
 
 
 def _optional(whitespace: str) -> Iterator[Grammar]:

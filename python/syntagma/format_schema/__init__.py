@@ -13,6 +13,7 @@ from syntagma.format_schema.parts import (
     ReasoningSpec,
     ReasoningState,
     ToolsSpec,
+    TypeMeaning,
 )
 from syntagma.format_schema.pattern import PLACEHOLDERS, Item, Literal, Pattern, Placeholder
 from syntagma.format_schema.spec import (
@@ -56,6 +57,7 @@ __all__ = [
     "StartState",
     "Tables",
     "ToolsSpec",
+    "TypeMeaning",
     "answer_before_calls",
     "as_data",
     "default_fields",

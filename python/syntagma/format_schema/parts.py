@@ -23,9 +23,11 @@ __all__ = [
     "ReasoningSpec",
     "ReasoningState",
     "ToolsSpec",
+    "TypeMeaning",
 ]
 
 ReasoningState: TypeAlias = Literal["closed", "open", "off"]
+TypeMeaning: TypeAlias = Literal["string", "json", "number", "integer", "boolean", "null", "array", "object"]
 
 
 class Notation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -119,8 +121,8 @@ class ToolsSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """between arguments"""
     values: Literal["text", "json", "literal"] = "text"
     """what a value is: text typed by the schema; the same, but JSON where nothing is declared; a literal"""
-    types: dict[str, Literal["string", "json"]] = {}
-    """word in `{type}` → how its value is read; `*` is any other word"""
+    types: dict[str, TypeMeaning] = {}
+    """word in `{type}` → what it stands for: text, any JSON, or one type of JSON; `*` is any other word"""
     item: str | None = None
     """values may nest, as elements; elements of arrays have this key"""
     escape: frozenset[Literal["attributes", "values"]] = frozenset()
@@ -140,6 +142,23 @@ class ToolsSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         if len(texts) != 4 or not all(text.strip() for text in texts):
             return None
         return texts[0], texts[1], texts[2], texts[3]
+
+    def type_words(self, kind: str) -> tuple[str, ...]:
+        """The words of `types` that may stand for a value of a JSON type, the one that is written first.
+
+        A word for exactly this type is written before one for any JSON. An integer is a number, too.
+        """
+        meanings = {"string": ("string",), "integer": ("integer", "number"), "number": ("number", "integer")}
+        by_meaning: dict[str, str] = {}
+        for word, meaning in self.types.items():
+            if word != "*":
+                by_meaning.setdefault(meaning, word)
+        found = [by_meaning[one] for one in meanings.get(kind, (kind,)) if one in by_meaning]
+        if not found and kind != "string" and "json" in by_meaning:
+            found = [by_meaning["json"]]
+        if not found and self.types.get("*") == ("string" if kind == "string" else "json"):
+            found = [kind]
+        return tuple(found)
 
     @property
     def forms(self) -> tuple[ToolsSpec, ...]:

@@ -52,6 +52,8 @@ _REQUIRED_KEYS = {
     "prompt": ("tool_list",),
     "literals": ("quotes", "true", "false", "null"),
 }
+_UNREAD_ESCAPE = re.compile(r"\\(?:[ntr](?![^\W\d_])|[\"\\])")
+"""an escape of TOML that was kept as it stands; a backslash before a word begins a marker"""
 _WRONG_TYPE = re.compile(r"Expected `([^`]*)`, got `([^`]*)`")
 _TYPE_WORDS = {"str": "text", "array": "a list", "object": "a table", "bool": "true or false"}
 
@@ -188,9 +190,9 @@ def check_types(part: msgspec.Struct, pointer: str) -> None:
 
 
 def _check_pattern(kind: str, pattern: Pattern, pointer: str) -> None:
-    if "\\" in pattern.text:
+    if _UNREAD_ESCAPE.search(pattern.text):
         hint = "TOML reads \\n in \"…\" only; '…' keeps it as it stands"
-        raise format_error("E-FORMAT-PATTERN", pointer, "holds a backslash", hint)
+        raise format_error("E-FORMAT-PATTERN", pointer, "holds a backslash that looks like an escape", hint)
     for placeholder in pattern.placeholders:
         if placeholder not in ALLOWED_PLACEHOLDERS[kind]:
             raise format_error("E-FORMAT-PATTERN", pointer, f"{{{placeholder}}} has no meaning here")

@@ -159,9 +159,8 @@ def _value(tools: ToolsSpec, text: str, *, untyped: bool) -> dict[str, str]:
         untyped: no schema declares it, so that readers infer its type from the text.
     """
     is_string = text.startswith('"')
-    kind = "string" if is_string else "json"
-    words = [word for word, meaning in tools.types.items() if meaning == kind and word != "*"]
-    word = words[0] if words else _json_type(text)
+    kind = _json_type(text)
+    word = (*tools.type_words(kind), kind)[0]
     if tools.item is not None and text[0] in "{[" and text[1] not in "]}":
         return {"value": _nested(tools, text), "type": word}
     raw = tools.values != "literal" and is_string

@@ -5,6 +5,7 @@ from __future__ import annotations
 from syntagma.constraints import build_grammar
 from syntagma.errors import FormatError, GrammarError
 from syntagma.format_schema import FormatSpec, StartState
+from syntagma.json_types import JSON_TYPES
 from syntagma.parsing import compiled_format
 from syntagma.request import resolve_request
 
@@ -24,7 +25,7 @@ def check_usable(spec: FormatSpec) -> None:
     except GrammarError as error:
         message = f"no grammar can hold it: {error.message}"
         raise FormatError("E-FORMAT-UNSUPPORTED", message, hint=error.hint, pointer="/tools") from error
-    if spec.tools is not None and spec.tools.types and set(spec.tools.types.values()) != {"string", "json"}:
+    if spec.tools is not None and spec.tools.types and not all(map(spec.tools.type_words, JSON_TYPES)):
         raise FormatError(
             "E-FORMAT-UNSUPPORTED",
             "values of some types have no word, so that no grammar can hold them",

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from syntagma.format_schema import Envelope, Markers, Notation, Pattern, PlacedPiece
+from syntagma.format_schema import Envelope, Markers, Notation, Pattern, PlacedPiece, TypeMeaning
 from syntagma.parsing.call_steps import CallSteps, Step, characters_of
 from syntagma.parsing.literal_runs import LiteralRun, Op, longest_first
 from syntagma.parsing.text.scanner import MarkerSet
@@ -78,7 +78,7 @@ class Form(msgspec.Struct, frozen=True, dict=True):
     value: Block | None
     """the markers around a value"""
     values: str
-    types: dict[str, OneOf["string", "json"]]
+    types: dict[str, TypeMeaning]
     notation: Notation
     escape: frozenset[OneOf["attributes", "values"]]
     nesting: Nesting | None

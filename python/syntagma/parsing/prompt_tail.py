@@ -23,9 +23,11 @@ __all__ = ["read_prompt_tail", "turn_reader"]
 def _tail(spec: FormatSpec, prompt: str) -> tuple[str, bool]:
     """The part of the prompt that the assistant's turn begins with, and whether that is certain."""
     start = getattr(prompt, "start", None)
-    if isinstance(start, int):
-        return str(prompt)[start:], True
     begins = (spec.anchor,) if spec.anchor else spec.messages.start if spec.messages is not None else ()
+    if isinstance(start, int):
+        tail = str(prompt)[start:]
+        # The header is no part of the turn's text: a bracket of its own could close reasoning.
+        return next((tail.partition(anchor)[2] for anchor in begins if anchor and anchor in tail), tail), True
     for anchor in begins:
         if anchor and anchor in prompt:
             return prompt[prompt.rindex(anchor) + len(anchor) :], True

@@ -16,6 +16,7 @@ from syntagma.analysis.locate.atoms import (
     visible_atoms,
 )
 from syntagma.analysis.locate.located_turn import LocatedCall, LocatedTurn, is_arguments
+from syntagma.format_schema import TypeMeaning
 
 __all__ = ["ArgumentPatterns", "find_argument_patterns", "find_envelope", "shared_marker", "with_value_notation"]
 
@@ -37,7 +38,7 @@ class ArgumentPatterns(msgspec.Struct, frozen=True, kw_only=True):
     values: Literal["text", "literal"] = "text"
     notation: dict[str, Any] = {}
     """spellings that are not JSON's, as the keys of a format's `literals`"""
-    types: dict[str, Literal["string", "json"]] = {}
+    types: dict[str, TypeMeaning] = {}
     item: str | None = None
     """the key of elements of arrays, where objects and arrays are written as elements, too"""
     escape: tuple[Literal["attributes", "values"], ...] = ()

@@ -338,18 +338,20 @@ def _end_of_turn_list(text: str, eos: str) -> list[str]:
 
     The end-of-sequence token, other whitespace than a space, and a bracketed atom at the beginning of a marker are
     markers of their own. Any other marker goes on, through brackets, signs, words and spaces, until one of the first
-    two or until a closing bracket meets an opening one.
+    two or until a closing bracket meets an opening one. A single sign stands in any prose, so whitespace after it is a
+    part of its marker.
     """
     made: list[str] = []
     goes_on = False
     for atom in atoms(text, eos):
         single = atom == eos or (atom.isspace() and atom != " ")
         meets = bool(made) and made[-1].rstrip(" ")[-1:] in _CLOSING and atom[0] in _OPENING
-        if made and goes_on and not single and not meets:
+        is_weak = bool(made) and len(made[-1].strip()) == 1 and not made[-1].strip().isalnum()
+        if made and ((goes_on and not single and not meets) or (is_weak and atom.isspace())):
             made[-1] += atom
         else:
             made.append(atom)
-            goes_on = not single and not (len(atom) > 1 and not atom.isalnum())
+            goes_on = not single and not (len(atom) > 1 and atom[0] in _OPENING)
     return [part for piece in made for part in _without_outer_spaces(piece)]
 
 

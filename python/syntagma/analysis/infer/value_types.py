@@ -12,6 +12,8 @@ from syntagma.analysis.locate.located_turn import LocatedTurn, locate_turn
 from syntagma.analysis.probe.inputs import ProbeResult
 from syntagma.analysis.render.conversation import SampleCall, SampleTurn
 from syntagma.analysis.render.turn_renderer import RenderedTurn, TurnRenderer
+from syntagma.format_schema import TypeMeaning
+from syntagma.json_types import json_type_of
 
 __all__ = ["with_value_types"]
 
@@ -104,15 +106,31 @@ def _with_nesting(probe: _Probe, arguments: ArgumentPatterns) -> ArgumentPattern
 
 
 def _with_other_types(probe: _Probe, arguments: ArgumentPatterns) -> ArgumentPatterns:
-    """With any word for what is no string, if the words of types differ from type to type."""
-    found = [probe.written(arguments, value) for value in (True, [probe.word()], {probe.key(): probe.word()}, None)]
-    words = {one[1] for one in found if one is not None}
-    if words <= arguments.types.keys():
+    """With the words of all other types: any word, where these are the names that JSON Schema has for them.
+
+    A word that several types have stands for any JSON that has no word of its own.
+    """
+    values = (probe.number(), 0.25, True, None, [probe.word()], {probe.key(): probe.word()})
+    found = {json_type_of(value): probe.written(arguments, value) for value in values}
+    words = {kind: one[1] for kind, one in found.items() if one is not None}
+    texts: dict[str, TypeMeaning] = {word: kind for word, kind in arguments.types.items() if kind == "string"}
+    if len(set(words.values())) <= 1:
         return arguments
-    texts: dict[str, Literal["string", "json"]] = {
-        word: kind for word, kind in arguments.types.items() if kind == "string"
-    }
-    return msgspec.structs.replace(arguments, types={**texts, "*": "json"})
+    if all(word == kind for kind, word in words.items()):
+        return msgspec.structs.replace(arguments, types={**texts, "*": "json"})
+    types = dict(texts)
+    for word in dict.fromkeys(words.values()):
+        kinds = {kind for kind, one in words.items() if one == word}
+        if word not in texts:
+            types[word] = _meaning(kinds)
+    return msgspec.structs.replace(arguments, types=types)
+
+
+def _meaning(kinds: set[str]) -> TypeMeaning:
+    """What a word stands for that these types have."""
+    if kinds == {"integer", "number"}:
+        return "number"
+    return next(iter(kinds)) if len(kinds) == 1 else "json"  # type: ignore[arg-type]  # names of types
 
 
 def _with_escapes(probe: _Probe, arguments: ArgumentPatterns) -> ArgumentPatterns:

@@ -32,6 +32,7 @@ _INNER_SIGNS = ("|", "~", "#", "%", "@", "!", "*", "\N{FULLWIDTH VERTICAL LINE}"
 """signs that may stand on both sides of a word in square brackets"""
 _JSON_WORDS = ("true", "false", "null", "True", "False", "None")
 _BRACED = re.compile(r"\{(\{)?/?[^\W\d][\w.-]*\}(?(1)\})")
+_OPENERS = ("<", "(", "[", "{")
 _BRACKETS = {"◁": "▷", "⟦": "⟧", "«": "»", "‹": "›"}
 
 
@@ -152,7 +153,15 @@ def _partner(char: str) -> str:
 
 
 def common_prefix(texts: Iterable[str], eos: str = "") -> str:
-    """The longest run of atoms that all texts begin with; empty without texts."""
+    """The longest run of atoms that all texts begin with; empty without texts.
+
+    A text with which all others begin ends where something was put in, so it is cut there and nowhere else, unless it
+    leaves a bracket open.
+    """
+    texts = list(texts)
+    shortest = min(texts, key=len, default="")
+    if shortest[-1:] not in _OPENERS and all(text.startswith(shortest) for text in texts):
+        return shortest
     return "".join(_common([atoms(text, eos) for text in texts]))
 
 

@@ -125,12 +125,14 @@ class SeparateArguments:
     def _argument(self, key: Grammar, value: Value) -> Grammar:
         """One argument, its value written in any way that the format has for it."""
         typed = "type" in self._pattern.placeholders
-        written: list[tuple[str | None, Grammar, _Edges]] = []
+        written: list[tuple[str, Grammar, _Edges]] = []
         if value.text is not None:
-            written.append((self._type_word("string", "string"), value.text, value.text_edges))
-        written += [(self._type_word("json", kind), grammar, "typed") for kind, grammar in value.json]
+            written.append(("string", value.text, value.text_edges))
+        written += [(kind, grammar, "typed") for kind, grammar in value.json]
         alternatives = [
-            self._filled(key, word or "", grammar, edges) for word, grammar, edges in written if word or not typed
+            self._filled(key, word, grammar, edges)
+            for kind, grammar, edges in written
+            for word in (self._tools.type_words(kind) if typed else ("",))
         ]
         if not alternatives:
             raise unsupported("a value for whose type the format has no word")
@@ -176,11 +178,6 @@ class SeparateArguments:
         if edges == "optional":
             first, last = Grammar.optional(first), Grammar.optional(last)
         return [first, value, last]
-
-    def _type_word(self, meaning: Literal["string", "json"], kind: str) -> str | None:
-        """The format's word for text, or for JSON of this type."""
-        words = [word for word, stands_for in self._tools.types.items() if stands_for == meaning and word != "*"]
-        return words[0] if words else kind if self._tools.types.get("*") == meaning else None
 
 
 def _literals(pattern: Pattern, *, stripped: bool) -> Iterator[str]:
