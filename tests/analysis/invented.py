@@ -81,9 +81,10 @@ def _case_problems(analysis: Analysis, source: ChatTemplate, case: dict[str, Any
             yield f"{len(chunks)} pieces: {found} instead of {expected}"
             return
     compiled = GrammarCompiler(byte_vocabulary()).compile(fmt.grammar(TOOLS, prompt=prompt, template_kwargs=settings))
-    # The end of the turn is not part of the grammar.
-    without_end = raw.removesuffix("".join(ends[0] for ends in fmt.spec.turn_ends))
-    matchers = {text: GrammarMatcher(compiled) for text in (raw, without_end)}
+    # The end of the turn is not part of the grammar, and any leading part of it may stand after the output.
+    end = "".join(texts[0] for texts in fmt.spec.turn_ends)
+    without_end = (raw.removesuffix(end[:size]) for size in range(len(end) + 1))
+    matchers = {text: GrammarMatcher(compiled) for text in without_end}
     accepted = any(one.accept_bytes(text.encode()) and one.is_accepting() for text, one in matchers.items())
     if case.get("grammar", True) and not accepted:
         yield "the grammar refuses it"
@@ -95,10 +96,17 @@ def _plain(message: Message, with_ids: list[bool]) -> dict[str, Any]:
         "reasoning": (message.reasoning_content or "").strip(),
         "content": message.content.strip() if isinstance(message.content, str) else "",
         "calls": [
-            [call.name, json.loads(call.arguments), call.id if shows else None]
+            [call.name, _decoded(call.arguments), call.id if shows else None]
             for call, shows in zip(message.tool_calls, shown, strict=False)
         ],
     }
+
+
+def _decoded(arguments: str) -> Any:
+    try:
+        return json.loads(arguments)
+    except ValueError:
+        return arguments
 
 
 def _chunkings(text: str) -> Iterator[list[str]]:

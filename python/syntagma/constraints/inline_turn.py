@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from syntagma.constraints.calls import CallGroup
-from syntagma.constraints.literals import answer_text, has_bare_calls, literal, reasoning_text
+from syntagma.constraints.literals import answer_text, closing, has_bare_calls, literal, reasoning_text
 from syntagma.constraints.turn_context import TurnContext
 from syntagma.constraints.whitespace import WHITESPACE, joined
-from syntagma.format_schema import Pattern
+from syntagma.format_schema import Pattern, ends_at_next
 from syntagma.grammars import Grammar
 
 __all__ = ["begun_parts", "calls_and_rest", "inline_parts"]
@@ -94,7 +94,9 @@ def _opener(block: Pattern) -> list[Grammar]:
 def _block_text(turn: TurnContext, block: Pattern) -> Grammar:
     """The text of a block of reasoning that is open, with its closer and the whitespace that is shown after it."""
     text = turn.labels.reasoning(reasoning_text(turn.spec, block))
-    return Grammar.concat(text, *literal(block.closer.strip()), *_optional(_trailing(block.closer)))
+    if not block.closer.strip():
+        return Grammar.concat(text, Grammar.literal(block.closer))
+    return Grammar.concat(text, *literal(closing(block.closer)), *_optional(_trailing(block.closer)))
 
 
 def _wrapper(turn: TurnContext, *, reasoned: bool) -> Pattern | None:
@@ -111,16 +113,17 @@ def _rest(turn: TurnContext, *, reasoned: bool) -> Grammar:
     """What follows the reasoning: answer and calls; `reasoned`: there was some, whitespace after it means nothing."""
     wrapper = _wrapper(turn, reasoned=reasoned)
     begun = turn.start.content_open
-    space = [WHITESPACE] if reasoned else []
+    blocks = turn.spec.reasoning.block if turn.spec.reasoning is not None else ()
+    space = [WHITESPACE] if reasoned and all(block.closer.strip() for block in blocks) else []
     if turn.forced and turn.groups:
-        closed = literal(wrapper.closer.strip()) if wrapper is not None and begun else space
+        closed = literal(closing(wrapper.closer)) if wrapper is not None and begun else space
         return joined((*closed, _calls(turn.groups)))
     if turn.answer is not None:
         content = _wrapped((turn.answer,), wrapper, begun=begun)
         if begun or not turn.groups:
             return joined((*space, content))
         return joined((*space, Grammar.union(content, _calls(turn.groups))))
-    text = _text_and_calls(turn, wrapper)
+    text = _text_and_calls(turn, wrapper, reasoned=reasoned)
     # A call without opener is one only where the answer begins.
     bare = [] if begun else [joined((*space, _spaced(group))) for group in turn.groups if not group.begins]
     return Grammar.union(joined((*space, text)) if wrapper is not None else text, *bare)
@@ -135,17 +138,22 @@ def _rest_of_open(turn: TurnContext) -> Grammar:
     return Grammar.union(*ways)
 
 
-def _text_and_calls(turn: TurnContext, wrapper: Pattern | None) -> Grammar:
-    """The answer, and calls that something opens."""
+def _text_and_calls(turn: TurnContext, wrapper: Pattern | None, *, reasoned: bool) -> Grammar:
+    """The answer, and calls that something opens; `reasoned`: reasoning came before it."""
     begun = turn.start.content_open
     marked = [group for group in turn.groups if group.begins]
     closers = [group.begins for group in marked] if wrapper is None else [wrapper.closer]
     content = _wrapped((_free_answer(turn, closers, wrapper),), wrapper, begun=begun)
-    if wrapper is not None and not begun:
-        content = Grammar.optional(content)
     calls = Grammar.union(*(_with_text_after(turn, group, wrapper) for group in marked)) if marked else None
     space = [] if wrapper is None else [WHITESPACE]
-    return content if calls is None else joined((content, Grammar.optional(joined((*space, calls)))))
+    text = content if calls is None else joined((content, Grammar.optional(joined((*space, calls)))))
+    if wrapper is None or begun:
+        return text
+    # Reasoning that no marker closes is over only where a marker follows its whitespace.
+    blocks = turn.spec.reasoning.block if turn.spec.reasoning is not None else ()
+    exact = reasoned and any(ends_at_next(turn.spec, block) for block in blocks)
+    alone = Grammar.literal("") if calls is None else Grammar.optional(joined((*([] if exact else space), calls)))
+    return Grammar.union(text, alone)
 
 
 def _free_answer(turn: TurnContext, closers: Iterable[str], wrapper: Pattern | None) -> Grammar:
@@ -178,7 +186,7 @@ def _spaced(group: CallGroup) -> Grammar:
 def _wrapped(content: Iterable[Grammar], wrapper: Pattern | None, *, begun: bool) -> Grammar:
     if wrapper is None:
         return joined(content)
-    closer = (*literal(wrapper.closer.strip()), *_optional(_trailing(wrapper.closer)))
+    closer = (*literal(closing(wrapper.closer)), *_optional(_trailing(wrapper.closer)))
     return joined((*([] if begun else _opener(wrapper)), *content, *closer))
 
 

@@ -15,6 +15,7 @@ from syntagma.format_schema import (
     Pattern,
     Placeholder,
     ToolsSpec,
+    ends_at_next,
     message_ends,
     shown_headers,
     stands_alone,
@@ -26,6 +27,7 @@ from syntagma.grammars import Grammar
 __all__ = [
     "LiteralPart",
     "answer_text",
+    "closing",
     "forbidden_in_content",
     "forbidden_in_reasoning",
     "free_text",
@@ -53,6 +55,16 @@ def search_key(spec: FormatSpec, literal: str) -> str:
     if first is None:
         return ""
     return first.text if first.is_marker else bare.split(maxsplit=1)[0]
+
+
+def closing(closer: str) -> str:
+    """What must be written to close a block of text: a single sign closes one only with the whitespace before it."""
+    return closer.strip() if stands_alone(closer) else closer.rstrip()
+
+
+def _closing_key(spec: FormatSpec, closer: str) -> str:
+    """What a reader looks for to find a closer."""
+    return search_key(spec, closer) if stands_alone(closer) else closer.rstrip()
 
 
 def preserved_tokens(spec: FormatSpec) -> tuple[str, ...]:
@@ -89,7 +101,7 @@ def stop_strings(spec: FormatSpec) -> tuple[str, ...]:
 
     Closers of calls and sections are not among them: they may stand inside a string argument.
     """
-    places = (_unique(text.strip() for text in texts) for texts in spec.turn_ends)
+    places = (_unique(map(_end, texts)) for texts in spec.turn_ends)
     return next((texts for texts in places if texts), ())
 
 
@@ -104,9 +116,9 @@ def forbidden_in_content(spec: FormatSpec) -> tuple[str, ...]:
     found = list(_markers(spec, _structure(spec)))
     found += [search_key(spec, literal) for literal in _openers(spec)]
     if spec.reasoning is not None:
-        found += [search_key(spec, block.closer) for block in spec.reasoning.block]
+        found += [_closing_key(spec, block.closer) for block in spec.reasoning.block]
     if spec.content is not None:
-        found += [search_key(spec, block.closer) for block in spec.content.block]
+        found += [_closing_key(spec, block.closer) for block in spec.content.block]
         found += [sentinel.strip() for sentinel in spec.content.drop]
     found += _ends(spec)
     return shortest(found)
@@ -118,10 +130,22 @@ def forbidden_in_reasoning(spec: FormatSpec) -> tuple[str, ...]:
         return ()
     if spec.messages is not None:
         return _framing(spec)
-    found = [search_key(spec, marker) for marker in spec.reasoning.interrupt]
-    found += [search_key(spec, block.closer) for block in spec.reasoning.block]
+    found = [*_nexts(spec), *(search_key(spec, marker) for marker in spec.reasoning.interrupt)]
+    found += [_closing_key(spec, block.closer) for block in spec.reasoning.block]
     found += _ends(spec)
     return shortest(found)
+
+
+def _nexts(spec: FormatSpec) -> Iterator[str]:
+    """What ends reasoning that no marker closes, because it opens what follows; words only after the whitespace."""
+    assert spec.reasoning is not None
+    wrappers = spec.content.block if spec.content is not None else ()
+    calls = (one.opener for form in _forms(spec) for one in (*form.section, *form.call))
+    openers = [text.strip() for text in (*(one.opener for one in wrappers), *calls) if text.strip()]
+    for block in spec.reasoning.block:
+        for opener in openers if ends_at_next(spec, block) else ():
+            pieces = Markers(spec.markers).pieces(opener)
+            yield search_key(spec, opener) if any(one.is_marker for one in pieces) else block.closer + opener
 
 
 def _framing(spec: FormatSpec) -> tuple[str, ...]:
@@ -134,7 +158,12 @@ def _framing(spec: FormatSpec) -> tuple[str, ...]:
 
 
 def _ends(spec: FormatSpec) -> list[str]:
-    return [text.strip() for texts in spec.turn_ends for text in texts]
+    return [_end(text) for texts in spec.turn_ends for text in texts]
+
+
+def _end(text: str) -> str:
+    """What ends the turn: a single sign only with the whitespace around it."""
+    return text.strip() if stands_alone(text) else text
 
 
 def _openers(spec: FormatSpec) -> Iterator[str]:
@@ -253,13 +282,15 @@ def structure(text: str, markers: Markers) -> tuple[Grammar, ...]:
 
 def reasoning_text(spec: FormatSpec, block: Pattern) -> Grammar:
     """Reasoning up to (and without) the closer of `block`."""
-    return _free(forbidden_in_reasoning(spec), search_key(spec, block.closer))
+    if ends_at_next(spec, block):
+        return _free(forbidden_in_reasoning(spec), "")
+    return _free(forbidden_in_reasoning(spec), _closing_key(spec, block.closer) or block.closer)
 
 
 def answer_text(spec: FormatSpec, *closers: str) -> Grammar:
     """Text of the answer that no reader takes for anything else; one of the `closers` is the literal after it."""
     forbidden = forbidden_in_content(spec)
-    ends = shortest(search_key(spec, closer) for closer in closers)
+    ends = shortest(_closing_key(spec, closer) for closer in closers)
     bare = has_bare_calls(spec)
     if not bare and len(ends) < 2:
         return _free(forbidden, "".join(ends))

@@ -22,6 +22,7 @@ __all__ = [
     "FormatSpec",
     "answer_before_calls",
     "as_data",
+    "ends_at_next",
     "has_required_fields",
     "required_fields",
     "shown_headers",
@@ -72,6 +73,16 @@ class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     def written_end(self) -> str:
         """The end of the turn as it is written: the first text of each place."""
         return "".join(texts[0] for texts in self.turn_ends)
+
+
+def ends_at_next(spec: FormatSpec, block: Pattern) -> bool:
+    """Whether reasoning has no marker after it and ends where the answer's wrapper or a call opens.
+
+    Without a wrapper that is always written, it ends at the whitespace that the block shows after it.
+    """
+    content = spec.content
+    wrapped = content is not None and content.when == "always" and any(one.opener.strip() for one in content.block)
+    return wrapped and spec.messages is None and bool(block.closer) and not block.closer.strip()
 
 
 def texts_in_turn(spec: FormatSpec) -> tuple[str, ...]:

@@ -122,6 +122,9 @@ class CallMatcher:
             if step.kind == "literal":
                 self._literal(step, window, index)
             elif index == len(text):
+                if window.is_final and self._capture and at == len(steps) - 1:
+                    self._end_capture(step)
+                    continue
                 return
             elif step.kind == "whitespace":
                 if text[index].isspace():
@@ -186,6 +189,9 @@ class CallMatcher:
         if not self._capture and not step.may_be_empty:
             self.status = "no match"
             return
+        self._end_capture(step)
+
+    def _end_capture(self, step: Step) -> None:
         self._read(step.text, self._capture)
         self._capture = ""
         self._at += 1

@@ -39,6 +39,8 @@ class Block(msgspec.Struct, frozen=True):
     """whitespace after the closer"""
     pieces: tuple[PlacedPiece, ...] = ()
     """of the closer: what may be tokens"""
+    trailing: str = ""
+    """whitespace after the text, where nothing else closes it"""
 
 
 class Section(msgspec.Struct, frozen=True):
@@ -248,4 +250,5 @@ def block_of(pattern: Pattern, placeholder: str, markers: Markers) -> Block:
         before_closer=closer[: len(closer) - len(closer.lstrip())] if end else "",
         after=closer[len(closer.rstrip()) :] if end else "",
         pieces=markers.placed(end),
+        trailing="" if end else closer,
     )

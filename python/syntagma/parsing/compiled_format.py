@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from syntagma.format_schema import FormatSpec, Markers, PlacedPiece, texts_in_turn
+from syntagma.format_schema import FormatSpec, Markers, Pattern, PlacedPiece, ends_at_next, stands_alone, texts_in_turn
 from syntagma.parsing.call_patterns import (
     Block,
     CallPattern,
@@ -22,7 +23,7 @@ from syntagma.parsing.text.scanner import MarkerSet
 
 __all__ = ["CompiledFormat", "Exit", "ExitKind", "Exits", "compiled_format"]
 
-ExitKind: TypeAlias = Literal["call", "reasoning", "section", "wrapper", "drop", "close", "interrupt"]
+ExitKind: TypeAlias = Literal["call", "reasoning", "section", "wrapper", "drop", "close", "interrupt", "next"]
 
 
 class Exit(msgspec.Struct, frozen=True):
@@ -135,8 +136,8 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
     starts = tuple(start for form in forms for start in starts_of(form))
     marked = tuple(start for start in starts if not start.bare)
     reasoning, content = spec.reasoning, spec.content
-    blocks = (
-        tuple(block_of(pattern, "reasoning", markers) for pattern in reasoning.block) if reasoning is not None else ()
+    blocks = tuple(
+        _reasoning_block(spec, pattern, markers) for pattern in (reasoning.block if reasoning is not None else ())
     )
     wrappers = tuple(block_of(pattern, "content", markers) for pattern in content.block) if content is not None else ()
     drop = content.drop if content is not None else ()
@@ -158,7 +159,7 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
         openers_like_closers=tuple(
             opener
             for opener in (*firsts, *(block.opener for block in (*blocks, *wrappers)))
-            if any(opener.startswith(block.closer) for block in blocks)
+            if any(block.closer and opener.startswith(block.closer) for block in blocks)
         ),
         blocks=blocks,
         repeats=reasoning is not None and reasoning.repeat,
@@ -179,7 +180,10 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
         },
         reasoning_exits={
             (block, may_interrupt): _exits(
-                _reasoning_exits(blocks if block is None else (block,), interrupts if may_interrupt else ()), markers
+                _reasoning_exits(
+                    blocks if block is None else (block,), interrupts if may_interrupt else (), wrappers, tuple(firsts)
+                ),
+                markers,
             )
             for may_interrupt in (False, True)
             for block in (None, *blocks)
@@ -206,10 +210,28 @@ def _answer_exits(
     ]
 
 
-def _reasoning_exits(blocks: tuple[Block, ...], interrupts: tuple[str, ...]) -> list[_Leaving]:
-    """What leaves reasoning: the closers of these blocks, and what interrupts it."""
+def _reasoning_exits(
+    blocks: tuple[Block, ...], interrupts: tuple[str, ...], wrappers: tuple[Block, ...], calls: Iterable[str]
+) -> list[_Leaving]:
+    """What leaves reasoning: the closers of these blocks, what interrupts it, and what follows a block without one."""
     closers = [_Leaving(block.closer, block.before_closer, "close", block) for block in blocks]
-    return [*closers, *(_Leaving(text, "", "interrupt") for text in interrupts)]
+    nexts = [one for block in blocks for one in _nexts(block, wrappers, calls)]
+    return [*closers, *nexts, *(_Leaving(text, "", "interrupt") for text in interrupts)]
+
+
+def _reasoning_block(spec: FormatSpec, pattern: Pattern, markers: Markers) -> Block:
+    """A block of reasoning; where no marker stands after it, the whitespace does, unless what follows opens itself."""
+    block = block_of(pattern, "reasoning", markers)
+    if block.closer or not block.trailing or spec.messages is not None or ends_at_next(spec, pattern):
+        return block
+    return msgspec.structs.replace(block, closer=block.trailing, trailing="")
+
+
+def _nexts(block: Block, wrappers: tuple[Block, ...], firsts: Iterable[str]) -> Iterator[_Leaving]:
+    """What ends reasoning because it opens what follows: the answer's wrapper, or a call."""
+    if block.trailing:
+        yield from (_Leaving(one.opener, block.trailing, "next", one) for one in wrappers)
+        yield from (_Leaving(first, block.trailing, "next") for first in firsts)
 
 
 class _Leaving(NamedTuple):
@@ -222,10 +244,21 @@ class _Leaving(NamedTuple):
     opens: bool = False
 
 
+def _counts_alone(kind: ExitKind, marker: str, markers: Markers, *, opens: bool) -> bool:
+    """Whether a marker counts without the whitespace that the format shows before it.
+
+    A single sign stands anywhere in prose, so it closes a block only with that whitespace; so do words that end
+    reasoning because something else begins with them.
+    """
+    if kind == "next":
+        return any(piece.is_marker for piece in markers.pieces(marker))
+    return kind not in ("close", "wrapper") or opens or stands_alone(marker)
+
+
 def _exits(leaving: list[_Leaving], markers: Markers) -> Exits:
     by_text: dict[str, list[Exit]] = {}
     for marker, edge, kind, block, opens in leaving:
-        for before in {edge, ""} if marker else ():
+        for before in {edge, "" if _counts_alone(kind, marker, markers, opens=opens) else edge} if marker else ():
             text = before + marker
             by_text.setdefault(text, []).append(Exit(kind, len(before), markers.placed(text), block, opens))
     return Exits(by_text, MarkerSet(by_text))

@@ -90,7 +90,7 @@ class InlineTurnReader:
         """
         compiled = self._compiled
         before = self.reasoning_done
-        closes = max((tail.rfind(block.closer) for block in compiled.blocks), default=-1)
+        closes = max((tail.rfind(block.closer) for block in compiled.blocks if block.closer.strip()), default=-1)
         if certain:
             self.window.begin(tail)
             self.read()
@@ -184,7 +184,8 @@ class InlineTurnReader:
         """Reasoning is closed already; a closer that is written first closes nothing."""
         blocks, markers = self._compiled.blocks, self._compiled.markers
         opened = end_of_first(self.window, self._compiled.openers_like_closers, markers, final=final)
-        end = end_of_first(self.window, tuple(block.closer for block in blocks), markers, final=final)
+        closers = tuple(block.closer for block in blocks if block.closer.strip())
+        end = end_of_first(self.window, closers, markers, final=final)
         if opened is None or (end is None and not opened):
             return False
         if opened or not end:
@@ -338,6 +339,9 @@ class InlineTurnReader:
             return False
         if found.kind == "close" and found.block is not None:
             return self._reasoning_closed(text, found.block)
+        if found.kind == "next":
+            self._end_reasoning()
+            return self._expect_edge(text[: found.edge], State.BEFORE_ANSWER, is_reasoning=True)
         answers = any(block.opener and text.startswith(block.opener) for block in self._compiled.wrappers)
         if answers or self._policies.interrupt == "now":
             self._end_reasoning()

@@ -144,7 +144,7 @@ INLINE = Transitions(
         (State.ANSWER, State.BEFORE_REASONING, "The opener of reasoning was read."),
         (State.ANSWER, State.BEFORE_ANSWER, "A marker of the answer's wrapper, or the closer of a section, was read."),
         (State.ANSWER, State.MATCHING, "What may begin a call was read."),
-        (State.REASONING, State.BEFORE_ANSWER, "The closer of reasoning was read."),
+        (State.REASONING, State.BEFORE_ANSWER, "The closer of reasoning was read, or what follows it begins."),
         (State.REASONING, State.ANSWER, "The answer's wrapper begins, or what begins a call ends reasoning at once."),
         (State.REASONING, State.INTERRUPTED, "What may begin a call was read."),
         (State.INTERRUPTED, State.BEFORE_ANSWER, "The closer of reasoning was read: the call was quoted."),

@@ -37,7 +37,7 @@ from syntagma.analysis.certify.read_back import (
     read_back,
     reasoning_at_header,
 )
-from syntagma.analysis.certify.roundtrip_cases import Case, case_tools, roundtrip_cases
+from syntagma.analysis.certify.roundtrip_cases import Case, case_tools, roundtrip_cases, with_types
 from syntagma.analysis.certify.shown import ShownTurn, shown_turn, shows_ids
 from syntagma.analysis.infer.format import Finding
 from syntagma.analysis.infer.frame import clean_tail
@@ -334,7 +334,8 @@ class _FormatChecks:
         return (self._unions if case.unions else self._common) if case.turn.calls else None
 
     def _render(self, turn: SampleTurn, context: Context, tools: list[dict[str, Any]] | None) -> RenderedTurn | None:
-        return self._outputs.turn(turn, context, tools)
+        found = self._outputs.turn(turn, context, tools)
+        return self._outputs.turn(turn, context, with_types(tools)) if found is None and tools else found
 
     def _problem(
         self, rendered: RenderedTurn, shown: ShownTurn, tools: list[dict[str, Any]] | None, *, cuts: bool
@@ -434,7 +435,11 @@ class _FormatChecks:
         return "content is written like reasoning"
 
     def _holds_its_end(self, turn: SampleTurn) -> str | None:
-        """Why a text among the arguments cannot be told from what follows it: it holds what ends it; None if none."""
+        """Why a text cannot be told from what follows it: it holds the text that ends it; None if none does."""
+        reasoning = self._fmt.spec.reasoning
+        closer = reasoning.block[0].closer if reasoning is not None else ""
+        if closer.isspace() and closer in (turn.reasoning or ""):
+            return "reasoning holds the whitespace that ends it"
         spec = self._fmt.spec.tools
         if spec is None or not spec.argument or spec.values == "literal":
             return None

@@ -210,9 +210,16 @@ def markers_of(fmt: ChatFormat) -> tuple[str, ...]:
 
 
 def first_words(fmt: ChatFormat) -> tuple[str, ...]:
-    """Plain words that markers of several words begin with: answers hold them, too, so they must be told apart."""
+    """Plain words that markers of several words begin with, and signs that close texts.
+
+    Answers hold them, too, so they must be told apart.
+    """
+    spec = fmt.spec
     words = [text.split(maxsplit=1) for text in markers_of(fmt)]
-    return tuple(dict.fromkeys(found[0] for found in words if len(found) > 1 and found[0].isalpha()))
+    found = [found[0] for found in words if len(found) > 1 and found[0].isalpha()]
+    blocks = (*(spec.reasoning.block if spec.reasoning else ()), *(spec.content.block if spec.content else ()))
+    found += [block.closer.strip() for block in blocks if len(block.closer.strip()) == 1]
+    return tuple(dict.fromkeys(found))
 
 
 # -- the grammar

@@ -9,7 +9,7 @@ import msgspec
 from syntagma.analysis.render.conversation import SampleCall, SampleTurn
 from syntagma.json_types import json_type_of
 
-__all__ = ["Case", "case_tools", "roundtrip_cases"]
+__all__ = ["Case", "case_tools", "roundtrip_cases", "with_types"]
 
 _REASONING = "The guest wants tea, so I look at the clock first."
 _CONTENT = "Tea is served at noon."
@@ -85,6 +85,20 @@ def case_tools(*, unions: bool = False) -> list[dict[str, Any]]:
         }
         return [_tool(_UNION_TOOL, properties)]
     return [_tool(name, {key: _schema(kind) for key, kind in types.items()}) for name, types in _TOOL_TYPES.items()]
+
+
+def with_types(tools: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same tools with a type in the schema of every argument, for templates that print it."""
+    made = []
+    for tool in tools:
+        function = tool["function"]
+        properties = {
+            key: {"type": [one["type"] for one in schema["anyOf"]] if "anyOf" in schema else "null", **schema}
+            for key, schema in function["parameters"]["properties"].items()
+        }
+        parameters = {**function["parameters"], "properties": properties}
+        made.append({**tool, "function": {**function, "parameters": parameters}})
+    return made
 
 
 def _tool(name: str, properties: dict[str, Any]) -> dict[str, Any]:

@@ -168,6 +168,9 @@ def written_text(given: str, text: str) -> WrittenText:
     escaped = _with_entities(inside, text)
     if escaped:
         return WrittenText(escaped, "`<`, `>`, `&` or quotes are written as entities")
+    respaced = _with_other_whitespace(inside, text)
+    if respaced:
+        return WrittenText(respaced, "whitespace inside is written otherwise")
     at = text.casefold().find(inside.casefold())
     if at >= 0 and len(text.casefold()) == len(text):
         return WrittenText(text[at : at + len(inside)], "letters change their case")
@@ -188,6 +191,24 @@ def _with_entities(given: str, text: str) -> str:
             at += len(spelling)
         else:
             return text[start:at]
+    return ""
+
+
+def _with_other_whitespace(given: str, text: str) -> str:
+    """The text as it stands in a render with other whitespace between its words; empty if it does not."""
+    words = given.split()
+    start = text.find(words[0]) if len(words) > 1 else -1
+    while start >= 0:
+        at = start
+        for word in words:
+            rest = text[at:].lstrip() if at > start else text[at:]
+            at = len(text) - len(rest)
+            if not rest.startswith(word):
+                break
+            at += len(word)
+        else:
+            return text[start:at]
+        start = text.find(words[0], start + 1)
     return ""
 
 

@@ -108,7 +108,7 @@ def _from_turns(seen: Observations, frame: Frame) -> ReasoningBlock | None:
         end = _end_before_content(seen, frame, before_content.after("R"), before_content.tail)
     else:
         end, ambiguous = _end_before_calls(seen, frame, start, shown.after("R"))
-    if not end.strip():
+    if not end.strip() and not (end and start.strip()):
         return None
     if start.strip():
         return ReasoningBlock(start=start, end=end, evidence="rendered", ambiguous=ambiguous)
@@ -130,9 +130,9 @@ def _without_content_opener(seen: Observations, frame: Frame, end: str) -> str:
     pieces = atoms(end, frame.eos)
     for at in range(1, len(pieces)):
         # What every part opens with follows the closer of reasoning, too.
-        closer, begun = "".join(pieces[:at]).rstrip(), "".join(pieces[at:]).strip()
+        closer, begun = "".join(pieces[:at]), "".join(pieces[at:]).strip()
         if closer and begun and opener.startswith(begun):
-            return closer
+            return closer.rstrip() or closer
     count = _shared_with_opener(seen, frame, end)
     return without_last_visible_atoms(end, count, frame.eos) if count < len(visible_atoms(end, frame.eos)) else end
 

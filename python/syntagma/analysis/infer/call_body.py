@@ -81,7 +81,7 @@ def find_argument_patterns(
         return None
     first_key, last_key = (key for key in located.calls[0].call.arguments)
     between, after = literals.between.replace(first_key, "{key}"), after.replace(last_key, "{key}")
-    closes = common_prefix([between, after])
+    closes = _without_indentation(common_prefix([between, after]))
     opener = common_suffix([before, between[len(closes) :]])
     if not closes.strip():
         closes, opener = _without_closer(before, between, after, without_arguments)
@@ -104,6 +104,12 @@ def find_argument_patterns(
     return found
 
 
+def _without_indentation(closes: str) -> str:
+    """The text without spaces at its end that follow a line break: they belong to the next line."""
+    kept = closes.rstrip(" \t")
+    return kept if kept.endswith("\n") else closes
+
+
 def _without_closer(before: str, between: str, after: str, without_arguments: str | None) -> tuple[str, str]:
     """What closes a value and what opens an argument, where only whitespace, or nothing, follows every value.
 
@@ -111,7 +117,7 @@ def _without_closer(before: str, between: str, after: str, without_arguments: st
     are a separator if a call without arguments has that of its closer, too.
     """
     opener = common_suffix([before, between])
-    closes = common_prefix([between, after])
+    closes = _without_indentation(common_prefix([between, after]))
     led_by = next(iter(visible_atoms(opener)), "")
     is_marker = len(led_by) > 2 and not led_by[0].isalnum()
     if is_marker or (not opener.strip() and between.strip()) or not closes:

@@ -15,8 +15,14 @@ from syntagma.analysis.infer.call_body import (
 )
 from syntagma.analysis.infer.frame import Frame
 from syntagma.analysis.infer.spellings import common_spelling, with_leading_counters, with_trailing_counters
-from syntagma.analysis.locate.atoms import atoms, common_prefix, common_suffix
-from syntagma.analysis.locate.located_turn import LocatedCall, LocatedTurn
+from syntagma.analysis.locate.atoms import (
+    atoms,
+    common_prefix,
+    common_suffix,
+    equal_ignoring_whitespace,
+    text_after,
+)
+from syntagma.analysis.locate.located_turn import Element, LocatedCall, LocatedTurn
 from syntagma.analysis.locate.observations import Observations
 
 __all__ = ["CallPatterns", "UnsupportedCalls", "find_call_patterns", "opener_in_lead"]
@@ -39,6 +45,8 @@ class CallPatterns(msgspec.Struct, frozen=True, kw_only=True):
     """the text between content and the first call, which calls without content do not begin with"""
     alternate: str = ""
     """the call without its outer opener: models forget it"""
+    bare: str = ""
+    """a call without arguments, where that is written otherwise"""
     drop: str = ""
     """a marker after the last call of a turn whose calls have no section"""
     counts_on: bool = False
@@ -106,7 +114,40 @@ def find_call_patterns(
         body, identity, split = _slots(located.text, calls, split, arguments)
         made = _patterns(split, body, identity=identity, arguments=arguments, unproved=not gaps)
         made = msgspec.structs.replace(made, alternate=_alternate(split, body))
-    return msgspec.structs.replace(made, separators_differ=separators_differ, after_content=space)
+    made = msgspec.structs.replace(made, separators_differ=separators_differ, after_content=space)
+    return msgspec.structs.replace(made, bare=_bare(seen, frame, reasoning, content, made))
+
+
+def _bare(
+    seen: Observations,
+    frame: Frame,
+    reasoning: ReasoningBlock | None,
+    content: ContentBlock | None,
+    made: CallPatterns,
+) -> str:
+    """The pattern of a call without arguments, if the template writes it otherwise than with an empty object.
+
+    Empty also if something of the turn differs beside it, such as its section.
+    """
+    shown = seen.bare_call
+    if shown is None or "{name}" not in made.call or any(one in made.call for one in ("{index}", "{ordinal}")):
+        return ""
+    call = shown.turn.calls[0]
+    at = shown.text.find(call.name)
+    element = Element("T", at, at + len(call.name))
+    located = LocatedTurn(shown.turn, shown.context, shown.text, (element,))
+    opener, _, closer = made.section.partition("{calls}")
+    before = without_empty_content(without_empty_reasoning(frame.body(located), reasoning), content)
+    inside = text_after(opener, before)
+    after = frame.tail(located).rstrip().removesuffix(made.drop).rstrip()
+    if inside is None or not after.endswith(closer.strip()):
+        return ""
+    after = after.removesuffix(closer.strip()).rstrip()
+    written = inside.lstrip() + "{name}" + after.replace(call.name, "{name}")
+    if call.id:
+        written = written.replace(call.id, "{id}")
+    known = made.call.replace("{arguments}", "{}" if made.arguments is None or made.arguments.is_object else "")
+    return "" if equal_ignoring_whitespace(written, known) or "{}" in written else written
 
 
 def _patterns(

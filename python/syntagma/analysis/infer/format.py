@@ -217,7 +217,7 @@ def _state(parts: _Parts, prompt: str) -> str | None:
         if rest is not None and not rest.strip():
             return "open"
         inside = extra if rest is None else rest
-        if inside.strip().endswith(reasoning.end.strip()):
+        if reasoning.end.strip() and inside.strip().endswith(reasoning.end.strip()):
             return "off"
     openers = (parts.content.open if parts.content else "", parts.calls.call.partition("{")[0] if parts.calls else "")
     if not extra.strip() or any(text.strip().startswith(extra.strip()) for text in openers):
@@ -338,8 +338,8 @@ def _end_of_turn_list(text: str, eos: str) -> list[str]:
 
     The end-of-sequence token, other whitespace than a space, and a bracketed atom at the beginning of a marker are
     markers of their own. Any other marker goes on, through brackets, signs, words and spaces, until one of the first
-    two or until a closing bracket meets an opening one. A single sign stands in any prose, so whitespace after it is a
-    part of its marker.
+    two or until a closing bracket meets an opening one. A single sign stands in any prose, so the whitespace around it
+    is a part of its marker.
     """
     made: list[str] = []
     goes_on = False
@@ -352,6 +352,9 @@ def _end_of_turn_list(text: str, eos: str) -> list[str]:
         else:
             made.append(atom)
             goes_on = not single and not (len(atom) > 1 and atom[0] in _OPENING)
+    for at in range(len(made) - 1, 0, -1):
+        if len(made[at].strip()) == 1 and not made[at].strip().isalnum() and made[at - 1].isspace():
+            made[at - 1 : at + 1] = [made[at - 1] + made[at]]
     return [part for piece in made for part in _without_outer_spaces(piece)]
 
 
@@ -377,7 +380,7 @@ def _reasoning_table(reasoning: ReasoningBlock, states: dict[str, str], calls: C
     switch = {name: values for name, values in switch.items() if set(values.values()) != {default}}
     if switch:
         table["switch"] = switch
-    if calls is not None:
+    if calls is not None and reasoning.end.strip():
         openers = [text.partition("{")[0].strip() for text in (calls.section, calls.call, calls.alternate)]
         markers = [_interrupt(text) for text in openers if any(len(atom) > 3 for atom in visible_atoms(text))]
         markers = list(dict.fromkeys(markers))
@@ -401,7 +404,8 @@ def _tools_table(calls: CallPatterns) -> dict[str, Any]:
     if calls.separator:
         table["separator"] = calls.separator
     spaced = calls.call if has_section else space + calls.call
-    forms = dict.fromkeys(text for text in (calls.call, spaced, calls.alternate) if text)
+    spaced_bare = space + calls.bare if calls.bare and not has_section else ""
+    forms = dict.fromkeys(text for text in (calls.call, spaced, calls.alternate, calls.bare, spaced_bare) if text)
     table["call"] = list(forms) if len(forms) > 1 else calls.call
     if calls.envelope is not None:
         table["envelope"] = calls.envelope

@@ -7,7 +7,13 @@ import unicodedata
 
 import msgspec
 
-from syntagma.analysis.locate.atoms import atoms, common_prefix, from_visible_atom, visible_atoms
+from syntagma.analysis.locate.atoms import (
+    atoms,
+    common_prefix,
+    equal_ignoring_whitespace,
+    from_visible_atom,
+    visible_atoms,
+)
 from syntagma.analysis.locate.located_turn import LocatedTurn
 from syntagma.analysis.locate.observations import Observations
 
@@ -131,17 +137,26 @@ def without_shared_edges(frame: Frame, seen: Observations) -> Frame:
     Where reasoning, content and calls open alike, the marker that they share follows the header in every shape; where
     they close alike, the one that they share precedes the end of the turn in every shape.
     """
-    gaps = [
-        located.text[one.end : other.start]
+    pairs = [
+        (other.kind, located.text[one.end : other.start])
         for located in seen.turns
         for one, other in itertools.pairwise(located.elements)
         if one.kind != other.kind
     ]
+    gaps = [gap for _, gap in pairs]
     if not gaps or all(frame.header in gap for gap in gaps):
         return frame
     pieces = atoms(frame.header, frame.eos)
     suffixes = ("".join(pieces[at:]) for at in range(1, len(pieces)))
-    shared = next((text for text in suffixes if _may_open(text) and all(text in gap for gap in gaps)), "")
+    opened = {one.elements[0].kind: frame.body(one) for one in reversed(seen.turns)}
+    shared = next(
+        (
+            text
+            for text in suffixes
+            if _may_open(text) and all(_opens(text, gap, opened.get(kind)) for kind, gap in pairs)
+        ),
+        "",
+    )
     shorter = frame.shortened(len(shared)) if shared and shared == shared.strip() else frame
     opener = common_prefix([shorter.body(located) for located in seen.turns], frame.eos).strip()
     if not opener or any(opener not in gap for gap in gaps):
@@ -151,6 +166,11 @@ def without_shared_edges(frame: Frame, seen: Observations) -> Frame:
     prefixes = ("".join(pieces[:at]) for at in range(len(pieces) - 1, 0, -1))
     closer = next((text for text in prefixes if text.strip() and all(one.endswith(text) for one in closers)), "")
     return msgspec.structs.replace(shorter, end_of_turn=frame.end_of_turn.removeprefix(closer))
+
+
+def _opens(text: str, gap: str, body: str | None) -> bool:
+    """Whether a text in the gap before a part is followed by what opens that part where it stands first."""
+    return text in gap if body is None else equal_ignoring_whitespace(gap[gap.rfind(text) :], text + body)
 
 
 def _may_open(text: str) -> bool:

@@ -125,7 +125,15 @@ def split_by_headers(calls: CallPatterns, headers: MessageHeaders) -> CallPatter
         call += closer
     call = headers.call_space + call.lstrip()
     return msgspec.structs.replace(
-        calls, section="{calls}", separator="", call=call, alternate="", after_content="", drop="", unproved_split=False
+        calls,
+        section="{calls}",
+        separator="",
+        call=call,
+        alternate="",
+        bare="",
+        after_content="",
+        drop="",
+        unproved_split=False,
     )
 
 

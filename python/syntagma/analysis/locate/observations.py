@@ -9,7 +9,7 @@ import msgspec
 from syntagma.analysis.locate.located_turn import LocatedTurn, locate_turn
 from syntagma.analysis.probe.inputs import ProbeResult
 from syntagma.analysis.render.conversation import SampleTurn
-from syntagma.analysis.render.turn_renderer import Context, TurnRenderer
+from syntagma.analysis.render.turn_renderer import Context, RenderedTurn, TurnRenderer
 
 __all__ = ["Observations", "Prompts", "observe"]
 
@@ -29,8 +29,14 @@ class Observations(msgspec.Struct, frozen=True, kw_only=True):
     """the default prompt without a generation prompt; None if it does not render"""
     user_openers: tuple[str, str] | None
     """what stands before the first user's sentinel, and between a content and the second user's"""
-    without_arguments: str | None = None
-    """what follows the name of a call that has no arguments; None if there is none, or it is not shown"""
+    bare_call: RenderedTurn | None = None
+    """a turn of one call that has no arguments; None if there is none, or its name is not shown"""
+
+    @property
+    def without_arguments(self) -> str | None:
+        """What follows the name of a call that has no arguments; None if none is shown."""
+        shown = self.bare_call
+        return None if shown is None else shown.text.partition(shown.turn.calls[0].name)[2]
 
     def best(self, *shapes: str) -> LocatedTurn | None:
         """The first turn that shows exactly one of these shapes, last turns before those in the middle.
@@ -71,14 +77,14 @@ def observe(renderer: TurnRenderer, probed: ProbeResult) -> Observations:
         prompts=prompts,
         bare_prompt=renderer.prompt(inputs, {}, generation=False),
         user_openers=renderer.user_openers(inputs),
-        without_arguments=_without_arguments(renderer, probed) if probed.max_calls else None,
+        bare_call=_bare_call(renderer, probed) if probed.max_calls else None,
     )
 
 
-def _without_arguments(renderer: TurnRenderer, probed: ProbeResult) -> str | None:
+def _bare_call(renderer: TurnRenderer, probed: ProbeResult) -> RenderedTurn | None:
     call = renderer.new_call(0, probed.id_form)
     rendered = renderer.in_any_context(SampleTurn(calls=(call,)), probed.inputs)
-    return rendered.text.partition(call.name)[2] if rendered is not None and rendered.shows(call.name) else None
+    return rendered if rendered is not None and rendered.shows(call.name) else None
 
 
 def _new_turn(renderer: TurnRenderer, shape: str, probed: ProbeResult) -> SampleTurn:

@@ -304,8 +304,7 @@ def _reasoning_shapes(renderer: TurnRenderer, inputs: Inputs, id_form: str | Non
     for context in _CONTEXTS:
         rendered = renderer.turn(turn, inputs, context)
         if rendered is not None and rendered.shows(reasoning, content):
-            text = rendered.text
-            found += bool(text[text.find(reasoning) + len(reasoning) : text.find(content)].strip())
+            found += _is_told_apart(renderer, inputs, rendered)
     _, _, part_type = (inputs.reasoning or "").partition(":")
     if part_type:
         return 0 if not found or renderer.shows_unknown_key(turn, inputs, part_type) else found
@@ -316,6 +315,22 @@ def _reasoning_shapes(renderer: TurnRenderer, inputs: Inputs, id_form: str | Non
         if rendered is not None and rendered.shows(reasoning):
             found += as_content is None or rendered.text != as_content.text
     return found
+
+
+def _is_told_apart(renderer: TurnRenderer, inputs: Inputs, rendered: RenderedTurn) -> bool:
+    """Whether something tells reasoning from the content after it: a marker between them, or before reasoning alone."""
+    text, turn = rendered.text, rendered.turn
+    reasoning, content = turn.reasoning or "", turn.content or ""
+    at = text.find(reasoning)
+    between = text[at + len(reasoning) : text.find(content)]
+    if between.strip() or not between:
+        return bool(between)
+    plain = renderer.turn(SampleTurn(content=content), inputs, rendered.context)
+    if plain is None or not plain.shows(content):
+        return False
+    head, other = text[:at], plain.text[: plain.text.find(content)]
+    shared = next((at for at, pair in enumerate(zip(head, other, strict=False)) if pair[0] != pair[1]), len(other))
+    return bool(head[shared:].strip())
 
 
 # -- the record
