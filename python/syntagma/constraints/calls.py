@@ -9,7 +9,7 @@ from syntagma.constraints.arguments import ArgumentsGrammar, arguments_grammar
 from syntagma.constraints.budgets import BudgetLabels
 from syntagma.constraints.call_writer import CallWriter, ToolPart
 from syntagma.constraints.envelopes import alike
-from syntagma.constraints.literals import literal, search_key, structure
+from syntagma.constraints.literals import call_beginnings, literal, search_key, structure
 from syntagma.constraints.schemas import allows_none, arguments_schema, tool_input
 from syntagma.constraints.whitespace import WHITESPACE, joined
 from syntagma.errors import FormatError
@@ -30,6 +30,7 @@ class CallGroup(NamedTuple):
 
     Attributes:
         begins: what a reader finds their beginning by; empty: nothing, a call begins where the answer does.
+        beginnings: the same, with each declared name where only a sign stands before it.
         calls: one or more calls.
         before: whitespace that the format shows before them.
         after: whitespace that it shows after them.
@@ -37,6 +38,7 @@ class CallGroup(NamedTuple):
     """
 
     begins: str
+    beginnings: tuple[str, ...]
     calls: Grammar
     before: str
     after: str
@@ -139,7 +141,7 @@ class _Groups:
             ways.append(_Way(body, "", "", writer, first if self._begun else writer, tools, writer.call(tools)))
         between = literal(spec.messages.start[0]) if spec.messages.start else ()
         calls = self._several(spec.tools, ways, ways, Grammar.concat(*between))
-        return [CallGroup("", calls, "", "", False)]
+        return [CallGroup("", (), calls, "", "", False)]
 
     def inline(self) -> list[CallGroup]:
         """Calls between other text."""
@@ -170,7 +172,8 @@ class _Groups:
             whole = joined((*begins, WHITESPACE, calls, *ends))
             if not (self._single or self._begun or any(way.writer.has_number for way in ways)):
                 whole = Grammar.repeat(whole, min=1, separator=WHITESPACE)
-            yield CallGroup(search_key(self._spec, opener), whole, before, after, marked)
+            key = search_key(self._spec, opener)
+            yield CallGroup(key, (key,), whole, before, after, marked)
             return
         firsts: dict[str, list[_Way]] = {}
         for way in ways:
@@ -178,7 +181,10 @@ class _Groups:
                 firsts.setdefault(search_key(self._spec, way.pattern.opener), []).append(way)
         for begins_with, same in firsts.items():
             calls = joined((self._several(form, same, ways, separator), *ends))
-            yield CallGroup(begins_with, calls, same[0].before, after if closer else same[0].after + after, marked)
+            names = None if self._request.tools is None else [tool.name for tool in self._request.tools]
+            found = [one for way in same for one in call_beginnings(self._spec, way.pattern, names)]
+            space = after if closer else same[0].after + after
+            yield CallGroup(begins_with, tuple(dict.fromkeys(found)), calls, same[0].before, space, marked)
 
     def _ways(self, number: int, form: ToolsSpec) -> Iterator[_Way]:
         """The patterns of a form, each once, that a grammar can hold."""

@@ -142,7 +142,7 @@ def _text_and_calls(turn: TurnContext, wrapper: Pattern | None, *, reasoned: boo
     """The answer, and calls that something opens; `reasoned`: reasoning came before it."""
     begun = turn.start.content_open
     marked = [group for group in turn.groups if group.begins]
-    closers = [group.begins for group in marked] if wrapper is None else [wrapper.closer]
+    closers = [one for group in marked for one in group.beginnings] if wrapper is None else [wrapper.closer]
     content = _wrapped((_free_answer(turn, closers, wrapper),), wrapper, begun=begun)
     calls = Grammar.union(*(_with_text_after(turn, group, wrapper) for group in marked)) if marked else None
     space = [] if wrapper is None else [WHITESPACE]
@@ -160,9 +160,9 @@ def _free_answer(turn: TurnContext, closers: Iterable[str], wrapper: Pattern | N
     """Text of the answer before one of the `closers`; where further blocks are reasoning too, they may stand in it."""
     reasoning = turn.spec.reasoning
     if reasoning is None or not reasoning.repeat or wrapper is not None or turn.start.reasoning == "done":
-        return turn.labels.content(answer_text(turn.spec, *closers))
+        return turn.labels.content(answer_text(turn.spec, *closers, names=turn.names))
     openers = [block.opener for block in _openers(turn).values()]
-    text = turn.labels.content(answer_text(turn.spec, *closers, *openers))
+    text = turn.labels.content(answer_text(turn.spec, *closers, *openers, names=turn.names))
     return Grammar.repeat(text, min=1, separator=_blocks(turn)) if openers else text
 
 
@@ -170,7 +170,7 @@ def _with_text_after(turn: TurnContext, group: CallGroup, wrapper: Pattern | Non
     """Calls, and text of the answer after them where it cannot be taken for a part of the last one."""
     if wrapper is not None or not group.may_be_followed or has_bare_calls(turn.spec):
         return joined((group.calls, *_optional(group.after)))
-    return Grammar.concat(group.calls, Grammar.optional(turn.labels.content(answer_text(turn.spec))))
+    return Grammar.concat(group.calls, Grammar.optional(turn.labels.content(answer_text(turn.spec, names=turn.names))))
 
 
 def _calls(groups: Iterable[CallGroup]) -> Grammar:

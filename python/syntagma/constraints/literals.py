@@ -17,6 +17,7 @@ from syntagma.format_schema import (
     ToolsSpec,
     ends_at_next,
     message_ends,
+    needs_known_name,
     shown_headers,
     stands_alone,
     structure_steps,
@@ -27,6 +28,7 @@ from syntagma.grammars import Grammar
 __all__ = [
     "LiteralPart",
     "answer_text",
+    "call_beginnings",
     "closing",
     "forbidden_in_content",
     "forbidden_in_reasoning",
@@ -105,8 +107,10 @@ def stop_strings(spec: FormatSpec) -> tuple[str, ...]:
     return next((texts for texts in places if texts), ())
 
 
-def forbidden_in_content(spec: FormatSpec) -> tuple[str, ...]:
+def forbidden_in_content(spec: FormatSpec, names: Sequence[str] | None = None) -> tuple[str, ...]:
     """What an answer may not hold, so that it is read as the answer that it was written as.
+
+    `names` are those of the declared tools; None: undeclared.
 
     These are the markers of the format and, where an opener has no marker, the text that a reader takes for it. In the
     body of a message with a header only what headers consist of, and what ends messages, means anything.
@@ -115,8 +119,10 @@ def forbidden_in_content(spec: FormatSpec) -> tuple[str, ...]:
         return _framing(spec)
     found = list(_markers(spec, _structure(spec)))
     found += [search_key(spec, literal) for literal in _openers(spec)]
+    found += [text for call in _calls(spec) for text in call_beginnings(spec, call, names)]
     if spec.reasoning is not None:
-        found += [_closing_key(spec, block.closer) for block in spec.reasoning.block]
+        # Reasoning is over, so its closer is text; where the answer begins, a reader takes a marker for a slip.
+        found += [_closing_key(spec, block.closer) for block in spec.reasoning.block if stands_alone(block.closer)]
     if spec.content is not None:
         found += [_closing_key(spec, block.closer) for block in spec.content.block]
         found += [sentinel.strip() for sentinel in spec.content.drop]
@@ -174,9 +180,21 @@ def _openers(spec: FormatSpec) -> Iterator[str]:
         for block in spec.content.block:
             yield block.opener
     for form in _forms(spec):
-        sectionless = any(not section.opener for section in form.section)
         yield from (section.opener for section in form.section)
-        yield from (call.opener for call in form.call if sectionless or stands_alone(call.opener))
+
+
+def _calls(spec: FormatSpec) -> Iterator[Pattern]:
+    """The calls that may begin in an answer, without a section."""
+    for form in _forms(spec):
+        sectionless = any(not section.opener for section in form.section)
+        yield from (call for call in form.call if sectionless or stands_alone(call.opener))
+
+
+def call_beginnings(spec: FormatSpec, call: Pattern, names: Sequence[str] | None) -> tuple[str, ...]:
+    """What a reader looks for to find a call: what opens it, with each declared name where a sign alone does."""
+    if names is None or not needs_known_name(call):
+        return (search_key(spec, call.opener),)
+    return tuple(call.opener.lstrip() + name for name in names)
 
 
 def _structure(spec: FormatSpec) -> Iterator[str]:
@@ -287,9 +305,12 @@ def reasoning_text(spec: FormatSpec, block: Pattern) -> Grammar:
     return _free(forbidden_in_reasoning(spec), _closing_key(spec, block.closer) or block.closer)
 
 
-def answer_text(spec: FormatSpec, *closers: str) -> Grammar:
-    """Text of the answer that no reader takes for anything else; one of the `closers` is the literal after it."""
-    forbidden = forbidden_in_content(spec)
+def answer_text(spec: FormatSpec, *closers: str, names: Sequence[str] | None = None) -> Grammar:
+    """Text of the answer that no reader takes for anything else; one of the `closers` is the literal after it.
+
+    `names` are those of the declared tools; None: undeclared.
+    """
+    forbidden = forbidden_in_content(spec, names)
     ends = shortest(_closing_key(spec, closer) for closer in closers)
     bare = has_bare_calls(spec)
     if not bare and len(ends) < 2:

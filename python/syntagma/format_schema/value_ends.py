@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from syntagma.format_schema.markers import Markers
 from syntagma.format_schema.parts import ToolsSpec
+from syntagma.format_schema.pattern import Pattern
 
-__all__ = ["is_open", "value_ends"]
+__all__ = ["is_open", "needs_known_name", "stands_alone", "value_ends"]
 
 
 def is_open(tools: ToolsSpec) -> bool:
@@ -19,6 +20,14 @@ def stands_alone(opener: str) -> bool:
     A single sign stands anywhere in prose, so it opens a call only inside of its section.
     """
     return len(opener.strip()) != 1
+
+
+def needs_known_name(call: Pattern) -> bool:
+    """Whether only the name of a declared tool makes a call of this pattern: nothing but a sign stands before it.
+
+    Then exactly what the pattern shows stands between the sign and the name.
+    """
+    return not stands_alone(call.opener) and call.placeholders[:1] == ("name",)
 
 
 def value_ends(tools: ToolsSpec, gap: str, closer: str, markers: Markers) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from syntagma.format_schema import Envelope, Markers, Notation, Pattern, PlacedPiece, TypeMeaning
+from syntagma.format_schema import Envelope, Markers, Notation, Pattern, PlacedPiece, TypeMeaning, stands_alone
 from syntagma.parsing.call_steps import CallSteps, Step, characters_of
 from syntagma.parsing.literal_runs import LiteralRun, Op, longest_first
 from syntagma.parsing.text.scanner import MarkerSet
@@ -189,7 +189,13 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def intended(self) -> bool:
         """A literal stands before the call, so that an object after it was meant as one."""
-        return self.ops[0].kind == "literal"
+        return self.ops[0].kind == "literal" and not self.needs_known_name
+
+    @cached_property
+    def needs_known_name(self) -> bool:
+        """A single sign stands before the name, as in any prose: only the name of a declared tool makes it a call."""
+        first, *rest = self.ops
+        return first.kind == "literal" and not stands_alone(first.text) and bool(rest) and rest[0].text == "name"
 
     @cached_property
     def steps(self) -> CallSteps:

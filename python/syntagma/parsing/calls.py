@@ -312,7 +312,7 @@ class CallReader:
 
     def _is_allowed(self, matcher: CallMatcher) -> bool:
         known = self._tools is None or matcher.known_name in self._tools
-        return known or self._policies.unknown_tool == "pass"
+        return known or (self._policies.unknown_tool == "pass" and not matcher.pattern.needs_known_name)
 
     # ---- its arguments
 

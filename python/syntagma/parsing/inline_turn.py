@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
+from syntagma.format_schema import stands_alone
 from syntagma.parsing.after_call import NextCall
 from syntagma.parsing.call_patterns import Block, Op, Section
 from syntagma.parsing.call_results import NEED_MORE, NotACall
@@ -184,7 +185,7 @@ class InlineTurnReader:
         """Reasoning is closed already; a closer that is written first closes nothing."""
         blocks, markers = self._compiled.blocks, self._compiled.markers
         opened = end_of_first(self.window, self._compiled.openers_like_closers, markers, final=final)
-        closers = tuple(block.closer for block in blocks if block.closer.strip())
+        closers = tuple(block.closer for block in blocks if block.closer.strip() and stands_alone(block.closer))
         end = end_of_first(self.window, closers, markers, final=final)
         if opened is None or (end is None and not opened):
             return False

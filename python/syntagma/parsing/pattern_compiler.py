@@ -15,6 +15,7 @@ from syntagma.format_schema import (
     Placeholder,
     ToolsSpec,
     is_open,
+    needs_known_name,
     stands_alone,
     structure_steps,
     value_ends,
@@ -221,6 +222,8 @@ def form_parts(tools: ToolsSpec, markers: Markers, pointer: str, *, named: bool 
     calls = []
     for pattern in tools.call:
         ops = compile_ops(pattern, markers)
+        if needs_known_name(pattern):
+            ops = (Op("literal", pattern.opener.lstrip()), *itertools.dropwhile(lambda op: op.text != "name", ops))
         ends = [i for i, op in enumerate(ops) if op.kind == "placeholder" and op.text in ("arguments", "envelope")]
         cut = ends[0] + 1 if ends else len(ops)
         before, after = _edges(pattern)

@@ -45,6 +45,7 @@ from syntagma.analysis.locate.atoms import atoms, visible_atoms
 from syntagma.analysis.locate.located_turn import locate_turn
 from syntagma.analysis.render.conversation import SampleTurn
 from syntagma.analysis.render.turn_renderer import Context, RenderedTurn
+from syntagma.format_schema import needs_known_name
 from syntagma.formats import ChatFormat
 
 __all__ = ["Certifier", "Mentions"]
@@ -237,6 +238,9 @@ class _FormatChecks:
         self._outputs = outputs
         self._fmt = fmt
         self._common, self._unions = case_tools(), case_tools(unions=True)
+        calls = [call for form in (fmt.spec.tools.forms if fmt.spec.tools else ()) for call in form.call]
+        # Where nothing but a sign stands before a name, only declared tools tell calls from text.
+        self._beside_text = self._common if any(map(needs_known_name, calls)) else None
         self.grammar = GrammarCheck(fmt)
 
     # -- one message
@@ -344,7 +348,7 @@ class _FormatChecks:
 
         `cuts`: whether the output is also read by characters, and cut after its last complete call or content.
         """
-        declared = tools if shown.turn.calls else None
+        declared = tools if shown.turn.calls else self._beside_text
         problem = self._parser_problem(rendered, shown.turn, declared, fine=cuts)
         if problem is None and cuts:
             problem = self._truncation_problem(rendered, shown.turn, declared)

@@ -170,7 +170,11 @@ def _compare_calls(
             typed = with_value_types(renderer, probed, calls.arguments)
             if typed is None:
                 raise UnsupportedCalls("strings and numbers are written in ways that do not fit together")
-            calls = msgspec.structs.replace(calls, arguments=typed)
+            # What the types of values tell may move the edge between what opens arguments and the first one.
+            moved = typed.opens[len(calls.arguments.opens) :]
+            bare = calls.bare or (calls.call.replace("{arguments}", "", 1) if moved else "")
+            call = calls.call.replace("{arguments}", moved + "{arguments}", 1)
+            calls = msgspec.structs.replace(calls, call=call, bare=bare, arguments=typed)
     except UnsupportedCalls as error:
         return None, str(error)
     texts = () if calls is None else (calls.call, calls.envelope or "", calls.id or "")

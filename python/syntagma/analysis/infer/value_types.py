@@ -34,12 +34,20 @@ def with_value_types(
     found = with_value_notation(arguments, probe.located(probe.number(), probe.number()))
     if found is None:
         return None
-    found = _with_nesting(probe, found)
+    found = _with_nesting(probe, _with_separating_whitespace(found))
     if found.types:
         found = _with_other_types(probe, found)
     found = _with_escapes(probe, found)
     notation = {**found.notation, **_words(probe, found)}
     return msgspec.structs.replace(found, notation=notation)
+
+
+def _with_separating_whitespace(arguments: ArgumentPatterns) -> ArgumentPatterns:
+    """Whitespace before each key, where values are literals and nothing else follows them, separates arguments."""
+    before, _, rest = arguments.argument.partition("{key}")
+    if arguments.values != "literal" or not before.isspace() or arguments.separator or not rest.endswith("{value}"):
+        return arguments
+    return msgspec.structs.replace(arguments, opens=arguments.opens + before, argument="{key}" + rest, separator=before)
 
 
 class _Probe:
