@@ -288,7 +288,7 @@ def _tables(parts: _Parts, states: dict[str, str]) -> dict[str, Any]:
         tables["tools"] = _tools_table(parts.calls)
         if parts.calls.drop:
             tables.setdefault("content", {})["drop"] = [parts.calls.drop]
-    markers = [text.strip() for text in _delimiters(parts) if _begins_weakly(text)]
+    markers = [_first_line(text) for text in _delimiters(parts) if _begins_weakly(_first_line(text))]
     if markers:
         tables["markers"] = list(dict.fromkeys(markers))
     return tables
@@ -324,17 +324,18 @@ def _delimiters(parts: _Parts) -> Iterator[str]:
         yield from (text.partition("{")[0] for text in (parts.calls.section, parts.calls.call))
 
 
-def _begins_weakly(text: str) -> bool:
-    """Whether a text begins with a word of signs or letters only, which stands in any prose.
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0].rstrip()
 
-    Only the whole text is a marker then. A text of several lines is none.
+
+def _begins_weakly(line: str) -> bool:
+    """Whether a line begins with a word that stands in any prose: of signs, or of letters, with a sign after them.
+
+    Only the whole line is a marker then.
     """
-    first, *rest = text.strip().split(" ")
-    return (
-        any(rest)
-        and not any(char in text.strip() for char in "\n\r\t")
-        and (first.isalpha() or not any(char.isalnum() for char in first))
-    )
+    first, *rest = line.split(" ")
+    is_word = first.rstrip(":.,;!?").isalpha() or not any(char.isalnum() for char in first)
+    return any(rest) and is_word and not any(char in line for char in "\r\t")
 
 
 def _end_of_turn_list(text: str, eos: str) -> list[str]:

@@ -20,6 +20,9 @@ from syntagma.analysis.locate.observations import Observations
 __all__ = ["Frame", "clean_tail", "find_frame", "without_shared_edges"]
 
 
+_BRACKETS = {")": "(", "]": "[", "}": "{", ">": "<"}
+
+
 class Frame(msgspec.Struct, frozen=True, kw_only=True):
     """What surrounds every turn.
 
@@ -120,7 +123,8 @@ def find_frame(seen: Observations, eos: str) -> Frame:
     visible["middle"] = len(visible_atoms(middle.removesuffix(user_open), eos))
     context = "middle" if visible["middle"] > visible.get("last", 0) else "last"
     turns = [located for located in seen.turns if located.context == context]
-    end_of_turn = _common_end([clean_tail(located, epilogue, user_open) for located in turns], eos)
+    tails = [clean_tail(located, epilogue, user_open) for located in turns]
+    end_of_turn = _without_closing_brackets(_common_end(tails, eos), tails)
     if not end_of_turn.strip():
         # Turns of calls may end otherwise. What follows bare content can only be the end of its turn.
         bare = next((located for located in turns if located.shape == "C"), None)
@@ -220,6 +224,16 @@ def _epilogue(last: str, middle: str, user_open: str, eos: str) -> str:
     if not last[len(shared) :].strip() or not shared.strip():
         return ""
     return last[len(common_prefix([middle.removesuffix(user_open), last], eos)) :]
+
+
+def _without_closing_brackets(end: str, tails: list[str]) -> str:
+    """The end of the turn without brackets at its beginning that close what a part of the turn has opened."""
+    while (bracket := end.lstrip()[:1]) and bracket in _BRACKETS:
+        opened = (tail[: tail.rfind(end.strip())] for tail in tails if end.strip() in tail)
+        if not any(text.count(_BRACKETS[bracket]) > text.count(bracket) for text in opened):
+            break
+        end = end.lstrip()[1:]
+    return end
 
 
 def _common_end(tails: list[str], eos: str) -> str:
