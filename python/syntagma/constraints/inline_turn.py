@@ -146,7 +146,9 @@ def _text_and_calls(turn: TurnContext, wrapper: Pattern | None, *, reasoned: boo
     content = _wrapped((_free_answer(turn, closers, wrapper),), wrapper, begun=begun)
     calls = Grammar.union(*(_with_text_after(turn, group, wrapper) for group in marked)) if marked else None
     space = [] if wrapper is None else [WHITESPACE]
-    text = content if calls is None else joined((content, Grammar.optional(joined((*space, calls)))))
+    text = _before_calls(turn, content, begun=begun)
+    if text is None:
+        text = content if calls is None else joined((content, Grammar.optional(joined((*space, calls)))))
     if wrapper is None or begun:
         return text
     # Reasoning that no marker closes is over only where a marker follows its whitespace.
@@ -154,6 +156,22 @@ def _text_and_calls(turn: TurnContext, wrapper: Pattern | None, *, reasoned: boo
     exact = reasoned and any(ends_at_next(turn.spec, block) for block in blocks)
     alone = Grammar.literal("") if calls is None else Grammar.optional(joined((*([] if exact else space), calls)))
     return Grammar.union(text, alone)
+
+
+def _before_calls(turn: TurnContext, alone: Grammar, *, begun: bool) -> Grammar | None:
+    """An answer alone, or one with calls after it, where the format writes these otherwise; None where it does not."""
+    content, marked = turn.spec.content, [group for group in turn.groups if group.begins]
+    if content is None or not content.before_calls or not marked or begun:
+        return None
+    ways = []
+    for shown in content.before_calls:
+        wrapper = shown if shown.opener.strip() or shown.closer.strip() else None
+        ends = [one for group in marked for one in group.beginnings] if wrapper is None else [wrapper.closer]
+        answer = _wrapped((_free_answer(turn, ends, wrapper),), wrapper, begun=False)
+        calls = Grammar.union(*(_with_text_after(turn, group, wrapper) for group in marked))
+        ways.append(joined((answer, *([] if wrapper is None else [WHITESPACE]), calls)))
+    bare = Grammar.union(*(_with_text_after(turn, group, None) for group in marked))
+    return Grammar.union(alone, bare, *ways)
 
 
 def _free_answer(turn: TurnContext, closers: Iterable[str], wrapper: Pattern | None) -> Grammar:

@@ -124,7 +124,7 @@ def forbidden_in_content(spec: FormatSpec, names: Sequence[str] | None = None) -
         # Reasoning is over, so its closer is text; where the answer begins, a reader takes a marker for a slip.
         found += [_closing_key(spec, block.closer) for block in spec.reasoning.block if stands_alone(block.closer)]
     if spec.content is not None:
-        found += [_closing_key(spec, block.closer) for block in spec.content.block]
+        found += [_closing_key(spec, block.closer) for block in spec.content.wrappers]
         found += [sentinel.strip() for sentinel in spec.content.drop]
     found += _ends(spec)
     return shortest(found)
@@ -145,7 +145,7 @@ def forbidden_in_reasoning(spec: FormatSpec) -> tuple[str, ...]:
 def _nexts(spec: FormatSpec) -> Iterator[str]:
     """What ends reasoning that no marker closes, because it opens what follows; words only after the whitespace."""
     assert spec.reasoning is not None
-    wrappers = spec.content.block if spec.content is not None else ()
+    wrappers = spec.content.wrappers if spec.content is not None else ()
     calls = (one.opener for form in _forms(spec) for one in (*form.section, *form.call))
     openers = [text.strip() for text in (*(one.opener for one in wrappers), *calls) if text.strip()]
     for block in spec.reasoning.block:
@@ -177,7 +177,7 @@ def _openers(spec: FormatSpec) -> Iterator[str]:
         for block in spec.reasoning.block:
             yield block.opener
     if spec.content is not None:
-        for block in spec.content.block:
+        for block in spec.content.wrappers:
             yield block.opener
     for form in _forms(spec):
         yield from (section.opener for section in form.section)
@@ -203,7 +203,7 @@ def _structure(spec: FormatSpec) -> Iterator[str]:
         yield from _of(spec.reasoning.block)
         yield from spec.reasoning.interrupt
     if spec.content is not None:
-        yield from _of(spec.content.block)
+        yield from _of(spec.content.wrappers)
     for form in _forms(spec):
         yield from _of((*form.section, *form.call, *form.argument))
         yield form.separator

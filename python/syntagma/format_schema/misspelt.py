@@ -91,6 +91,11 @@ def _needs_one(kind: str, text: str) -> bool:
         return True
     if kind == "tools.call":
         return not any(one in text for one in _MEANS_CALL) or not any(one in text for one in _MEANS_NAME)
-    required = {"reasoning.block": "reasoning", "content.block": "content", "tools.section": "calls"}.get(kind)
+    required = {
+        "reasoning.block": "reasoning",
+        "content.block": "content",
+        "content.before_calls": "content",
+        "tools.section": "calls",
+    }.get(kind)
     wanted = ("key", "value") if kind == "tools.argument" else (required,) if required is not None else ()
     return any(f"{{{one}}}" not in text for one in wanted)

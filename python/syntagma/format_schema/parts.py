@@ -94,10 +94,17 @@ class ContentSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     block: tuple[Pattern, ...] = ()
     """patterns with `{content}`"""
+    before_calls: tuple[Pattern, ...] = ()
+    """the same for an answer that calls follow, where it is written otherwise; `{content}` alone: without a wrapper"""
     when: Literal["always", "reasoning"] = "always"
     """when the wrapper is written: always, or only in a turn that has reasoning"""
     drop: tuple[str, ...] = ()
     """sentinels removed from content"""
+
+    @property
+    def wrappers(self) -> tuple[Pattern, ...]:
+        """Everything that may stand around an answer."""
+        return (*self.block, *(one for one in self.before_calls if one.opener.strip() or one.closer.strip()))
 
 
 class ToolsSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

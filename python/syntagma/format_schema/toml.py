@@ -40,7 +40,7 @@ _PARTS: dict[str, type[msgspec.Struct]] = {
 _STRUCTS: dict[str, type[msgspec.Struct]] = {**_PARTS, "also": ToolsSpec, "literals": Notation, "": FormatSpec}
 _ONE_OR_MORE = {
     "reasoning": ("block",),
-    "content": ("block",),
+    "content": ("block", "before_calls"),
     "tools": ("section", "call", "envelope", "id", "argument"),
     "messages": ("start", "end", "default"),
     "prompt": ("result",),

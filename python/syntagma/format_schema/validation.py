@@ -32,6 +32,7 @@ __all__ = [
 ALLOWED_PLACEHOLDERS = {
     "reasoning.block": ("reasoning",),
     "content.block": ("content",),
+    "content.before_calls": ("content",),
     "tools.section": ("calls", "suffix"),
     "tools.call": ("name", "arguments", "envelope", "id", "index", "ordinal", "suffix"),
     "tools.id": ("name", "index", "ordinal"),
@@ -42,6 +43,7 @@ ALLOWED_PLACEHOLDERS = {
 _REQUIRED_PLACEHOLDERS = {
     "reasoning.block": ("reasoning",),
     "content.block": ("content",),
+    "content.before_calls": ("content",),
     "tools.section": ("calls",),
     "tools.argument": ("key", "value"),
 }
@@ -261,6 +263,9 @@ def check_headers(
     if reasoning is not None and (reasoning.start != "closed" or reasoning.interrupt):
         key = "interrupt" if reasoning.interrupt else "start"
         raise format_error("E-FORMAT-CONFLICT", f"/reasoning/{key}", "has no meaning beside [messages]")
+    if content is not None and content.before_calls:
+        message = "has no meaning beside [messages]; the end of a message says whether another one follows"
+        raise format_error("E-FORMAT-CONFLICT", "/content/before_calls", message)
     forms = tools.placed_forms if tools is not None else ()
     for pointer, form in forms:
         if any(pattern.text != "{calls}" for pattern in form.section):

@@ -102,10 +102,12 @@ def _reasoning(spec: FormatSpec, reasoning: str) -> str:
 
 
 def _content(part: ContentSpec | None, text: str, *, reasoned: bool, alone: bool) -> str:
-    if part is None or not part.block or (part.when == "reasoning" and not reasoned):
-        return text
     if not text and not alone:
         return ""
+    if part is not None and part.before_calls and not alone:
+        return part.before_calls[0].opener + text + part.before_calls[0].closer
+    if part is None or not part.block or (part.when == "reasoning" and not reasoned):
+        return text
     return part.block[0].opener + text + part.block[0].closer
 
 

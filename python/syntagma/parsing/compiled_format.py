@@ -139,7 +139,9 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
     blocks = tuple(
         _reasoning_block(spec, pattern, markers) for pattern in (reasoning.block if reasoning is not None else ())
     )
-    wrappers = tuple(block_of(pattern, "content", markers) for pattern in content.block) if content is not None else ()
+    wrappers = (
+        tuple(block_of(pattern, "content", markers) for pattern in content.wrappers) if content is not None else ()
+    )
     drop = content.drop if content is not None else ()
     interrupts = reasoning.interrupt if reasoning is not None else ()
     firsts = dict.fromkeys(start.first for start in marked)

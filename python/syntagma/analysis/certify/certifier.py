@@ -184,7 +184,7 @@ class Certifier:
         blocks = spec.reasoning.block if spec.reasoning is not None else ()
         markers = [text.strip() for block in blocks for text in (block.opener, block.closer) if text.strip()]
         delimited = any(not block.opener.strip() for block in blocks)
-        openers = [block.opener.strip() for block in (spec.content.block if spec.content is not None else ())]
+        openers = [block.opener.strip() for block in (spec.content.wrappers if spec.content is not None else ())]
         openers += [call.opener.strip() for call in (spec.tools.call if spec.tools is not None else ())]
         prompted = [extra for extra in extras if extra and any(extra.startswith(text) for text in markers)]
         if "prompt-unexplained" not in known:

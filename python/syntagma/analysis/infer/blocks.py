@@ -259,13 +259,13 @@ def find_content_block(seen: Observations, frame: Frame, reasoning: ReasoningBlo
     return None
 
 
-def opener_before_calls(seen: Observations, frame: Frame, reasoning: ReasoningBlock | None) -> str:
-    """What opens content that calls follow, if content alone begins otherwise; else empty."""
+def opener_before_calls(seen: Observations, frame: Frame, reasoning: ReasoningBlock | None) -> str | None:
+    """What opens content that calls follow, which may be nothing; None where content alone begins in the same way."""
     alone, before = seen.best("C"), next((one for one in seen.all("CT") if one.next_kind("C") == "T"), None)
     if alone is None or before is None or before.context != alone.context or before.elements[0].kind != "C":
-        return ""
+        return None
     opener, other = (without_empty_reasoning(frame.body(one), reasoning) for one in (before, alone))
-    return "" if equal_ignoring_whitespace(opener, other) else opener
+    return None if equal_ignoring_whitespace(opener, other) else opener
 
 
 def _content_opener(located: LocatedTurn, frame: Frame, reasoning: ReasoningBlock | None) -> str:

@@ -76,8 +76,8 @@ class _Parts(msgspec.Struct, frozen=True, kw_only=True):
     calls: CallPatterns | None
     not_understood: str | None
     """what is not understood of how calls are written"""
-    wrapped_before_calls: str = ""
-    """what opens content before calls, where content alone begins otherwise"""
+    before_calls: ContentBlock | None = None
+    """how content is written that calls follow, where content alone is written otherwise"""
     headers: MessageHeaders | None = None
     """the headers of messages, which then lead to reasoning, content and calls"""
 
@@ -146,13 +146,20 @@ def _compare(
     frame = frame.shortened((reasoning.lead_cut if reasoning is not None else 0) or opener_in_lead(seen, frame))
     content = find_content_block(seen, frame, reasoning)
     calls, not_understood = _compare_calls(seen, frame, renderer, probed, (reasoning, content))
+    before_calls = None
+    opener = opener_before_calls(seen, frame, reasoning)
+    if opener is not None and calls is not None:
+        # What stands between content and calls closes the content.
+        closer = calls.after_content
+        before_calls = ContentBlock(open=opener, close=closer if closer.strip() else "")
+        calls = msgspec.structs.replace(calls, after_content="" if closer.strip() else closer)
     return _Parts(
         frame=frame,
         reasoning=reasoning,
         content=content,
         calls=calls,
         not_understood=not_understood,
-        wrapped_before_calls=opener_before_calls(seen, frame, reasoning),
+        before_calls=before_calls,
     )
 
 
@@ -242,11 +249,6 @@ def _uncertainties(parts: _Parts, unexplained: list[tuple[str, str]]) -> Iterato
         yield Finding("reasoning-prose", "only the instructions of the prompt speak of reasoning")
     if parts.reasoning is not None and parts.reasoning.ambiguous:
         yield Finding("reasoning-end", "where the closer of reasoning ends could not be proved")
-    if parts.wrapped_before_calls:
-        yield Finding(
-            "content-wrapper",
-            f"content before calls begins with {parts.wrapped_before_calls!r}, content alone does not",
-        )
     if parts.calls is not None and parts.calls.separators_differ:
         yield Finding("calls-uneven", "what stands between calls differs from call to call")
 
@@ -256,6 +258,9 @@ def _evidence(parts: _Parts, tables: dict[str, Any]) -> Iterator[Evidence]:
         yield Evidence("reasoning", tables.get("reasoning", {}).get("block", ""), parts.reasoning.evidence)
     if parts.content is not None:
         yield Evidence("content", parts.content.open + "{content}" + parts.content.close, parts.content.when)
+    if parts.before_calls is not None:
+        shown = parts.before_calls
+        yield Evidence("content.before_calls", shown.open + "{content}" + shown.close, "content with calls")
     if parts.calls is not None:
         if parts.calls.unproved_split:
             yield Evidence("tools.section", parts.calls.section, "single calls only: its edge is not proved")
@@ -284,6 +289,9 @@ def _tables(parts: _Parts, states: dict[str, str]) -> dict[str, Any]:
         tables["content"] = {"block": content.open + "{content}" + content.close}
         if content.when != "always":
             tables["content"]["when"] = content.when
+    if parts.before_calls is not None:
+        block = parts.before_calls.open + "{content}" + parts.before_calls.close
+        tables.setdefault("content", {})["before_calls"] = block
     if parts.calls is not None:
         tables["tools"] = _tools_table(parts.calls)
         if parts.calls.drop:
@@ -318,8 +326,9 @@ def _delimiters(parts: _Parts) -> Iterator[str]:
     """The texts by which a reader finds its way: what opens and closes reasoning, the answer and calls."""
     if parts.reasoning is not None:
         yield from (parts.reasoning.start, parts.reasoning.end)
-    if parts.content is not None:
-        yield from (parts.content.open, parts.content.close)
+    for block in (parts.content, parts.before_calls):
+        if block is not None:
+            yield from (block.open, block.close)
     if parts.calls is not None:
         yield from (text.partition("{")[0] for text in (parts.calls.section, parts.calls.call))
 

@@ -130,6 +130,8 @@ def _lost_of_turn(spec: FormatSpec, *, joined: bool) -> list[NotCarried]:
 def _content(spec: FormatSpec, lost: list[NotCarried]) -> dict[str, Any]:
     field: dict[str, Any] = {"content": "text", "content_args": _EXACT}
     part = spec.content
+    if part is not None and part.before_calls:
+        lost.append(NotCarried("/content/before_calls", "an answer that calls follow is read as any other"))
     if part is not None and part.block:
         lost.append(NotCarried("/content/block", "text outside the wrapper is not content"))
         return {**_sides(part.block, "/content/block", lost), **field}
