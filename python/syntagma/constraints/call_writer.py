@@ -23,6 +23,7 @@ from syntagma.format_schema import (
     Pattern,
     Placeholder,
     ToolsSpec,
+    begins_exactly,
     is_open,
     value_ends,
 )
@@ -172,7 +173,7 @@ class CallWriter:
             parts: list[Part] = [Slot("header"), *([WHITESPACE] if self._is_spaced else [])] if self._headers else []
             items = self._pattern.items
             for at, item in enumerate(items):
-                if isinstance(item, LiteralItem) and not self._is_spaced:
+                if isinstance(item, LiteralItem) and (not self._is_spaced or (at == 0 and begins_exactly(item.text))):
                     parts += literal(item.text)
                 elif isinstance(item, LiteralItem):
                     apart = item.text.isspace() and 0 < at < len(items) - 1 and not _holds_arguments(items[at + 1])

@@ -142,8 +142,7 @@ def _text_and_calls(turn: TurnContext, wrapper: Pattern | None, *, reasoned: boo
     """The answer, and calls that something opens; `reasoned`: reasoning came before it."""
     begun = turn.start.content_open
     marked = [group for group in turn.groups if group.begins]
-    closers = [one for group in marked for one in group.beginnings] if wrapper is None else [wrapper.closer]
-    content = _wrapped((_free_answer(turn, closers, wrapper),), wrapper, begun=begun)
+    content = _wrapped((_free_answer(turn, wrapper),), wrapper, begun=begun)
     calls = Grammar.union(*(_with_text_after(turn, group, wrapper) for group in marked)) if marked else None
     space = [] if wrapper is None else [WHITESPACE]
     text = _before_calls(turn, content, begun=begun)
@@ -166,21 +165,22 @@ def _before_calls(turn: TurnContext, alone: Grammar, *, begun: bool) -> Grammar 
     ways = []
     for shown in content.before_calls:
         wrapper = shown if shown.opener.strip() or shown.closer.strip() else None
-        ends = [one for group in marked for one in group.beginnings] if wrapper is None else [wrapper.closer]
-        answer = _wrapped((_free_answer(turn, ends, wrapper),), wrapper, begun=False)
+        answer = _wrapped((_free_answer(turn, wrapper),), wrapper, begun=False)
         calls = Grammar.union(*(_with_text_after(turn, group, wrapper) for group in marked))
         ways.append(joined((answer, *([] if wrapper is None else [WHITESPACE]), calls)))
     bare = Grammar.union(*(_with_text_after(turn, group, None) for group in marked))
     return Grammar.union(alone, bare, *ways)
 
 
-def _free_answer(turn: TurnContext, closers: Iterable[str], wrapper: Pattern | None) -> Grammar:
-    """Text of the answer before one of the `closers`; where further blocks are reasoning too, they may stand in it."""
+def _free_answer(turn: TurnContext, wrapper: Pattern | None) -> Grammar:
+    """Text of the answer in its wrapper, or before calls; further blocks of reasoning may stand in it."""
     reasoning = turn.spec.reasoning
+    closers = () if wrapper is None else (wrapper.closer,)
+    calls = [one for group in turn.groups if group.begins for one in group.beginnings] if wrapper is None else []
     if reasoning is None or not reasoning.repeat or wrapper is not None or turn.start.reasoning == "done":
-        return turn.labels.content(answer_text(turn.spec, *closers, names=turn.names))
+        return turn.labels.content(answer_text(turn.spec, *closers, calls=calls, names=turn.names))
     openers = [block.opener for block in _openers(turn).values()]
-    text = turn.labels.content(answer_text(turn.spec, *closers, *openers, names=turn.names))
+    text = turn.labels.content(answer_text(turn.spec, *openers, calls=calls, names=turn.names))
     return Grammar.repeat(text, min=1, separator=_blocks(turn)) if openers else text
 
 

@@ -15,6 +15,7 @@ from syntagma.format_schema import (
     Pattern,
     Placeholder,
     ToolsSpec,
+    begins_exactly,
     ends_at_next,
     message_ends,
     needs_known_name,
@@ -192,8 +193,10 @@ def _calls(spec: FormatSpec) -> Iterator[Pattern]:
 
 def call_beginnings(spec: FormatSpec, call: Pattern, names: Sequence[str] | None) -> tuple[str, ...]:
     """What a reader looks for to find a call: what opens it, with each declared name where a sign alone does."""
-    if names is None or not needs_known_name(call):
+    if not begins_exactly(call.opener):
         return (search_key(spec, call.opener),)
+    if names is None or not needs_known_name(call):
+        return (call.opener.lstrip(),)
     return tuple(call.opener.lstrip() + name for name in names)
 
 
@@ -305,13 +308,19 @@ def reasoning_text(spec: FormatSpec, block: Pattern) -> Grammar:
     return _free(forbidden_in_reasoning(spec), _closing_key(spec, block.closer) or block.closer)
 
 
-def answer_text(spec: FormatSpec, *closers: str, names: Sequence[str] | None = None) -> Grammar:
+def answer_text(
+    spec: FormatSpec, *closers: str, calls: Sequence[str] = (), names: Sequence[str] | None = None
+) -> Grammar:
     """Text of the answer that no reader takes for anything else; one of the `closers` is the literal after it.
 
-    `names` are those of the declared tools; None: undeclared.
+    Args:
+        spec: the format.
+        closers: what may close the answer.
+        calls: what calls begin with, where they may follow.
+        names: those of the declared tools; None: undeclared.
     """
     forbidden = forbidden_in_content(spec, names)
-    ends = shortest(_closing_key(spec, closer) for closer in closers)
+    ends = shortest((*(_closing_key(spec, closer) for closer in closers), *calls))
     bare = has_bare_calls(spec)
     if not bare and len(ends) < 2:
         return _free(forbidden, "".join(ends))

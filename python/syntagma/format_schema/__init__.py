@@ -30,7 +30,7 @@ from syntagma.format_schema.spec import (
 from syntagma.format_schema.start import StartState
 from syntagma.format_schema.structure import structure_steps
 from syntagma.format_schema.toml import FormatFile, Tables, read_tables, read_toml, write_toml
-from syntagma.format_schema.value_ends import is_open, needs_known_name, stands_alone, value_ends
+from syntagma.format_schema.value_ends import begins_exactly, is_open, needs_known_name, stands_alone, value_ends
 
 __all__ = [
     "PLACEHOLDERS",
@@ -61,6 +61,7 @@ __all__ = [
     "TypeMeaning",
     "answer_before_calls",
     "as_data",
+    "begins_exactly",
     "default_fields",
     "ends_at_next",
     "has_required_fields",

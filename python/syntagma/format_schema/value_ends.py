@@ -6,7 +6,11 @@ from syntagma.format_schema.markers import Markers
 from syntagma.format_schema.parts import ToolsSpec
 from syntagma.format_schema.pattern import Pattern
 
-__all__ = ["is_open", "needs_known_name", "stands_alone", "value_ends"]
+__all__ = ["begins_exactly", "is_open", "needs_known_name", "stands_alone", "value_ends"]
+
+
+_SIGNS = "!#$%&*+-./:;=>?@^_|~"
+"""of which runs stand in prose, too"""
 
 
 def is_open(tools: ToolsSpec) -> bool:
@@ -22,11 +26,17 @@ def stands_alone(opener: str) -> bool:
     return len(opener.strip()) != 1
 
 
-def needs_known_name(call: Pattern) -> bool:
-    """Whether only the name of a declared tool makes a call of this pattern: nothing but a sign stands before it.
+def begins_exactly(opener: str) -> bool:
+    """Whether exactly the whitespace that is shown must follow this opener of a call: it is one sign, or a run of it.
 
-    Then exactly what the pattern shows stands between the sign and the name.
+    Signs stand anywhere in prose, where other text, or none, follows them.
     """
+    core = opener.strip()
+    return len(core) == 1 or (bool(core) and core == core[0] * len(core) and core[0] in _SIGNS)
+
+
+def needs_known_name(call: Pattern) -> bool:
+    """Whether only the name of a declared tool makes a call of this pattern: nothing but a sign stands before it."""
     return not stands_alone(call.opener) and call.placeholders[:1] == ("name",)
 
 

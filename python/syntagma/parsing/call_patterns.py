@@ -231,6 +231,8 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
         for op in self.ops[at + 1 :]:
             if op.kind == "literal":
                 return op.text
+            if op.text == "arguments" and self.form.values == "literal" and self.form.argument_opener:
+                return self.form.argument_opener
             if op.kind == "placeholder" and op.text not in ("arguments", "envelope"):
                 return ""
         return self.closer[0].text if self.closer and self.closer[0].kind == "literal" else ""

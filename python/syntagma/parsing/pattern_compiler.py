@@ -14,8 +14,8 @@ from syntagma.format_schema import (
     Pattern,
     Placeholder,
     ToolsSpec,
+    begins_exactly,
     is_open,
-    needs_known_name,
     stands_alone,
     structure_steps,
     value_ends,
@@ -222,8 +222,9 @@ def form_parts(tools: ToolsSpec, markers: Markers, pointer: str, *, named: bool 
     calls = []
     for pattern in tools.call:
         ops = compile_ops(pattern, markers)
-        if needs_known_name(pattern):
-            ops = (Op("literal", pattern.opener.lstrip()), *itertools.dropwhile(lambda op: op.text != "name", ops))
+        if begins_exactly(pattern.opener):
+            rest = ops[2:] if len(ops) > 1 and ops[1].kind == "whitespace" else ops[1:]
+            ops = (Op("literal", pattern.opener.lstrip()), *rest)
         ends = [i for i, op in enumerate(ops) if op.kind == "placeholder" and op.text in ("arguments", "envelope")]
         cut = ends[0] + 1 if ends else len(ops)
         before, after = _edges(pattern)

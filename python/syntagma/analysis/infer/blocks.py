@@ -103,7 +103,7 @@ def _from_turns(seen: Observations, frame: Frame) -> ReasoningBlock | None:
     ambiguous = False
     if before_content is not None and before_calls is not None:
         end = common_prefix([before_content.after("R"), before_calls.after("R")], frame.eos)
-        end = _without_content_opener(seen, frame, end)
+        end = _without_content_opener(seen, frame, end, opened=bool(start.strip()))
     elif before_content is not None:
         end = _end_before_content(seen, frame, before_content.after("R"), before_content.tail)
     else:
@@ -116,24 +116,38 @@ def _from_turns(seen: Observations, frame: Frame) -> ReasoningBlock | None:
     always_written = plain is not None and text_after(end.strip(), frame.body(plain)) is not None
     if always_written and frame.header.strip():
         # An empty block stands in turns without reasoning, so its opener became a part of the lead.
-        opener = from_visible_atom(frame.lead, 1, frame.eos)
+        opener = _last_marker(frame)
         return ReasoningBlock(
             start=opener + start, end=end, evidence="rendered", lead_cut=len(opener), ambiguous=ambiguous
         )
     return ReasoningBlock(start="", end=end, evidence="rendered", ambiguous=ambiguous)
 
 
-def _without_content_opener(seen: Observations, frame: Frame, end: str) -> str:
-    """The closer of reasoning without the opener of content, where calls without content have that, too."""
+def _last_marker(frame: Frame) -> str:
+    """The last marker of the header: its last visible atom, or, where that is a word, the line that it stands in."""
+    found = from_visible_atom(frame.header, 1, frame.eos)
+    if not found.strip().isalnum():
+        return found
+    before = frame.header[: len(frame.header) - len(found)]
+    return before[before.rfind("\n") + 1 :] + found
+
+
+def _without_content_opener(seen: Observations, frame: Frame, end: str, *, opened: bool) -> str:
+    """The closer of reasoning without the opener of content, where calls without content have that, too.
+
+    Nothing but whitespace may be left of it if a marker has `opened` reasoning.
+    """
     plain = seen.best("C")
     opener = frame.body(plain).lstrip() if plain is not None else ""
     pieces = atoms(end, frame.eos)
     for at in range(1, len(pieces)):
         # What every part opens with follows the closer of reasoning, too.
         closer, begun = "".join(pieces[:at]), "".join(pieces[at:]).strip()
-        if closer and begun and opener.startswith(begun):
+        if (closer.strip() or (opened and closer)) and begun and opener.startswith(begun):
             return closer.rstrip() or closer
     count = _shared_with_opener(seen, frame, end)
+    if plain is not None and count < len(visible_atoms(frame.body(plain), frame.eos)):
+        return end
     return without_last_visible_atoms(end, count, frame.eos) if count < len(visible_atoms(end, frame.eos)) else end
 
 

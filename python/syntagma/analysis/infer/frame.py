@@ -112,7 +112,7 @@ def find_frame(seen: Observations, eos: str) -> Frame:
     if user_close == lead:
         # The template appends the header without being asked. It begins where the marker of the first message recurs.
         user_close = lead[: _find_atom(lead, user_marker, eos)]
-    user_open = _user_open(seen.user_openers, eos)
+    user_open = _user_open(seen.user_openers, eos) or _open_after(seen)
     if not user_open.startswith(user_marker):
         user_open = user_open[_find_atom(user_open, user_marker, eos) % (len(user_open) or 1) :]
     contents = {located.context: located.tail for located in reversed(seen.turns) if located.shape == "C"}
@@ -148,6 +148,7 @@ def without_shared_edges(frame: Frame, seen: Observations) -> Frame:
         if one.kind != other.kind
     ]
     gaps = [gap for _, gap in pairs]
+    frame = _without_shared_closer(frame, seen)
     if not gaps or all(frame.header in gap for gap in gaps):
         return frame
     pieces = atoms(frame.header, frame.eos)
@@ -170,6 +171,24 @@ def without_shared_edges(frame: Frame, seen: Observations) -> Frame:
     prefixes = ("".join(pieces[:at]) for at in range(len(pieces) - 1, 0, -1))
     closer = next((text for text in prefixes if text.strip() and all(one.endswith(text) for one in closers)), "")
     return msgspec.structs.replace(shorter, end_of_turn=frame.end_of_turn.removeprefix(closer))
+
+
+def _without_shared_closer(frame: Frame, seen: Observations) -> Frame:
+    """The frame without the beginning of the end of the turn with which content and calls close where more follows."""
+    firsts = {one.elements[0].kind: frame.body(one).strip() for one in reversed(seen.turns)}
+    closers = []
+    for located in seen.turns:
+        for one, other in itertools.pairwise(located.elements):
+            gap = located.text[one.end : other.start]
+            opener = frame.header if frame.header.strip() and frame.header in gap else firsts.get(other.kind, "")
+            if one.kind != "R" and opener and opener in gap:
+                closers.append(gap[: gap.rfind(opener)].rstrip())
+    pieces = atoms(frame.end_of_turn, frame.eos)
+    for at in range(len(pieces) - 1, 0, -1):
+        closer, rest = "".join(pieces[:at]).rstrip(), "".join(pieces[at:])
+        if closers and closer.strip() and rest.strip() and all(one.endswith(closer) for one in closers):
+            return msgspec.structs.replace(frame, end_of_turn=frame.end_of_turn[len(closer) :])
+    return frame
 
 
 def _opens(text: str, gap: str, body: str | None) -> bool:
@@ -216,6 +235,13 @@ def _user_open(openers: tuple[str, str] | None, eos: str) -> str:
     while shared < min(len(first), len(second)) and first[-1 - shared] == second[-1 - shared]:
         shared += 1
     return "".join(second[len(second) - shared :])
+
+
+def _open_after(seen: Observations) -> str:
+    """What follows a turn in the middle of a conversation only, if the turn ends alike at the end."""
+    tails = {located.context: located.tail for located in reversed(seen.turns) if located.shape == "C"}
+    last, middle = tails.get("last", ""), tails.get("middle", "")
+    return middle[len(last) :] if last.strip() and middle.startswith(last) else ""
 
 
 def _epilogue(last: str, middle: str, user_open: str, eos: str) -> str:

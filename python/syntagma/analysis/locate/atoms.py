@@ -84,13 +84,28 @@ def _signed(text: str, at: int, *, with_word: bool) -> int:
     while text.startswith(text[at], at + size):
         size += 1
     end = at + size
+    if size == 2 and not _closes(text, at, 2) and _closes(text, at + 1, 1):
+        # The end of one marker and the beginning of the next.
+        return at + 1
     if not with_word:
         return end
+    if text[end : end + 1] in ("/", "\\") and _closes(text, at, size):
+        end += 1
     while end < len(text) and (text[end].isalnum() or text[end] == "_"):
         end += 1
     closed = end + size
     is_closed = end > at + size and text.startswith(text[at] * size, end) and not text[closed : closed + 1].isalnum()
     return closed if is_closed else end
+
+
+def _closes(text: str, at: int, size: int) -> bool:
+    """Whether the run of one sign at `at` stands again after a word, which `/` or a backslash may lead."""
+    start = at + size
+    start += text[start : start + 1] in ("/", "\\") and bool(text[start : start + 1])
+    end = start
+    while end < len(text) and (text[end].isalnum() or text[end] == "_"):
+        end += 1
+    return end > start and text.startswith(text[at] * size, end)
 
 
 def _bracketed(text: str, at: int, closer: str, *, opens: bool) -> int:
