@@ -10,7 +10,7 @@ from syntagma.constraints.calls import CallGroup
 from syntagma.constraints.literals import answer_text, closing, has_bare_calls, literal, reasoning_text
 from syntagma.constraints.turn_context import TurnContext
 from syntagma.constraints.whitespace import WHITESPACE, joined
-from syntagma.format_schema import Pattern, ends_at_next
+from syntagma.format_schema import Pattern, ends_at_next, stands_alone
 from syntagma.grammars import Grammar
 
 __all__ = ["begun_parts", "calls_and_rest", "inline_parts"]
@@ -177,8 +177,9 @@ def _free_answer(turn: TurnContext, wrapper: Pattern | None) -> Grammar:
     reasoning = turn.spec.reasoning
     closers = () if wrapper is None else (wrapper.closer,)
     calls = [one for group in turn.groups if group.begins for one in group.beginnings] if wrapper is None else []
+    signs = [opener for opener in _openers(turn) if not stands_alone(opener)] if wrapper is None else []
     if reasoning is None or not reasoning.repeat or wrapper is not None or turn.start.reasoning == "done":
-        return turn.labels.content(answer_text(turn.spec, *closers, calls=calls, names=turn.names))
+        return turn.labels.content(answer_text(turn.spec, *closers, calls=calls, names=turn.names, not_first=signs))
     openers = [block.opener for block in _openers(turn).values()]
     text = turn.labels.content(answer_text(turn.spec, *openers, calls=calls, names=turn.names))
     return Grammar.repeat(text, min=1, separator=_blocks(turn)) if openers else text

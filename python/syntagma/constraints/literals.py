@@ -61,13 +61,14 @@ def search_key(spec: FormatSpec, literal: str) -> str:
 
 
 def closing(closer: str) -> str:
-    """What must be written to close a block of text: a single sign closes one only with the whitespace before it."""
-    return closer.strip() if stands_alone(closer) else closer.rstrip()
+    """What must be written to close a block of text: a single sign closes one only with the whitespace beside it."""
+    return closer.strip() if stands_alone(closer) else closer.rstrip() if closer[0].isspace() else closer
 
 
 def _closing_key(spec: FormatSpec, closer: str) -> str:
-    """What a reader looks for to find a closer."""
-    return search_key(spec, closer) if stands_alone(closer) else closer.rstrip()
+    """What a reader looks for to find a closer: its first marker, or all of it."""
+    first = next(iter(Markers(spec.markers).pieces(closer.strip())), None)
+    return first.text if first is not None and first.is_marker else closing(closer)
 
 
 def preserved_tokens(spec: FormatSpec) -> tuple[str, ...]:
@@ -175,8 +176,8 @@ def _end(text: str) -> str:
 
 def _openers(spec: FormatSpec) -> Iterator[str]:
     if spec.reasoning is not None:
-        for block in spec.reasoning.block:
-            yield block.opener
+        # A single sign opens reasoning only where the answer begins.
+        yield from (block.opener for block in spec.reasoning.block if stands_alone(block.opener))
     if spec.content is not None:
         for block in spec.content.wrappers:
             yield block.opener
@@ -309,7 +310,11 @@ def reasoning_text(spec: FormatSpec, block: Pattern) -> Grammar:
 
 
 def answer_text(
-    spec: FormatSpec, *closers: str, calls: Sequence[str] = (), names: Sequence[str] | None = None
+    spec: FormatSpec,
+    *closers: str,
+    calls: Sequence[str] = (),
+    names: Sequence[str] | None = None,
+    not_first: Sequence[str] = (),
 ) -> Grammar:
     """Text of the answer that no reader takes for anything else; one of the `closers` is the literal after it.
 
@@ -318,17 +323,21 @@ def answer_text(
         closers: what may close the answer.
         calls: what calls begin with, where they may follow.
         names: those of the declared tools; None: undeclared.
+        not_first: what it must not begin with.
     """
     forbidden = forbidden_in_content(spec, names)
     ends = shortest((*(_closing_key(spec, closer) for closer in closers), *calls))
-    bare = has_bare_calls(spec)
-    if not bare and len(ends) < 2:
+    not_first = [quoted(text) for text in not_first]
+    if has_bare_calls(spec):
+        # A call without opener is tried at the first character that is no whitespace: no object may begin there.
+        not_first.append("#'\\{'")
+    if not not_first and len(ends) < 2:
         return _free(forbidden, "".join(ends))
-    if not bare:
+    if not not_first:
         return free_text(ends, forbidden)
     free = text_without(ends, forbidden) if ends or forbidden else "any!"
-    # A call without opener is tried at the first character that is no whitespace: no object may begin there.
-    return Grammar.from_ebnf(f"start ::= {free} & ~(#'\\s*\\{{' any!) ;")
+    edges = "".join(f" & ~(#'\\s*' {text} any!)" for text in not_first)
+    return Grammar.from_ebnf(f"start ::= {free}{edges} ;")
 
 
 def unterminated_text(spec: FormatSpec, messages: MessagesSpec, *, followed: bool) -> Grammar:

@@ -122,9 +122,12 @@ class CallMatcher:
             if step.kind == "literal":
                 self._literal(step, window, index)
             elif index == len(text):
-                if window.is_final and self._capture and at == len(steps) - 1:
+                is_last = window.is_final and at == len(steps) - 1
+                if is_last and self._capture:
                     self._end_capture(step)
                     continue
+                if is_last and step.kind == "arguments" and self.name is not None and not self.pattern.closer:
+                    self._arguments_missing()
                 return
             elif step.kind == "whitespace":
                 if text[index].isspace():
@@ -250,8 +253,8 @@ class CallMatcher:
 
     def _arguments(self, window: Window, index: int) -> None:
         form, closer = self.pattern.form, self.pattern.closer
-        if form.values == "literal" and closer:
-            self._commit(KeywordArguments(form, closer[0]), self.pos)
+        if form.values == "literal" and form.value is not None:
+            self._commit(KeywordArguments(form, closer[0] if closer else None), self.pos)
             return
         if self.name is None and (self._nameless is not None or window.text[index] == "{"):
             self._infer_name(window, index)
@@ -269,6 +272,11 @@ class CallMatcher:
             )
         elif after >= 0:
             self.status = "no match"
+
+    def _arguments_missing(self) -> None:
+        """The text has ended where arguments may stand that nothing closes: there are none."""
+        if self.pattern.form.values == "literal" and self.pattern.form.value is not None:
+            self._commit(BufferedArguments(), self.pos)
 
     def _infer_name(self, window: Window, index: int) -> None:
         """Nothing names the tool: the arguments are held, and the only tool that takes them is the one."""

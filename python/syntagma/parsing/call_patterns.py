@@ -79,6 +79,8 @@ class Form(msgspec.Struct, frozen=True, dict=True):
     """the literal before a key"""
     value: Block | None
     """the markers around a value"""
+    value_tail: str
+    """what follows a literal value, where the key is a part of it: `</{key}>`"""
     values: str
     types: dict[str, TypeMeaning]
     notation: Notation
@@ -214,7 +216,7 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
             return Step("value")
         if op.text == "arguments":
             ends = (*self.decisive[:1], *self.ends)
-            is_open = self.form.values == "literal" and bool(self.closer)
+            is_open = self.form.values == "literal" and self.form.value is not None
             return Step("arguments", first_chars=None if is_open else frozenset(("{", *(one.text[0] for one in ends))))
         before = self.ops[max(0, at - 2) : at]
         return Step(
@@ -250,13 +252,16 @@ def block_of(pattern: Pattern, placeholder: str, markers: Markers) -> Block:
     """The block that a pattern with one free-text placeholder describes."""
     opener, closer = pattern.around(placeholder)
     core, end = opener.strip(), closer.strip()
+    if end and not stands_alone(closer) and not closer[0].isspace():
+        # A single sign stands anywhere in prose, but not with whitespace after it.
+        end = closer
     return Block(
         opener=core,
         closer=end,
         before=opener[: len(opener) - len(opener.lstrip())] if core else "",
         after_opener=opener[len(opener.rstrip()) :] if core else "",
         before_closer=closer[: len(closer) - len(closer.lstrip())] if end else "",
-        after=closer[len(closer.rstrip()) :] if end else "",
+        after=closer[len(closer.rstrip()) :] if end and not end[-1].isspace() else "",
         pieces=markers.placed(end),
         trailing="" if end else closer,
     )

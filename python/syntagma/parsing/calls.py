@@ -382,8 +382,8 @@ class CallReader:
                 continue
             if not final:
                 return NEED_MORE
-            self.end_arguments(len(text), closes=False)
-            return Call("truncated")
+            is_whole = self.end_arguments(len(text), closes=source.ends_with_text)
+            return Call("whole" if is_whole else "truncated")
 
     def end_arguments(self, end: int, *, closes: bool) -> bool:
         """The arguments end at this index of the window's text, though they are not whole.

@@ -35,6 +35,7 @@ class Exit(msgspec.Struct, frozen=True):
         pieces: what may be tokens in the text.
         block: the block that it opens or closes.
         opens: it opens the block.
+        only_first: it counts only where nothing but whitespace stands before it in the answer.
     """
 
     kind: ExitKind
@@ -42,6 +43,7 @@ class Exit(msgspec.Struct, frozen=True):
     pieces: tuple[PlacedPiece, ...]
     block: Block | None = None
     opens: bool = False
+    only_first: bool = False
 
 
 class Exits(NamedTuple):
@@ -262,5 +264,7 @@ def _exits(leaving: list[_Leaving], markers: Markers) -> Exits:
     for marker, edge, kind, block, opens in leaving:
         for before in {edge, "" if _counts_alone(kind, marker, markers, opens=opens) else edge} if marker else ():
             text = before + marker
-            by_text.setdefault(text, []).append(Exit(kind, len(before), markers.placed(text), block, opens))
+            only_first = kind == "reasoning" and not stands_alone(marker)
+            made = Exit(kind, len(before), markers.placed(text), block, opens, only_first)
+            by_text.setdefault(text, []).append(made)
     return Exits(by_text, MarkerSet(by_text))

@@ -234,7 +234,12 @@ class InlineTurnReader:
             if marker is None:
                 self._pass_answer(at)
                 return False
-            found = [one for one in exits.by_text[marker] if window.are_markers(at, one.pieces)]
+            begun = self.content_begun or self.wrapper_open or bool(window.text[window.pos : at].strip())
+            found = [
+                one
+                for one in exits.by_text[marker]
+                if window.are_markers(at, one.pieces) and not (begun and one.only_first)
+            ]
             if not found:
                 start = at + 1
             elif found[0].kind == "call" and self._call.cannot_match(

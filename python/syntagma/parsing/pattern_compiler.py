@@ -101,6 +101,8 @@ def _check(spec: ToolsSpec, pointer: str, *, named: bool) -> None:
     elif spec.argument:
         _check_raw_values(spec, pointer)
     separate = [call for call in spec.call if spec.argument and "arguments" in call.placeholders]
+    if spec.values == "literal":
+        separate = []  # a literal says itself where it ends
     if not all(call.around("arguments")[1].strip() for call in separate):
         hint = "text after {arguments} in `call`, which ends them"
         raise _unsupported("arguments without a marker after them", f"{pointer}/call", hint)
@@ -139,9 +141,15 @@ def _check_raw_values(spec: ToolsSpec, pointer: str) -> None:
             raise _unsupported("keys that directly follow another placeholder", f"{pointer}/call", hint)
 
 
+def _value_tail(pattern: Pattern) -> str:
+    """What follows the value of an argument that repeats its key there; empty for all others."""
+    tail = pattern.text.partition("{value}")[2].strip()
+    return tail if "{key}" in tail else ""
+
+
 def _nesting(spec: ToolsSpec) -> Nesting | None:
     """How elements are written that are named after their keys; None: arguments have another shape."""
-    if spec.element is None:
+    if spec.element is None or spec.values == "literal":
         return None
     start, start_end, end, end_end = spec.element
     return Nesting(
@@ -160,7 +168,7 @@ def _check_keywords(spec: ToolsSpec, pointer: str) -> None:
     pattern = spec.argument[0]
     between = pattern.around("value")[0]
     told_apart = between.strip() or (between and pattern.opener.strip())
-    if pattern.placeholders != ("key", "value") or not told_apart:
+    if pattern.placeholders not in (("key", "value"), ("key", "value", "key")) or not told_apart:
         hint = "{key}, a sign, {value}, with text before and after them or without; whitespace for the sign beside text"
         raise _unsupported("literal values in arguments of another shape", f"{pointer}/argument", hint)
     if not spec.argument_separator and not pattern.closer and not pattern.opener.strip():
@@ -203,6 +211,7 @@ def form_parts(tools: ToolsSpec, markers: Markers, pointer: str, *, named: bool 
         argument_separator=tools.argument_separator.strip(),
         argument_opener=tools.argument[0].opener.strip() if tools.argument else "",
         value=block_of(tools.argument[0], "value", markers) if tools.argument else None,
+        value_tail=_value_tail(tools.argument[0]) if tools.argument and tools.values == "literal" else "",
         values=tools.values if tools.argument else "text",
         types=tools.types,
         notation=tools.literals,

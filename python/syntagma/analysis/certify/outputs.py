@@ -99,7 +99,8 @@ class TemplateOutputs:
         text = next((output.removesuffix(end) for end in drop if output.endswith(end)), self.frame.without_end(output))
         if not shown.calls or fmt.spec.tools is None:
             return [text]
-        closer = fmt.spec.tools.section[0].closer or fmt.spec.tools.call[0].closer
+        tools = fmt.spec.tools
+        closer = tools.section[0].closer or tools.call[0].closer or (tools.argument[0].closer if tools.argument else "")
         return list(dict.fromkeys((text.rstrip() + closer[len(closer.rstrip()) :], text.rstrip())))
 
     def after_closed_reasoning(self, fmt: ChatFormat, prompt: str, body: str) -> str | None:

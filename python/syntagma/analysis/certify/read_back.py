@@ -210,7 +210,7 @@ def markers_of(fmt: ChatFormat) -> tuple[str, ...]:
 
 
 def first_words(fmt: ChatFormat) -> tuple[str, ...]:
-    """Plain words that markers of several words begin with, and signs that close texts.
+    """Plain words that markers of several words begin with, and signs that open or close texts.
 
     Answers hold them, too, so they must be told apart.
     """
@@ -218,7 +218,7 @@ def first_words(fmt: ChatFormat) -> tuple[str, ...]:
     words = [text.split(maxsplit=1) for text in markers_of(fmt)]
     found = [found[0] for found in words if len(found) > 1 and found[0].isalpha()]
     blocks = (*(spec.reasoning.block if spec.reasoning else ()), *(spec.content.wrappers if spec.content else ()))
-    found += [block.closer.strip() for block in blocks if len(block.closer.strip()) == 1]
+    found += [text.strip() for block in blocks for text in (block.opener, block.closer) if len(text.strip()) == 1]
     return tuple(dict.fromkeys(found))
 
 

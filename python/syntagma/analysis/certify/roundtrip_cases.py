@@ -93,7 +93,7 @@ def with_types(tools: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for tool in tools:
         function = tool["function"]
         properties = {
-            key: {"type": [one["type"] for one in schema["anyOf"]] if "anyOf" in schema else "null", **schema}
+            key: {"type": schema["anyOf"][0]["type"] if "anyOf" in schema else "null", **schema}
             for key, schema in function["parameters"]["properties"].items()
         }
         parameters = {**function["parameters"], "properties": properties}

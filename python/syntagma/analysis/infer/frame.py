@@ -182,11 +182,13 @@ def _without_shared_closer(frame: Frame, seen: Observations) -> Frame:
             gap = located.text[one.end : other.start]
             opener = frame.header if frame.header.strip() and frame.header in gap else firsts.get(other.kind, "")
             if one.kind != "R" and opener and opener in gap:
-                closers.append(gap[: gap.rfind(opener)].rstrip())
+                closers.append(gap[: gap.rfind(opener)])
     pieces = atoms(frame.end_of_turn, frame.eos)
     for at in range(len(pieces) - 1, 0, -1):
-        closer, rest = "".join(pieces[:at]).rstrip(), "".join(pieces[at:])
+        closer, rest = "".join(pieces[:at]), "".join(pieces[at:])
         if closers and closer.strip() and rest.strip() and all(one.endswith(closer) for one in closers):
+            if len(closer.strip()) > 1:
+                closer = closer.rstrip()
             return msgspec.structs.replace(frame, end_of_turn=frame.end_of_turn[len(closer) :])
     return frame
 

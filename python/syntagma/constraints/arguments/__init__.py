@@ -31,6 +31,6 @@ def arguments_grammar(
     """
     if in_object or not tools.argument:
         return ObjectArguments(ValueWriter(tools.literals, limits), encoded=encoded)
-    if tools.element is not None:
+    if tools.element is not None and tools.values != "literal":
         return ElementArguments(tools, limits)
     return SeparateArguments(tools, markers, limits, ends)

@@ -35,11 +35,12 @@ class LiteralValues:
         if tools.item is not None:
             raise unsupported("literals that nest", "/tools/item")
         closer = tools.call[0].around("arguments")[1]
-        own = tools.argument[0].closer
+        own = tools.argument[0].around("value")[1]
         between = own + tools.argument_separator + tools.argument[0].opener
         self._not_key = closer.strip()
         """what ends the arguments is looked for before a key"""
-        if any(map(_continues_literal, (between, own or closer))):
+        # What nothing closes ends where a line does, or the turn.
+        if any(map(_continues_literal, (between, own or closer or "\n"))):
             raise FormatError(
                 "E-FORMAT-UNSUPPORTED",
                 "what follows a literal would be read as more of a number, so no grammar of literals is exact",
@@ -62,12 +63,13 @@ class LiteralValues:
 
     def any_key(self, declared: Iterable[str]) -> Grammar:
         """A key that can be read back and is not declared."""
-        others = "".join(f" & ~{quoted(key)}" for key in declared) + f" & ~({quoted(self._not_key)} any!)"
+        others = "".join(f" & ~{quoted(key)}" for key in declared)
+        others += f" & ~({quoted(self._not_key)} any!)" if self._not_key else ""
         return Grammar.from_ebnf(f"start ::= #'{_KEY}'{others} ;")
 
     def can_be_key(self, key: str) -> bool:
         """Whether a key can be read back."""
-        return is_keyword(key) and not key.startswith(self._not_key)
+        return is_keyword(key) and not (self._not_key and key.startswith(self._not_key))
 
 
 def _continues_literal(after: str) -> bool:

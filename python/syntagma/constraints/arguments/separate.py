@@ -55,6 +55,8 @@ class SeparateArguments:
         self._is_spaced = is_spaced(tools)
         self._texts = tuple(_literals(self._pattern, stripped=self._is_spaced))
         literals = tools.values == "literal"
+        self._repeats_key = self._pattern.placeholders.count("key") > 1
+        """a grammar can hold declared keys only: any key, written twice, is no context-free language"""
         self._values: ValueGrammars = LiteralValues(tools, limits) if literals else TextValues(tools, limits, ends)
 
     def anything(self, schema: Mapping[str, Any] | None) -> Grammar:
@@ -65,7 +67,10 @@ class SeparateArguments:
             for key in properties
             if values.can_be_key(self._spelled(key))
         ]
-        choices.append(self._argument(values.any_key(map(self._spelled, properties)), values.any_value(True, None)))
+        if not self._repeats_key:
+            choices.append(self._argument(values.any_key(map(self._spelled, properties)), values.any_value(True, None)))
+        if not choices:
+            return Grammar.literal("")
         return Grammar.repeat(Grammar.union(*choices), separator=self._separator())
 
     def by_schema(self, schema: Mapping[str, Any], *, strict: bool, pointer: str) -> Grammar:
@@ -82,7 +87,7 @@ class SeparateArguments:
             members.append((self._argument(Grammar.literal(self._spelled(key)), value), key in required))
         further = schema.get("additionalProperties", not properties)
         rest = None
-        if further is not False:
+        if further is not False and not self._repeats_key:
             place = f"{pointer}/additionalProperties"
             if self._tools.values == "json":
                 # The reader tells the types of undeclared keys by what their values look like.

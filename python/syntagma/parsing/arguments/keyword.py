@@ -19,8 +19,12 @@ class KeywordArguments(ArgumentSource):
 
     Starts after the literal before the arguments.
 
+    Args:
+        form: how calls are written.
+        closer: the literal after the arguments; None: they end where no further argument begins.
+
     Attributes:
-        done: the literal after the arguments was found (it is not read).
+        done: the literal after the arguments was found (it is not read), or no further argument begins.
         bad: the next character fits neither an argument nor the end.
     """
 
@@ -40,13 +44,13 @@ class KeywordArguments(ArgumentSource):
         "done",
     )
 
-    def __init__(self, form: Form, closer: Op) -> None:
+    def __init__(self, form: Form, closer: Op | None) -> None:
         assert form.value is not None
         self._form = form
-        self._closer = closer.text
+        self._closer = closer.text if closer is not None else ""
         self._opener = form.argument_opener
         self._between, self._value_closer = form.value.opener, form.value.closer
-        ends = form.argument_separator[:1] + closer.text[:1] + self._value_closer[:1] + self._opener[:1]
+        ends = form.argument_separator[:1] + self._closer[:1] + self._value_closer[:1] + self._opener[:1]
         self._ends = "".join(sign for sign in ends if not (sign.isalnum() or sign in "+-."))
         """signs that end a number or word; one that may stand in it does not"""
         self._key = ""
@@ -93,11 +97,18 @@ class KeywordArguments(ArgumentSource):
         if self._key or self._state == "key":
             return self._read_key(text, pos, end, out)
         separator = self._form.argument_separator if self._state == "after" else ""
-        if text.startswith(self._closer, pos, end) and not self._may_go_on(separator or self._opener, text, pos, end):
+        if not self._closer:
+            follows = self._argument_follows(separator, text, pos, end)
+            if follows is False:
+                self.done = True
+                out.append("}")
+            if not follows:
+                return pos
+        elif text.startswith(self._closer, pos, end) and not self._may_go_on(separator or self._opener, text, pos, end):
             self.done = True
             out.append("}")
             return pos
-        if self._closer.startswith(text[pos:end]):
+        elif self._closer.startswith(text[pos:end]):
             return pos
         if separator:
             return self._literal(separator, "next", text, pos, end)
@@ -107,6 +118,47 @@ class KeywordArguments(ArgumentSource):
         self._comma = ", " if self._state in ("after", "next") else ""
         self._state = "key"
         return pos + len(self._opener)
+
+    @property
+    def ends_with_text(self) -> bool:
+        """See `ArgumentSource`."""
+        return not self._closer
+
+    def _argument_follows(self, separator: str, text: str, pos: int, end: int) -> bool | None:
+        """Whether a separator and an argument up to its value stand here; None: more text decides."""
+        for literal in (separator, self._opener):
+            if not text.startswith(literal, pos, end):
+                return None if literal.startswith(text[pos:end]) else False
+            pos += len(literal)
+            while literal and pos < end and text[pos] in WHITESPACE:
+                pos += 1
+        start = pos
+        while pos < end and (text[pos].isalnum() or text[pos] in KEYWORD_SIGNS):
+            pos += 1
+        key_end = pos
+        while pos < end and text[pos] in WHITESPACE:
+            pos += 1
+        if pos == end:
+            return None
+        if key_end == start:
+            return False
+        if text.startswith(self._between, pos, end):
+            return True
+        return None if self._between.startswith(text[pos:end]) else False
+
+    def close(self, rest: str) -> str | None:
+        """See `ArgumentSource`."""
+        if self._closer:
+            return None
+        # A line break ends a number or word, and what follows it here begins no argument.
+        text, made, pos = rest + "\n\0", "", 0
+        while pos < len(text) and not (self.done or self.bad):
+            after, fragment = self.feed(text, pos, len(text))
+            made += fragment
+            if after == pos and not fragment:
+                break
+            pos = after
+        return made if self.done else None
 
     def _may_go_on(self, literal: str, text: str, pos: int, end: int) -> bool:
         """Whether a literal that begins with the closer of the arguments stands here, or may."""
@@ -143,5 +195,7 @@ class KeywordArguments(ArgumentSource):
                 self.bad = True
                 return start
             out.append(self._comma + json.dumps(self._key, ensure_ascii=False) + ": ")
+            if self._form.value_tail:
+                self._value_closer = self._form.value_tail.replace("{key}", self._key)
             self._state = "between"
         return pos

@@ -84,6 +84,11 @@ class ArgumentSource(ABC):
         return None
 
     @property
+    def ends_with_text(self) -> bool:
+        """Nothing closes the arguments, so that they may end where the text does."""
+        return False
+
+    @property
     def has_repair(self) -> bool:
         """Something is repaired where `feed` has stopped, and `take_repair` has not said what."""
         return False
