@@ -26,6 +26,9 @@ def by_commit(matchers: Sequence[CallMatcher]) -> list[CallMatcher]:
     committed = [one for one in matchers if one.status == "commit"]
     if len(committed) < 2:
         return committed
+    if not all(one.pattern.without_arguments for one in committed):
+        # A call that goes on with arguments is none without them.
+        committed = [one for one in committed if not one.pattern.without_arguments or one.pattern.ends_itself]
     return sorted(committed, key=lambda one: (one.commit_at, not _is_whole(one), -one.pattern.weight))
 
 

@@ -122,13 +122,12 @@ class CallMatcher:
             if step.kind == "literal":
                 self._literal(step, window, index)
             elif index == len(text):
-                is_last = window.is_final and at == len(steps) - 1
-                if is_last and self._capture:
+                if not (window.is_final and self._may_end(step)):
+                    return
+                if self._capture:
                     self._end_capture(step)
-                    continue
-                if is_last and step.kind == "arguments" and self.name is not None and not self.pattern.closer:
-                    self._arguments_missing()
-                return
+                self._at = len(steps)
+                continue
             elif step.kind == "whitespace":
                 if text[index].isspace():
                     index = window.after_whitespace(index)
@@ -273,10 +272,13 @@ class CallMatcher:
         elif after >= 0:
             self.status = "no match"
 
-    def _arguments_missing(self) -> None:
-        """The text has ended where arguments may stand that nothing closes: there are none."""
-        if self.pattern.form.values == "literal" and self.pattern.form.value is not None:
-            self._commit(BufferedArguments(), self.pos)
+    def _may_end(self, step: Step) -> bool:
+        """Whether the call may end here with the text: nothing is missing but arguments that nothing closes."""
+        form = self.pattern.form
+        is_open = form.values == "literal" and form.value is not None and not self.pattern.closer
+        rest = self.pattern.steps.steps[self._at + bool(self._capture) :]
+        begun = bool(self._capture) if step.kind == "capture" else step.kind in ("whitespace", "arguments")
+        return begun and all(one.kind == "whitespace" or (one.kind == "arguments" and is_open) for one in rest)
 
     def _infer_name(self, window: Window, index: int) -> None:
         """Nothing names the tool: the arguments are held, and the only tool that takes them is the one."""

@@ -184,6 +184,16 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
         return self.ops[0].kind == "placeholder"
 
     @cached_property
+    def without_arguments(self) -> bool:
+        """It is all of a call that has no arguments."""
+        return not any(op.kind == "placeholder" and op.text in ("arguments", "envelope", "value") for op in self.ops)
+
+    @cached_property
+    def ends_itself(self) -> bool:
+        """It ends in a marker, so that nothing of the call follows."""
+        return self.ops[-1].kind == "literal" and self.ops[-1].marker
+
+    @cached_property
     def framed(self) -> bool:
         """A marker stands before the commit point, so that text that gets so far was meant as a call."""
         return any(op.marker for op in self.ops)

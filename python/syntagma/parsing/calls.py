@@ -201,6 +201,8 @@ class CallReader:
         window = self._window
         matcher, way = ways[0]
         whole = matcher.source is not None and matcher.source.done
+        if alive and not final and matcher.pattern.without_arguments and not matcher.pattern.ends_itself:
+            whole = False  # arguments may follow
         if whole or (len(ways) == 1 and (final or not alive)):
             return self._commit(matcher, way)
         if alive and not final:

@@ -45,7 +45,7 @@ from syntagma.analysis.locate.atoms import atoms, visible_atoms
 from syntagma.analysis.locate.located_turn import locate_turn
 from syntagma.analysis.render.conversation import SampleTurn
 from syntagma.analysis.render.turn_renderer import Context, RenderedTurn
-from syntagma.format_schema import needs_known_name
+from syntagma.format_schema import ends_at_next, needs_known_name
 from syntagma.formats import ChatFormat
 
 __all__ = ["Certifier", "Mentions"]
@@ -483,7 +483,10 @@ class _FormatChecks:
             return
         closer = spec.reasoning.block[0].closer
         wrapper = spec.content.block[:1] if spec.content is not None else ()
-        reasoning, content = "One.\nTwo: a < b.", "Tea at noon."
+        lines = ["One.", "Two: a < b."]
+        # Whitespace that ends reasoning cannot stand in it.
+        reasoning = (" " if closer.isspace() and not ends_at_next(spec, spec.reasoning.block[0]) else "\n").join(lines)
+        content = "Tea at noon."
         answer = wrapper[0].opener + content + wrapper[0].closer if wrapper else content
         expected = SampleTurn(reasoning=reasoning, content=content)
         # Where nothing opens reasoning, no prompt shows that it is open: the format has to say so.

@@ -108,6 +108,9 @@ def _from_turns(seen: Observations, frame: Frame) -> ReasoningBlock | None:
         end = _end_before_content(seen, frame, before_content.after("R"), before_content.tail)
     else:
         end, ambiguous = _end_before_calls(seen, frame, start, shown.after("R"))
+    if not end.strip() and end and not start.strip() and _has_place(seen, frame, end):
+        opener = _last_marker(frame)
+        return ReasoningBlock(start=opener, end=end, evidence="rendered", lead_cut=len(opener))
     if not end.strip() and not (end and start.strip()):
         return None
     if start.strip():
@@ -121,6 +124,12 @@ def _from_turns(seen: Observations, frame: Frame) -> ReasoningBlock | None:
             start=opener + start, end=end, evidence="rendered", lead_cut=len(opener), ambiguous=ambiguous
         )
     return ReasoningBlock(start="", end=end, evidence="rendered", ambiguous=ambiguous)
+
+
+def _has_place(seen: Observations, frame: Frame, end: str) -> bool:
+    """Whether the whitespace after reasoning is written without reasoning, too, so that its place is empty then."""
+    plain = [one for one in (seen.best("C"), seen.best("T")) if one is not None]
+    return bool(frame.header.strip()) and bool(plain) and all(frame.body(one).startswith(end) for one in plain)
 
 
 def _last_marker(frame: Frame) -> str:

@@ -329,6 +329,8 @@ def _is_told_apart(renderer: TurnRenderer, inputs: Inputs, rendered: RenderedTur
     if plain is None or not plain.shows(content):
         return False
     head, other = text[:at], plain.text[: plain.text.find(content)]
+    if other == head + between:
+        return True  # reasoning has a place of its own, which is empty here
     shared = next((at for at, pair in enumerate(zip(head, other, strict=False)) if pair[0] != pair[1]), len(other))
     return bool(head[shared:].strip())
 
