@@ -1,8 +1,8 @@
-//! Inputs made to be dear: which of them take longest, and at what.
+//! Inputs made to be costly: which of them take longest, and at what.
 //!
 //! `cargo run --release -p syntagma-fuzz --example hostile -- [seconds] [seed] [milliseconds]` makes inputs for so many
 //! seconds (60), and prints those on which one stage takes more than so many milliseconds of processor time (500) or
-//! the process grows by more than 100 MiB. Inputs are built from what is dear: wide classes, counts in counts, conditions
+//! the process grows by more than 100 MiB. Inputs are built from what is costly: wide classes, counts in counts, conditions
 //! on the text around, intersections, complements, long alternations, deep nesting, and every keyword of a schema that
 //! multiplies (`attack`). `-- --file FILE KIND` times one, `-- --attacks` each of the schemas that multiply in some sizes.
 

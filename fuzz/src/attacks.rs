@@ -1,4 +1,4 @@
-//! JSON Schemas that are small as written and large as meant: every keyword that multiplies, in any size.
+//! JSON Schemas that are short and stand for much: every keyword that multiplies, in any size.
 
 use std::fmt::Write as _;
 

@@ -1,9 +1,9 @@
 //! Random input for everything that reads what users bring.
 //!
 //! A target takes bytes, does with them what a user might, and panics where a promise is broken: errors have a code, a place
-//! inside the source and a hint; what is printed reads back; a mask says what is accepted; no source takes more than a second
-//! or takes more than half a gigabyte. What it returns says how far the input came: inputs that come somewhere new are kept and
-//! changed further, which stands in for coverage on a toolchain without instrumentation.
+//! inside the source and a hint; what is printed or saved reads back; a mask says what is accepted; no source takes much more
+//! than a second or half a gigabyte. It returns features of what was reached: inputs with new features are kept and mutated
+//! further, which stands in for coverage on a toolchain without instrumentation.
 //!
 //! `make fuzz` runs every target for a while; `corpus/` holds where it begins, `regressions/` what it found.
 #![forbid(unsafe_code)]

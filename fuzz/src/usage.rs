@@ -1,4 +1,4 @@
-//! What the process takes.
+//! Processor time and peak memory of the process.
 
 use std::time::Duration;
 

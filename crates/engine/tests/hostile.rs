@@ -91,10 +91,8 @@ fn nesting_at_the_limit_and_past_it() {
         format!("{start}{}", nested(open, "\"a\"", close, depth))
     };
     // The most that any limits allow is 1,000.
-    let raised = SourceLimits {
-        grammar_nesting: 1_000_000,
-        ..SourceLimits::default()
-    };
+    let mut raised = SourceLimits::default();
+    raised.grammar_nesting = 1_000_000;
     for (parse, start) in [(EBNF, "start ::= "), (GBNF, "root ::= "), (LARK, "start: ")] {
         for (open, close) in [
             ("(", ")"),
@@ -146,11 +144,9 @@ fn alternatives_at_the_limit_and_past_it() {
         numbers.collect::<Vec<_>>().join(between)
     };
     // One language is read at the limits that everybody has, the others at lower ones: it is the same code behind all.
-    let lower = SourceLimits {
-        grammar_alternatives: 10_000,
-        schema_enum_values: 5_000,
-        ..SourceLimits::default()
-    };
+    let mut lower = SourceLimits::default();
+    lower.grammar_alternatives = 10_000;
+    lower.schema_enum_values = 5_000;
     for (parse, start, limits) in [
         (EBNF, "start ::= ", SourceLimits::default()),
         (GBNF, "root ::= ", lower.clone()),

@@ -191,7 +191,7 @@ proptest! {
                 Ok(regex) => regex,
                 Err(error) => {
                     prop_assert!(error.code().starts_with("E-REGEX-") || error.code().starts_with("E-LIMIT-REGEX-"));
-                    prop_assert!(error.place().is_some() || error.code().starts_with("E-LIMIT"), "{}", error);
+                    prop_assert!(error.location().is_some() || error.code().starts_with("E-LIMIT"), "{}", error);
                     continue;
                 }
             };

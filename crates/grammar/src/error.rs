@@ -1,11 +1,12 @@
-//! What is said about sources. A [`Diagnostic`] is a stable code, a sentence, the place and a hint; an [`Error`] is one
-//! with a kind, and warnings are plain ones.
+//! Errors and warnings about sources. A [`Diagnostic`] is a stable code, a sentence, the location in the source and a hint.
+//! An [`Error`] is a diagnostic with a kind; a warning is a diagnostic alone.
 
 use std::fmt;
 use std::ops::Deref;
 
 /// What kind of mistake an [`Error`] reports; decides which exception a binding raises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ErrorKind {
     /// The source cannot be read, or means nothing.
     Grammar,
@@ -17,7 +18,8 @@ pub enum ErrorKind {
 
 /// Where in the source an error lies.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+#[non_exhaustive]
+pub enum SourceLocation {
     /// A place in a text.
     Text {
         /// Byte offset, 0-based.
@@ -33,16 +35,16 @@ pub enum Place {
     Pointer(String),
 }
 
-impl Place {
+impl SourceLocation {
     /// The place of byte `offset` in `source`, with line, column and an excerpt of at most 120 characters.
     #[must_use]
     pub fn in_text(source: &str, offset: usize) -> Self {
-        Places::new(source).at(offset)
+        Locator::new(source).at(offset)
     }
 }
 
-/// Places in one source, which are found fastest in ascending order.
-pub(crate) struct Places<'s> {
+/// Finds locations in one source, fastest in ascending order.
+pub(crate) struct Locator<'s> {
     source: &'s str,
     /// The place found last: its offset, its line, where that begins, and the characters of the line before it.
     offset: usize,
@@ -55,7 +57,7 @@ pub(crate) struct Places<'s> {
 const SHOWN: usize = 120;
 const SHOWN_BEFORE: usize = 79;
 
-impl<'s> Places<'s> {
+impl<'s> Locator<'s> {
     pub(crate) fn new(source: &'s str) -> Self {
         Self {
             source,
@@ -66,7 +68,7 @@ impl<'s> Places<'s> {
         }
     }
 
-    pub(crate) fn at(&mut self, offset: usize) -> Place {
+    pub(crate) fn at(&mut self, offset: usize) -> SourceLocation {
         let mut offset = offset.min(self.source.len());
         while !self.source.is_char_boundary(offset) {
             offset -= 1;
@@ -83,7 +85,7 @@ impl<'s> Places<'s> {
         let from = self.line_start.max(self.offset);
         self.before += self.source[from..offset].chars().count();
         self.offset = offset;
-        Place::Text {
+        SourceLocation::Text {
             offset,
             line: self.line,
             column: self.before + 1,
@@ -111,12 +113,21 @@ impl<'s> Places<'s> {
     }
 }
 
+/// The codes of all warnings.
+pub(crate) const WARNINGS: [&str; 5] = [
+    "W-GRAMMAR-CYCLE",
+    "W-GRAMMAR-ENDLESS",
+    "W-GRAMMAR-UNPRODUCTIVE",
+    "W-GRAMMAR-UNUSED",
+    "W-REGEX-CASE",
+];
+
 /// Something to say about a source. Private fields, public accessors: kinds of detail can be added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
     code: &'static str,
     message: String,
-    place: Option<Place>,
+    location: Option<SourceLocation>,
     hint: Option<String>,
 }
 
@@ -126,15 +137,15 @@ impl Diagnostic {
         Self {
             code,
             message: message.into(),
-            place: None,
+            location: None,
             hint: None,
         }
     }
 
     /// The same at a place.
     #[must_use]
-    pub fn at(mut self, place: Place) -> Self {
-        self.place = Some(place);
+    pub fn at(mut self, location: SourceLocation) -> Self {
+        self.location = Some(location);
         self
     }
 
@@ -159,8 +170,8 @@ impl Diagnostic {
 
     /// Where it is.
     #[must_use]
-    pub fn place(&self) -> Option<&Place> {
-        self.place.as_ref()
+    pub fn location(&self) -> Option<&SourceLocation> {
+        self.location.as_ref()
     }
 
     /// What to do about it.
@@ -173,14 +184,14 @@ impl Diagnostic {
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.code, self.message)?;
-        match &self.place {
-            Some(Place::Text {
+        match &self.location {
+            Some(SourceLocation::Text {
                 line,
                 column,
                 excerpt,
                 ..
             }) => write!(f, " ({line}:{column})\n{excerpt}")?,
-            Some(Place::Pointer(pointer)) => write!(f, " (at {pointer})")?,
+            Some(SourceLocation::Pointer(pointer)) => write!(f, " (at {pointer})")?,
             None => {}
         }
         self.hint
@@ -224,7 +235,7 @@ impl Error {
     ) -> Self {
         let mut error = Self::new(ErrorKind::Schema, code, message);
         if let [(pointer, _), ..] = pointers.as_slice() {
-            error.0.diagnostic.place = Some(Place::Pointer(pointer.clone()));
+            error.0.diagnostic.location = Some(SourceLocation::Pointer(pointer.clone()));
         }
         error.0.pointers = pointers;
         error
@@ -257,8 +268,8 @@ impl Error {
 
     /// The same error at a place.
     #[must_use]
-    pub fn at(mut self, place: Place) -> Self {
-        self.0.diagnostic.place = Some(place);
+    pub fn at(mut self, location: SourceLocation) -> Self {
+        self.0.diagnostic.location = Some(location);
         self
     }
 

@@ -1,6 +1,6 @@
 //! What may be written: grammar syntaxes, their common representation, and its normal form.
 //!
-//! One story, from left to right:
+//! From left to right:
 //!
 //! ```text
 //! source text ──syntax::*──▶ ir::Grammar ──ir::lnf──▶ Lnf (flat productions) ──▶ the engine
@@ -8,7 +8,7 @@
 //! ```
 //!
 //! * [`syntax`] holds one folder per source language; each lowers to the same [`ir::Grammar`], and none imports another.
-//! * [`ir`] is the grammar as it was meant: rules over expressions, where what is regular stays a [`ir::Regex`] over bytes
+//! * [`ir`] is the grammar as it was written: rules over expressions, where what is regular stays a [`ir::Regex`] over bytes
 //!   (with intersection, complement and counted repetition unexpanded).
 //! * [`ir::Lnf`] is the grammar as the engine wants it: numbered symbols in flat productions. Nullable nonterminals remain.
 //!
@@ -29,8 +29,9 @@ pub mod maps;
 pub mod markers;
 pub mod print;
 pub mod syntax;
+mod tuning;
 
-pub use error::{Diagnostic, Error, ErrorKind, Place};
+pub use error::{Diagnostic, Error, ErrorKind, SourceLocation};
 pub use ir::Grammar;
 pub use limits::Limits;
 

@@ -5,6 +5,7 @@ use crate::error::Error;
 
 /// Bounds on grammar sources; every bound is inclusive.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Bytes of an EBNF, GBNF or Lark source.
     pub grammar_bytes: usize,
@@ -26,7 +27,7 @@ pub struct Limits {
     pub schema_ref_hops: usize,
     /// Values in all `enum`s of one schema.
     pub schema_enum_values: usize,
-    /// Blanks in a row inside JSON.
+    /// Whitespace characters in a row inside JSON.
     pub json_whitespace: u32,
     /// Units of work of one compilation: a symbol of a rule, a part of a pattern; a range of a new class is a few.
     pub compile_fuel: u64,
@@ -51,7 +52,8 @@ impl Default for Limits {
     }
 }
 
-/// Work that may still be done on one source.
+/// Units of work that may still be done: on one source, where running out is an error, or for an answer that may be left
+/// open.
 #[derive(Debug, Clone)]
 pub(crate) struct Fuel {
     left: u64,
@@ -59,11 +61,32 @@ pub(crate) struct Fuel {
 }
 
 impl Fuel {
+    /// What the limits allow for one source.
     pub(crate) fn new(limits: &Limits) -> Self {
+        Self::of(limits.compile_fuel)
+    }
+
+    /// So many units.
+    pub(crate) fn of(units: u64) -> Self {
         Self {
-            left: limits.compile_fuel,
-            allowed: limits.compile_fuel,
+            left: units,
+            allowed: units,
         }
+    }
+
+    /// Units that are left.
+    pub(crate) fn left(&self) -> u64 {
+        self.left
+    }
+
+    /// Whether none is left.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Takes `units`, or all that are left; [`Fuel::is_spent`] says whether the work may go on.
+    pub(crate) fn take(&mut self, units: usize) {
+        self.left = self.left.saturating_sub(units as u64);
     }
 
     /// Pays for `units` of work.

@@ -1,7 +1,7 @@
 //! The hash maps of both core crates, by where their keys come from.
 //!
-//! Names, patterns and rules are written by whoever sends a grammar, who may choose them so that a known hash function puts
-//! all of them into one place; each look-up then passes all others. Keys that hold any of it are hashed with a seed that is
+//! Names, patterns and rules are written by whoever sends a grammar, who may choose them so that they collide under a known
+//! hash function; each look-up then passes all others. Keys that hold any of it are hashed with a seed that is
 //! random in each process. Numbers that we give ourselves, and addresses, need no such care: they take the fastest hash.
 //!
 //! The order in which a seeded map iterates differs from process to process, so nothing that anybody sees may depend on it:

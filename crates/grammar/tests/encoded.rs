@@ -57,6 +57,32 @@ fn what_is_read_is_what_was_written() {
 }
 
 #[test]
+fn every_warning_is_read_back() {
+    let mut codes = Vec::new();
+    for text in [
+        "start ::= start | \"a\" ;",
+        "start ::= \"a\" start ;",
+        "start ::= \"a\" ; x ::= x \"b\" ;",
+        "start ::= #\"(?i)s\" ;",
+    ] {
+        let grammar = ebnf::parse(text, "start", &Limits::default()).unwrap();
+        let again = Grammar::from_bytes(&grammar.to_bytes()).unwrap();
+        assert_eq!(again, grammar);
+        codes.extend(again.warnings().iter().map(|warning| warning.code()));
+    }
+    codes.sort_unstable();
+    codes.dedup();
+    let all = [
+        "W-GRAMMAR-CYCLE",
+        "W-GRAMMAR-ENDLESS",
+        "W-GRAMMAR-UNPRODUCTIVE",
+        "W-GRAMMAR-UNUSED",
+        "W-REGEX-CASE",
+    ];
+    assert_eq!(codes, all);
+}
+
+#[test]
 fn the_structure_is_without_what_is_said() {
     let grammar = of_all_kinds();
     let placed = grammar.clone().placed("/there");

@@ -1,5 +1,5 @@
 //! Keywords of JSON Schema that look at what others say: negations, conditions, counted items, evaluation, dynamic
-//! references; and the orders and blanks that may be asked for.
+//! references; and the orders and whitespace that may be asked for.
 
 mod reference;
 
@@ -227,10 +227,9 @@ fn dynamic_references() {
 }
 
 fn any_order() -> Options {
-    Options {
-        order: Order::Any,
-        ..compact()
-    }
+    let mut options = compact();
+    options.order = Order::Any;
+    options
 }
 
 #[test]
@@ -282,11 +281,12 @@ fn properties_in_any_order() {
 }
 
 #[test]
-fn blanks_as_asked_for() {
+fn whitespace_as_asked_for() {
     let schema = r#"{"type":"object","properties":{"a":{"type":"array","items":{"enum":[1,{"k":[]}]}},"b":{"type":"object"}},"additionalProperties":false}"#;
-    let options = |whitespace: Whitespace| Options {
-        whitespace,
-        ..Options::default()
+    let options = |whitespace: Whitespace| {
+        let mut options = Options::default();
+        options.whitespace = whitespace;
+        options
     };
     read_as(
         &options(Whitespace::Indent(2)),

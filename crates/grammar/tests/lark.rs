@@ -222,11 +222,9 @@ fn what_a_schema_leaves_open_is_reported() {
 
 #[test]
 fn limits_hold_at_the_edge() {
-    let limits = Limits {
-        schema_depth: 3,
-        compile_fuel: 100,
-        ..refusals::narrow()
-    };
+    let mut limits = refusals::narrow();
+    limits.schema_depth = 3;
+    limits.compile_fuel = 100;
     let schema = |depth: usize| {
         format!(
             "start: %json {}{}",
@@ -258,10 +256,8 @@ fn limits_hold_at_the_edge() {
         &limits,
         &cases,
     );
-    let wide = Limits {
-        grammar_bytes: 1_000,
-        ..limits
-    };
+    let mut wide = limits;
+    wide.grammar_bytes = 1_000;
     assert!(lark::parse(&doubled(59), "start", &wide).is_ok());
     let error = lark::parse(&doubled(60), "start", &wide).expect_err("too heavy");
     assert_eq!(error.code(), "E-LIMIT-FUEL");

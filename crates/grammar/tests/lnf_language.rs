@@ -124,7 +124,7 @@ const DEVIATIONS: &[(&str, &[u8], usize, usize, usize)] = &[
         6,
         3,
     ),
-    // What follows each other is one terminal, blanks and words alike; so are alternatives.
+    // What follows each other is one terminal, whitespace and words alike; so are alternatives.
     (
         r#"start ::= ws "a" ws ":" ws value | ws "b" start ; value ::= "a" | "b" ws ; ws ::= " "* ;"#,
         b"ab: ",

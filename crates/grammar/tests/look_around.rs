@@ -166,7 +166,7 @@ fn random_look_around_is_exact_or_refused() {
                 Ok(regex) => regex,
                 Err(error) => {
                     assert_eq!(error.code(), "E-REGEX-UNSUPPORTED", "{pattern}: {error}");
-                    assert!(error.place().is_some() && error.hint().is_some());
+                    assert!(error.location().is_some() && error.hint().is_some());
                     refused += 1;
                     continue;
                 }

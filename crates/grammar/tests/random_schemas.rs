@@ -1,4 +1,4 @@
-//! No schema takes memory or time that no fuel pays for: random ones, of every keyword, with references in circles.
+//! No schema takes memory or time that no fuel pays for: random ones, of every keyword, with references in cycles.
 #![allow(missing_docs)]
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -5,7 +5,7 @@ mod reference;
 use proptest::prelude::*;
 use regex_automata::meta;
 use syntagma_grammar::syntax::regex::{Dialect, ecma_search, parse};
-use syntagma_grammar::{Error, Limits, Place};
+use syntagma_grammar::{Error, Limits, SourceLocation};
 
 /// A pattern; `everywhere`: one that Rust and ECMA-262 read alike.
 fn pattern(everywhere: bool) -> impl Strategy<Value = String> {
@@ -183,7 +183,7 @@ fn refusals_have_a_code_and_a_column() {
     for (pattern, dialect, code, column) in cases {
         let error = refused(pattern, dialect);
         assert_eq!(error.code(), code, "{pattern}: {error}");
-        let Some(Place::Text { column: found, .. }) = error.place() else {
+        let Some(SourceLocation::Text { column: found, .. }) = error.location() else {
             panic!("no place: {error}")
         };
         assert_eq!(*found, column, "{pattern}: {error}");
@@ -192,13 +192,11 @@ fn refusals_have_a_code_and_a_column() {
 
 #[test]
 fn limits_hold_at_the_edge() {
-    let limits = Limits {
-        regex_bytes: 12,
-        regex_repetition: 30,
-        regex_expansion: 60,
-        grammar_nesting: 4,
-        ..Limits::default()
-    };
+    let mut limits = Limits::default();
+    limits.regex_bytes = 12;
+    limits.regex_repetition = 30;
+    limits.regex_expansion = 60;
+    limits.grammar_nesting = 4;
     for (at, past, code) in [
         ("aaaaaaaaaaaa", "aaaaaaaaaaaaa", "E-LIMIT-REGEX-BYTES"),
         ("a{30}", "a{31}", "E-LIMIT-REGEX-REPETITION"),
@@ -219,7 +217,7 @@ fn limits_hold_at_the_edge() {
         assert_eq!(error.code(), "E-LIMIT-REGEX-NESTING");
         let detail = error.limit_detail().expect("a limit");
         assert_eq!(detail, ("grammar_nesting", 201, 200));
-        assert!(error.hint().is_some() && error.place().is_some());
+        assert!(error.hint().is_some() && error.location().is_some());
     }
     // A large count alone is no product, and nothing is expanded.
     assert!(parse("a{1000000}", Dialect::Ecma, &Limits::default()).is_ok());

@@ -1,8 +1,8 @@
 //! Token bitmasks and logits in buffers that Python owns.
 //!
-//! Other threads may hold the same buffer, so no Rust reference ever says that its elements are nobody else's. Where the
-//! interpreter has its lock, only the thread that holds it is here, and a mask is copied by way of a pointer. An interpreter
-//! without that lock lets two threads write one row at once: there, each word is stored by itself, as an atomic.
+//! Other threads may hold the same buffer, so it is never behind an exclusive Rust reference. Where the interpreter has its
+//! lock, only the thread that holds it is here, and a mask is copied through a raw pointer. Without that lock two threads may
+//! write one row at once: there, each word is stored as an atomic.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

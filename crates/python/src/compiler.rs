@@ -1,4 +1,4 @@
-//! `_engine.GrammarCompiler` and what it makes.
+//! `_engine.GrammarCompiler` and `_engine.CompiledGrammar`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

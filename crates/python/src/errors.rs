@@ -1,9 +1,9 @@
-//! One map of errors: what the cores report becomes an exception of `syntagma.errors`, field by field.
+//! The table of errors: an error of the crates below becomes an exception of `syntagma.errors`, field by field.
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use syntagma_grammar::{Diagnostic, ErrorKind, Place};
+use syntagma_grammar::{Diagnostic, ErrorKind, SourceLocation};
 
 use crate::fork::released;
 
@@ -40,7 +40,6 @@ fn grammar_fields(
 ) -> PyResult<&'static str> {
     diagnostic_fields(fields, error)?;
     Ok(match error.kind() {
-        ErrorKind::Grammar => "GrammarError",
         ErrorKind::Schema => {
             let pointers = PyDict::new(fields.py());
             for (pointer, reason) in error.pointers() {
@@ -57,14 +56,15 @@ fn grammar_fields(
             }
             "LimitError"
         }
+        _ => "GrammarError",
     })
 }
 
 /// The hint and the place of something that is said about a source.
 pub(crate) fn diagnostic_fields(fields: &Bound<'_, PyDict>, said: &Diagnostic) -> PyResult<()> {
     fields.set_item("hint", said.hint())?;
-    match said.place() {
-        Some(Place::Text {
+    match said.location() {
+        Some(SourceLocation::Text {
             offset,
             line,
             column,
@@ -75,8 +75,8 @@ pub(crate) fn diagnostic_fields(fields: &Bound<'_, PyDict>, said: &Diagnostic) -
             fields.set_item("column", column)?;
             fields.set_item("excerpt", excerpt)?;
         }
-        Some(Place::Pointer(pointer)) => fields.set_item("pointer", pointer)?,
-        None => {}
+        Some(SourceLocation::Pointer(pointer)) => fields.set_item("pointer", pointer)?,
+        _ => {}
     }
     Ok(())
 }

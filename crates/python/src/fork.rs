@@ -1,7 +1,7 @@
 //! Work with the interpreter released, and forks of the process.
 //!
-//! A thread that holds the interpreter is not cut through by a fork, since the thread that forks holds it then. One that has
-//! released it may be anywhere: so it says that it is at work, and `os.fork` waits for it.
+//! A thread that holds the interpreter cannot be interrupted by a fork, since the thread that forks holds it then. A thread that
+//! has released it may be anywhere: so it says that it is at work, and `os.fork` waits for it.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

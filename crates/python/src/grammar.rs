@@ -62,21 +62,21 @@ fn schema_options(py: Python<'_>, given: &Bound<'_, PyAny>) -> PyResult<json_sch
         }
         errors::grammar(py, || json_schema::Notation::new(&quote, bare_keys, words))?
     };
-    Ok(json_schema::Options {
-        whitespace,
-        notation,
-        allow_widened: given.getattr("allow_widened")?.extract()?,
-        order: if any_order {
-            json_schema::Order::Any
-        } else {
-            json_schema::Order::Declared
-        },
-        draft: draft.map(|draft| match draft {
-            2020.. => json_schema::Draft::Draft2020,
-            2019 => json_schema::Draft::Draft2019,
-            _ => json_schema::Draft::Draft7,
-        }),
-    })
+    let mut options = json_schema::Options::default();
+    options.whitespace = whitespace;
+    options.notation = notation;
+    options.allow_widened = given.getattr("allow_widened")?.extract()?;
+    options.order = if any_order {
+        json_schema::Order::Any
+    } else {
+        json_schema::Order::Declared
+    };
+    options.draft = draft.map(|draft| match draft {
+        2020.. => json_schema::Draft::Draft2020,
+        2019 => json_schema::Draft::Draft2019,
+        _ => json_schema::Draft::Draft7,
+    });
+    Ok(options)
 }
 
 fn of_token(set: TokenSet) -> Grammar {

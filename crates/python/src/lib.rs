@@ -1,4 +1,5 @@
-//! The Python binding: it converts, it does not think. One file per class, one map of errors.
+//! The Python binding: arguments, results and errors are converted here, and everything else is decided in the crates below.
+//! One file per class, one table of errors.
 //!
 //! The interpreter is released around compilation, masks and batches; every class is safe to share between threads.
 

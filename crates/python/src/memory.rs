@@ -1,8 +1,8 @@
 //! The allocator, and when it asks the kernel for memory.
 //!
-//! A page that the kernel has to find, clear and map costs more than a whole mask that is known, on a busy virtual machine
-//! many times as much. A text waits for its masks, while a grammar is compiled before it begins: so pages are asked for,
-//! and given back, while grammars are compiled and forgotten.
+//! The page fault of a new page takes longer than a known mask, and much longer on a busy virtual machine. A text waits for its
+//! masks, while a grammar is compiled before the text begins: so pages are asked for while grammars are compiled, and given
+//! back when they are dropped.
 //!
 //! Without the feature `mimalloc` the system's allocator is used, and nothing here does anything.
 

@@ -67,6 +67,11 @@ pub(super) fn mask(matcher: &GrammarMatcher) -> Result<Vec<u32>, Error> {
 
 pub(super) fn explore(grammar: Grammar) -> Vec<u64> {
     let mut features = vec![number(grammar.rules().len().ilog2())];
+    let saved = Grammar::from_bytes(&grammar.to_bytes());
+    assert!(
+        saved.is_ok_and(|saved| saved == grammar),
+        "what is saved reads back"
+    );
     let text = print::to_ebnf(&grammar);
     // What is printed may be larger than what was read.
     if let Err(error) = ebnf::parse(&text, "start", &syntagma_grammar::Limits::default()) {

@@ -1,4 +1,4 @@
-//! What input is given to.
+//! The targets, by name.
 
 mod grammar;
 mod source;

@@ -4,7 +4,7 @@ use std::hash::Hasher as _;
 
 use rustc_hash::FxHasher;
 use syntagma_grammar::syntax::{ebnf, gbnf, json_schema, lark, regex};
-use syntagma_grammar::{Error, ErrorKind, Grammar, Limits, Place};
+use syntagma_grammar::{Error, ErrorKind, Grammar, Limits, SourceLocation};
 
 use super::grammar::explore;
 
@@ -23,8 +23,8 @@ pub(super) fn told(source: &str, error: &Error, languages_of_rules: bool) -> Vec
     let limit = error.kind() == ErrorKind::Limit;
     assert_eq!(limit, error.code().starts_with("E-LIMIT-"), "{error:?}");
     assert_eq!(limit, error.limit_detail().is_some(), "{error:?}");
-    match error.place() {
-        Some(Place::Text {
+    match error.location() {
+        Some(SourceLocation::Text {
             offset,
             line,
             column,
@@ -39,7 +39,7 @@ pub(super) fn told(source: &str, error: &Error, languages_of_rules: bool) -> Vec
                 "{error:?}"
             );
         }
-        Some(Place::Pointer(_)) => {}
+        Some(_) => {}
         None => assert!(limit || !languages_of_rules, "no place: {error:?}"),
     }
     assert!(
@@ -65,7 +65,7 @@ fn read(
         Ok(grammar) => {
             for warning in grammar.warnings() {
                 assert!(
-                    warning.place().is_some() && warning.hint().is_some(),
+                    warning.location().is_some() && warning.hint().is_some(),
                     "{warning:?}"
                 );
             }

@@ -119,10 +119,8 @@ impl GrammarCompiler {
     }
 
     fn build(&self, grammar: &Grammar) -> Result<Arc<CompiledGrammar>, Error> {
-        let limits = syntagma_grammar::Limits {
-            compile_fuel: self.limits.compile_fuel,
-            ..Default::default()
-        };
+        let mut limits = syntagma_grammar::Limits::default();
+        limits.compile_fuel = self.limits.compile_fuel;
         let lnf = Lnf::new(grammar, &limits)?;
         let (report, vocabulary) = (grammar.report().clone(), Arc::clone(&self.vocabulary));
         let shared = Arc::clone(&self.shared);

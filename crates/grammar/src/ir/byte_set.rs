@@ -1,4 +1,4 @@
-//! Sets of bytes.
+//! Sets of bytes, as 256 bits.
 
 use std::fmt;
 
@@ -90,11 +90,6 @@ impl ByteSet {
     #[inline]
     pub fn words(&self) -> [u64; 4] {
         self.0
-    }
-
-    /// The set of such bits.
-    pub(super) fn from_words(words: [u64; 4]) -> Self {
-        Self(words)
     }
 
     /// The members below 128, as bits.

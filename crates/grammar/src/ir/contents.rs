@@ -1,5 +1,4 @@
-//! What stands in a grammar, for those who explain it: the special tokens that it names, and the texts that its rules
-//! exclude.
+//! The special tokens that a grammar names and the texts that its rules exclude, for reports and explanations.
 
 use std::sync::Arc;
 

@@ -6,14 +6,7 @@ use super::byte_set::ByteSet;
 use super::encode::{MAGIC, VERSION, checksum, tag};
 use super::grammar::{Expr, ExprId, Grammar, Report, Rule, RuleId, TokenSet};
 use super::regex::Regex;
-use crate::error::{Diagnostic, Error, Place};
-
-/// Codes that warnings have.
-const CODES: [&str; 3] = [
-    "W-GRAMMAR-CYCLE",
-    "W-GRAMMAR-UNPRODUCTIVE",
-    "W-GRAMMAR-UNUSED",
-];
+use crate::error::{Diagnostic, Error, SourceLocation, WARNINGS};
 
 impl Grammar {
     /// The grammar that [`to_bytes`](Self::to_bytes) has written, equal to what it was.
@@ -192,7 +185,7 @@ impl<'b> Reader<'b> {
                 for word in &mut words {
                     *word = u64::from_le_bytes(self.take(size_of::<u64>())?.try_into().ok()?);
                 }
-                return Some(Some(Regex::Class(ByteSet::from_words(words))));
+                return Some(Some(Regex::Class(ByteSet::of_words(words))));
             }
             tag::LITERAL => return Some(Some(Regex::literal(self.sized()?))),
             tag::KNOWN => {
@@ -217,20 +210,20 @@ impl<'b> Reader<'b> {
 
     fn diagnostic(&mut self) -> Option<Diagnostic> {
         let code = self.text()?;
-        let code = CODES.iter().find(|known| **known == code)?;
+        let code = WARNINGS.iter().find(|known| **known == code)?;
         let mut said = Diagnostic::new(code, self.text()?);
         if self.tag()? != 0 {
             said = said.with_hint(self.text()?);
         }
         Some(match self.tag()? {
             0 => said,
-            1 => said.at(Place::Text {
+            1 => said.at(SourceLocation::Text {
                 offset: self.count()?,
                 line: self.count()?,
                 column: self.count()?,
                 excerpt: self.text()?.into(),
             }),
-            _ => said.at(Place::Pointer(self.text()?.into())),
+            _ => said.at(SourceLocation::Pointer(self.text()?.into())),
         })
     }
 

@@ -1,22 +1,16 @@
-//! Whether a grammar matches any finite string at all.
+//! Whether a grammar matches any finite string: the emptiness problem of context-free grammars, a least fixed point over
+//! expressions. What `empty_regex` finds out about its regular parts is used where an answer depends on it.
 
 use std::cell::RefCell;
 
-use super::automaton;
+use super::empty_regex::EmptinessChecks;
 use super::grammar::{Expr, ExprId, Grammar, TokenSet};
 use super::nodes::{Needs, Nodes};
 use super::regex::{Facts, Regex};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::maps::{IdMap, SeededMap};
-
-/// Steps of looking whether one intersection or complement is empty, and of all of a grammar.
-const LOOK: usize = 1_000_000;
-const LOOK_IN_ALL: usize = 4_000_000;
-/// Such steps for a unit of fuel.
-const STEPS: usize = 4;
-/// Looking again at what has matched nothing so far.
-const SWEEPS: usize = 6;
+use crate::tuning::{MAX_EMPTINESS_DEPTH, MAX_SWEEPS, SOLVE_ALL, SOLVE_ONE, SOLVED_PER_FUEL};
 
 /// Whether a regular language is empty by its form. Intersections and complements are not solved here.
 pub(crate) fn is_visibly_nothing(regex: &Regex) -> bool {
@@ -45,12 +39,11 @@ pub(crate) fn is_doubtful(regex: &Regex) -> bool {
     facts.logical && !facts.nothing
 }
 
-/// Tells which regular languages are empty, as far as that takes no more steps than there are.
-#[derive(Default)]
+/// Tells which regular languages are empty, as far as the checks last.
 struct Solver<'g> {
-    /// Intersections and complements that were looked into.
+    /// Intersections and complements that were checked.
     known: SeededMap<&'g Regex, bool>,
-    looked: usize,
+    checks: EmptinessChecks,
 }
 
 impl<'g> Solver<'g> {
@@ -58,7 +51,7 @@ impl<'g> Solver<'g> {
     /// are too deep to be looked into.
     fn is_nothing(&mut self, regex: &'g Regex) -> bool {
         let facts = Facts::of(regex);
-        if !facts.logical || facts.nothing || facts.depth > automaton::LOOKED_INTO {
+        if !facts.logical || facts.nothing || facts.depth > MAX_EMPTINESS_DEPTH {
             return facts.nothing;
         }
         match regex {
@@ -69,10 +62,7 @@ impl<'g> Solver<'g> {
                 if let Some(&known) = self.known.get(regex) {
                     return known;
                 }
-                let given = LOOK.min(LOOK_IN_ALL - self.looked);
-                let mut look = given;
-                let is_nothing = automaton::is_nothing(regex, &mut look);
-                self.looked += given - look;
+                let is_nothing = self.checks.is_nothing(regex);
                 self.known.insert(regex, is_nothing);
                 is_nothing
             }
@@ -109,7 +99,7 @@ impl Grammar {
         empty: &mut Vec<ExprId>,
         regular: impl Fn(&Regex) -> bool,
     ) -> bool {
-        for _ in 0..SWEEPS {
+        for _ in 0..MAX_SWEEPS {
             let before = empty.len();
             empty.retain(|&id| {
                 let at = id.0 as usize;
@@ -146,7 +136,10 @@ impl Grammar {
             .chain((!ends[start.0 as usize]).then_some(start))
             .collect();
         let mut seen = vec![false; ends.len()];
-        let mut solver = Solver::default();
+        let mut solver = Solver {
+            known: SeededMap::default(),
+            checks: EmptinessChecks::new(SOLVE_ONE, SOLVE_ALL),
+        };
         let mut nothing = Vec::new();
         while let Some(id) = work.pop() {
             let at = id.0 as usize;
@@ -163,11 +156,11 @@ impl Grammar {
                 _ => {}
             }
         }
-        let looked = solver.looked;
+        let used = solver.checks.used();
         for id in nothing {
             self.replace(id, Expr::Regex(Regex::Nothing));
         }
-        fuel.spend(looked / STEPS)
+        fuel.spend((used / SOLVED_PER_FUEL) as usize)
     }
 
     /// Notes what matches something by what stands below it; what does not, or not yet, with its parts before it. None

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use super::grammar::{Expr, Grammar, TokenSet};
 use super::regex::Regex;
-use crate::error::{Diagnostic, Place};
+use crate::error::{Diagnostic, SourceLocation};
 use crate::maps::{IdMap, IdSet, SeededMap};
 
 /// What encoded grammars begin with; the byte after it is the version.
@@ -110,7 +110,7 @@ struct Writer<'a> {
     bytes: Vec<u8>,
     /// Whether reports and warnings are written, too.
     said: bool,
-    /// Places of the grammars that were written.
+    /// Locator of the grammars that were written.
     places: IdMap<*const Grammar, usize>,
     /// Compound regular languages that were written, so that each is written once.
     regexes: SeededMap<&'a Regex, usize>,
@@ -271,9 +271,9 @@ impl<'a> Writer<'a> {
             }
             None => self.tag(0),
         }
-        match said.place() {
+        match said.location() {
             None => self.tag(0),
-            Some(Place::Text {
+            Some(SourceLocation::Text {
                 offset,
                 line,
                 column,
@@ -285,7 +285,7 @@ impl<'a> Writer<'a> {
                 }
                 self.text(excerpt);
             }
-            Some(Place::Pointer(pointer)) => {
+            Some(SourceLocation::Pointer(pointer)) => {
                 self.tag(2);
                 self.text(pointer);
             }

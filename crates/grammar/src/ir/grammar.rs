@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::regex::Regex;
-use crate::error::Diagnostic;
+use crate::error::{Diagnostic, WARNINGS};
 use crate::maps::{IdSet, SeededIndexSet};
 
 /// A rule of one [`Grammar`].
@@ -158,7 +158,7 @@ pub enum Status {
 /// What a front end could not enforce. Empty means exact.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Report {
-    /// (JSON pointer, reason) of what a check behind the grammar must cover.
+    /// (JSON pointer, reason) of what a check after the grammar must cover.
     pub pointers: Vec<(String, String)>,
 }
 
@@ -223,8 +223,20 @@ impl Grammar {
         start: RuleId,
         report: Report,
     ) -> Option<Self> {
-        let is_rule = |id: RuleId| (id.0 as usize) < rules.len();
-        let is_expr = |id: ExprId| (id.0 as usize) < exprs.len();
+        let grammar = Self {
+            rules,
+            exprs,
+            start,
+            report,
+            warnings: Vec::new(),
+        };
+        grammar.is_whole().then_some(grammar)
+    }
+
+    /// Whether every id is of a rule or an expression that there is.
+    fn is_whole(&self) -> bool {
+        let is_rule = |id: RuleId| (id.0 as usize) < self.rules.len();
+        let is_expr = |id: ExprId| (id.0 as usize) < self.exprs.len();
         let is_whole = |expr: &Expr| match expr {
             Expr::Rule(rule) => is_rule(*rule),
             Expr::Seq(parts) | Expr::Alt(parts) => parts.iter().all(|&part| is_expr(part)),
@@ -234,16 +246,9 @@ impl Grammar {
             Expr::Capture { inner, .. } => is_expr(*inner),
             _ => true,
         };
-        let whole = is_rule(start)
-            && rules.iter().all(|rule| is_expr(rule.body))
-            && exprs.iter().all(is_whole);
-        whole.then_some(Self {
-            rules,
-            exprs,
-            start,
-            report,
-            warnings: Vec::new(),
-        })
+        is_rule(self.start)
+            && self.rules.iter().all(|rule| is_expr(rule.body))
+            && self.exprs.iter().all(is_whole)
     }
 
     /// Puts another expression in the place of one.
@@ -287,6 +292,10 @@ impl Grammar {
 
     /// The same grammar with what is to be said about its source.
     pub(crate) fn with_warnings(mut self, warnings: Vec<Diagnostic>) -> Self {
+        debug_assert!(
+            (warnings.iter()).all(|warning| WARNINGS.contains(&warning.code())),
+            "a saved grammar is read back with these codes only"
+        );
         self.warnings = warnings;
         self
     }
@@ -535,12 +544,14 @@ impl GrammarBuilder {
                 body: body.unwrap_or(nothing),
             })
             .collect();
-        Grammar {
+        let grammar = Grammar {
             rules,
             exprs: self.exprs,
             start,
             report,
             warnings: Vec::new(),
-        }
+        };
+        debug_assert!(grammar.is_whole(), "ids are of this builder");
+        grammar
     }
 }

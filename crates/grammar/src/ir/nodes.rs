@@ -1,4 +1,6 @@
-//! Expressions of a grammar and of all grammars in it, as one graph, and fix points over it. None recurses.
+//! The expressions of a grammar and of all grammars in it as one graph, and least fixed points over it, in linear time by
+//! counting what each node still needs (Dowling and Gallier, Linear-time algorithms for testing the satisfiability of
+//! propositional Horn formulae, 1984). Nothing recurses.
 
 use super::grammar::{Expr, ExprId, Grammar};
 use crate::maps::IdMap;
@@ -41,7 +43,7 @@ pub(super) struct Nodes<'g> {
     /// By node: the first of the links to those right above, if there is any; each link names one, and the next link.
     users: Vec<Option<usize>>,
     links: Vec<(usize, Option<usize>)>,
-    /// Reached nodes, those right below behind those right above; one may come more than once.
+    /// Reached nodes, those right below after those right above; one may come more than once.
     order: Vec<usize>,
 }
 
@@ -166,6 +168,7 @@ impl<'g> Nodes<'g> {
     }
 
     fn at(&self, node: usize) -> (&'g Grammar, usize, &'g Expr) {
+        debug_assert!(node < self.count && self.grammars.first().is_some_and(|first| first.1 == 0));
         let owner = self.grammars.partition_point(|&(_, base)| base <= node) - 1;
         let (grammar, base) = self.grammars[owner];
         (grammar, base, grammar.expr(ExprId((node - base) as u32)))

@@ -11,11 +11,7 @@ use std::sync::Arc;
 
 use super::byte_set::ByteSet;
 use crate::maps;
-
-/// A loop over more bytes than this is wide: it is worth its own terminal, whose masks other grammars share.
-const NARROW_BYTES: u32 = 4;
-/// A repetition up to so often is no loop.
-const SHORT_LOOP: u32 = 16;
+use crate::tuning::{NARROW_BYTES, SHORT_LOOP};
 
 /// A regular language over bytes. Sub-expressions are shared, so that a deep or repeated expression costs one node.
 ///

@@ -1,4 +1,4 @@
-//! Free text: any UTF-8, without what may not stand in it.
+//! Free text as a regular language: UTF-8 (RFC 3629) of any kind, or without given strings.
 
 use std::sync::LazyLock;
 
@@ -41,7 +41,7 @@ pub fn any_bytes() -> Regex {
     Regex::repeat(Regex::Class(ByteSet::FULL), 0, None)
 }
 
-/// UTF-8 text that holds none of `without`, nor `closer`, and behind which `closer` stands for the first time.
+/// UTF-8 text that holds none of `without`, nor `closer`, and after which `closer` stands for the first time.
 ///
 /// The last condition matters where the closer overlaps itself: text `a` before closer `aa` would close one byte early.
 /// Empty strings in `without` are ignored.
@@ -81,7 +81,7 @@ pub fn free_text(without: &[&str], closer: Option<&str>) -> Regex {
     Regex::And([text, Regex::Not(Regex::alt(forbidden).into())].into())
 }
 
-/// Any run of pieces that stand behind one another, the empty one too.
+/// Any run of pieces that stand after one another, the empty one too.
 ///
 /// A run lies in one half or crosses the middle, and so on down: the expression nests as deep as the logarithm of the number
 /// of pieces, and its size is in the order of their length times that.

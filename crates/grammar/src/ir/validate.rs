@@ -1,10 +1,10 @@
-//! What is wrong with rules as they are written: those that can never write their first byte, and those that stand for
-//! themselves.
+//! Mistakes in rules as they are written: rules that can never write their first byte, and rules that derive themselves.
+//! Both are cycles, so they are found as strongly connected components.
 
-use super::circles::{Lists, circles, components};
 use super::grammar::{Expr, ExprId, Grammar, RuleId};
 use super::nodes::{Needs, Nodes};
 use super::regex::Regex;
+use super::scc::{Lists, components, cyclic};
 
 /// What is found in the rules of one grammar.
 pub(crate) struct Findings {
@@ -13,8 +13,8 @@ pub(crate) struct Findings {
     pub(crate) stuck: Vec<RuleId>,
     /// Whether no text of the start rule has an end.
     pub(crate) is_endless: bool,
-    /// The first rule of each circle of rules that stand for each other without a byte of text.
-    pub(crate) circles: Vec<RuleId>,
+    /// The first rule of each cycle of rules that stand for each other without a byte of text.
+    pub(crate) cycles: Vec<RuleId>,
 }
 
 /// Expressions from which text can be written, to an end or for ever. What matches nothing at all by itself counts as one
@@ -42,11 +42,11 @@ impl Grammar {
             .iter()
             .map(|rule| Nodes::number(rule.body))
             .collect();
-        let in_circle = circles(&edges);
-        let stuck = |circle: bool| -> Vec<RuleId> {
+        let in_cycle = cyclic(&edges);
+        let stuck = |cycle: bool| -> Vec<RuleId> {
             let rules = bodies.iter().enumerate();
             rules
-                .filter(|&(_, &body)| !productive[body] && (!circle || in_circle[body].is_some()))
+                .filter(|&(_, &body)| !productive[body] && (!cycle || in_cycle[body].is_some()))
                 .map(|(rule, _)| RuleId(rule as u32))
                 .collect()
         };
@@ -55,18 +55,18 @@ impl Grammar {
             all_stuck = stuck(false);
         }
         let start = bodies[self.start().0 as usize];
-        let alone = circles(&self.empty_edges());
+        let alone = cyclic(&self.empty_edges());
         let mut met = crate::maps::IdSet::default();
-        let circles = bodies
+        let cycles = bodies
             .iter()
             .enumerate()
-            .filter(|&(_, &body)| alone[body].is_some_and(|circle| met.insert(circle)))
+            .filter(|&(_, &body)| alone[body].is_some_and(|cycle| met.insert(cycle)))
             .map(|(rule, _)| RuleId(rule as u32))
             .collect();
         Findings {
             stuck: all_stuck,
             is_endless: productive[start] && !finite[start],
-            circles,
+            cycles,
         }
     }
 
@@ -120,10 +120,10 @@ impl Grammar {
         let (targets, sources) = (list(false), list(true));
         let components = components(&targets);
         let mut productive = finite.clone();
-        let on_circle = |from: u32, to: u32| components[from as usize] == components[to as usize];
+        let on_cycle = |from: u32, to: u32| components[from as usize] == components[to as usize];
         let mut work: Vec<u32> = edges
             .iter()
-            .filter(|&&(from, to, written)| written && on_circle(from, to))
+            .filter(|&&(from, to, written)| written && on_cycle(from, to))
             .map(|&(from, ..)| from)
             .collect();
         while let Some(node) = work.pop() {

@@ -1,4 +1,4 @@
-//! Text to value, without recursion.
+//! JSON text (RFC 8259) to a value, over an explicit stack.
 
 use std::fmt;
 
@@ -15,6 +15,7 @@ pub struct Unreadable {
 
 /// What is wrong with a text that is to be JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Problem {
     /// There is nothing but whitespace.
     Empty,
@@ -61,7 +62,7 @@ pub fn read(text: &str, depth: usize) -> Result<Value, Unreadable> {
         problem,
         offset: reader.at,
     })?;
-    reader.blanks();
+    reader.whitespace();
     if reader.at < text.len() {
         return Err(Unreadable {
             problem: Problem::Follows,
@@ -76,7 +77,7 @@ impl Reader<'_> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    fn blanks(&mut self) {
+    fn whitespace(&mut self) {
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
             self.at += 1;
         }
@@ -84,7 +85,7 @@ impl Reader<'_> {
 
     /// Reads this punctuation mark, with whitespace before it; false if something else comes next.
     fn takes(&mut self, sign: u8) -> bool {
-        self.blanks();
+        self.whitespace();
         let found = self.peek() == Some(sign);
         self.at += usize::from(found);
         found
@@ -92,12 +93,12 @@ impl Reader<'_> {
 
     fn value(&mut self, depth: usize) -> Result<Value, Problem> {
         let mut open: Vec<Open> = Vec::new();
-        self.blanks();
+        self.whitespace();
         if self.peek().is_none() {
             return Err(Problem::Empty);
         }
         loop {
-            self.blanks();
+            self.whitespace();
             let mut value = match self.peek() {
                 Some(b'[' | b'{') if open.len() == depth => return Err(Problem::Deep),
                 Some(b'[') => {

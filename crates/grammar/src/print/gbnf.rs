@@ -9,9 +9,7 @@ use super::specials::{Part, Specials};
 use crate::error::Error;
 use crate::ir::{Grammar, TokenSet, other_ids};
 use crate::maps::SeededSet;
-
-/// Tokens by number that are written one by one.
-const TOKENS: u64 = 256;
+use crate::tuning::LISTED_TOKENS;
 
 /// A grammar as GBNF.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -199,7 +197,7 @@ impl<'g> Notation<'g> for InGbnf<'g, '_> {
                     .iter()
                     .map(|&(first, last)| u64::from(last) - u64::from(first) + 1)
                     .sum();
-                if count > TOKENS {
+                if count > LISTED_TOKENS {
                     return Err(format!("{count} tokens at once"));
                 }
                 let nested = count > 1 && outer > Binding::Alternation;

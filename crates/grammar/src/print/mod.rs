@@ -3,6 +3,7 @@
 mod ebnf;
 mod gbnf;
 mod lark;
+mod measure;
 mod names;
 mod regex;
 mod rules;

@@ -3,18 +3,10 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use crate::ir::automaton;
 use crate::ir::text::{any_text, utf8_character};
-use crate::ir::{ByteSet, Regex, TokenSet, is_doubtful, is_visibly_nothing};
+use crate::ir::{ByteSet, EmptinessChecks, Regex, TokenSet, is_doubtful, is_visibly_nothing};
 use crate::maps::SeededMap;
-
-/// How much is looked at to find out whether a language is empty, and whether all of them are; more than the reader looks
-/// at.
-const LOOK: usize = 200_000;
-const LOOK_IN_ALL: usize = 4_000_000;
-
-/// From so many nodes and bytes on, what is written again is copied.
-const LARGE: u32 = 8;
+use crate::tuning::{COPIED_WEIGHT, PRINT_ALL, PRINT_ONE};
 
 /// How tightly a place binds; an expression that binds less gets parentheses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -59,8 +51,7 @@ pub(super) struct Terminals {
     written: SeededMap<(Regex, Binding), Range<usize>>,
     /// Whether an intersection or complement is certainly empty.
     nothing: SeededMap<Regex, bool>,
-    /// How much may still be looked at to find that out.
-    look: usize,
+    checks: EmptinessChecks,
 }
 
 impl Default for Terminals {
@@ -68,7 +59,7 @@ impl Default for Terminals {
         Self {
             written: SeededMap::default(),
             nothing: SeededMap::default(),
-            look: LOOK_IN_ALL,
+            checks: EmptinessChecks::new(PRINT_ONE, PRINT_ALL),
         }
     }
 }
@@ -79,8 +70,8 @@ struct Open<'r> {
     outer: Binding,
     /// Where it begins.
     start: usize,
-    /// What was still to be written behind it.
-    behind: usize,
+    /// How much was still to be written below it on the stack.
+    below: usize,
 }
 
 impl Terminals {
@@ -92,7 +83,7 @@ impl Terminals {
                 Piece::Text(text) => out.push_str(text),
                 Piece::Bounds(min, max) => bounds(out, min, max),
                 Piece::Name(name) => out.push_str(&name),
-                Piece::Node(node, outer) if node.weight() < LARGE => {
+                Piece::Node(node, outer) if node.weight() < COPIED_WEIGHT => {
                     self.push_node(out, &mut work, node, outer);
                 }
                 Piece::Node(node, outer) => {
@@ -105,14 +96,14 @@ impl Terminals {
                             node,
                             outer,
                             start: out.len(),
-                            behind: work.len(),
+                            below: work.len(),
                         });
                         self.push_node(out, &mut work, node, outer);
                     }
                 }
             }
             while let Some(done) = open.last()
-                && done.behind == work.len()
+                && done.below == work.len()
             {
                 let key = (done.node.clone(), done.outer);
                 self.written.insert(key, done.start..out.len());
@@ -146,10 +137,7 @@ impl Terminals {
         if let Some(&known) = self.nothing.get(node) {
             return known;
         }
-        let mut fuel = LOOK.min(self.look);
-        let given = fuel;
-        let nothing = automaton::is_nothing(node, &mut fuel);
-        self.look -= given - fuel;
+        let nothing = self.checks.is_nothing(node);
         self.nothing.insert(node.clone(), nothing);
         nothing
     }

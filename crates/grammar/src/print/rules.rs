@@ -2,24 +2,15 @@
 
 use std::fmt::Write as _;
 
+use super::measure::{copies, copies_of, is_large, is_long, one_character, regular};
 use super::names::Names;
 use super::regex::{Binding, Piece, Terminals, bounds, next_node, push_list};
 use crate::error::Error;
 use crate::ir::automaton::{self, Failure, State};
 use crate::ir::{Expr, ExprId, Grammar, Matching, Regex, TokenSet, is_visibly_nothing};
+use crate::limits::Fuel;
 use crate::maps::{IdMap, SeededMap};
-
-/// Nodes of derivatives that one grammar may make.
-const FUEL: usize = 20_000_000;
-
-/// What is written more than once gets a name if it has more nodes and bytes.
-const LONG: usize = 256;
-
-/// More copies are not counted.
-const MANY: u32 = 1 << 16;
-
-/// Items that one rule stands for where a repetition is too large to be said at once.
-const BLOCK: u32 = 1_000;
+use crate::tuning::{BLOCK, PRINT_FUEL};
 
 /// How a language of grammars writes things.
 pub(super) trait Notation<'g> {
@@ -62,7 +53,7 @@ pub(super) fn written<'g, N: Notation<'g>>(
     grammar: &'g Grammar,
     notation: impl Fn() -> N,
 ) -> Result<(String, N), Error> {
-    let (mut fuel, mut terminals) = (FUEL, Terminals::default());
+    let (mut fuel, mut terminals) = (Fuel::of(PRINT_FUEL), Terminals::default());
     loop {
         let mut printer = Printer {
             notation: notation(),
@@ -94,7 +85,7 @@ struct Printer<'g, N> {
     notation: N,
     names: Names<'g>,
     matching: Matching,
-    fuel: usize,
+    fuel: Fuel,
     /// Regular languages that are written out as rules already, by the name of the first.
     written: SeededMap<Regex, String>,
     /// What looked like one character, as a class if it is one.
@@ -154,7 +145,7 @@ impl<'g, N: Notation<'g>> Printer<'g, N> {
         name
     }
 
-    /// A rule of this text behind all others: its name.
+    /// A rule of this text after all others: its name.
     fn extra_rule(&mut self, wanted: &str, body: &str) -> String {
         let name = self.names.fresh(wanted);
         let _ = writeln!(self.extra, "{name}{}{body}", N::DEFINES);
@@ -263,12 +254,12 @@ impl<'g, N: Notation<'g>> Printer<'g, N> {
                     max,
                     separator: None,
                 } => {
-                    // One repetition right behind another is not read everywhere.
+                    // One repetition right after another is not read everywhere.
                     if outer == Binding::Primary {
                         out.push('(');
                         work.push(Piece::Text(")"));
                     }
-                    if is_large::<N>(copies_of(grammar, inner), min, max) {
+                    if is_large(copies_of(grammar, inner), min, max, N::COPIES) {
                         let item = self.name(owner, inner);
                         self.counted(out, &item, min, max);
                         continue;
@@ -311,7 +302,7 @@ impl<'g, N: Notation<'g>> Printer<'g, N> {
         }
         let (least, most) = (min.saturating_sub(1), max.map(|max| max - 1));
         let each = copies_of(grammar, inner) + copies_of(grammar, separator);
-        if is_large::<N>(each, least, most) {
+        if is_large(each, least, most, N::COPIES) {
             let (item, between) = (self.name(owner, inner), self.name(owner, separator));
             let more = self.extra_rule("more", &format!("{between} {item}"));
             let _ = write!(out, "{item} ");
@@ -407,7 +398,7 @@ impl<'g, N: Notation<'g>> Printer<'g, N> {
                 }
                 let nested = outer == Binding::Primary;
                 out.push_str(if nested { "(" } else { "" });
-                if is_large::<N>(copies(inner), *min, *max) {
+                if is_large(copies(inner), *min, *max, N::COPIES) {
                     let mut body = String::new();
                     self.regex(&mut body, inner, Binding::Alternation)?;
                     let item = self.extra_rule("part", &body);
@@ -451,11 +442,11 @@ impl<'g, N: Notation<'g>> Printer<'g, N> {
         }
         let states =
             automaton::over_characters(regex, &mut self.fuel).map_err(|failure| match failure {
-                Failure::Large => {
+                Failure::TooLarge => {
                     "an intersection, complement or set of bytes that needs too many rules"
                         .to_owned()
                 }
-                Failure::Bytes => "bytes that are no text".to_owned(),
+                Failure::NotUtf8 => "bytes that are no text".to_owned(),
             })?;
         if states.iter().all(|state| !state.accepting) {
             self.is_wiser |= self.terminals.note_nothing(regex);
@@ -475,7 +466,7 @@ impl<'g, N: Notation<'g>> Printer<'g, N> {
     }
 }
 
-/// Whether it is an end with nothing behind it, which needs no rule.
+/// Whether it is an end with nothing after it, which needs no rule.
 fn is_last(state: &State) -> bool {
     state.accepting && state.steps.is_empty()
 }
@@ -511,129 +502,6 @@ fn write_state<'g, N: Notation<'g>>(
 fn ranges(state: &State) -> Vec<(u32, u32)> {
     let steps = state.steps.iter();
     steps.map(|&(first, last, _)| (first, last)).collect()
-}
-
-/// Whether an expression is better named than written twice.
-fn is_long(grammar: &Grammar, root: ExprId) -> bool {
-    let mut work = vec![root];
-    let mut weight = 0;
-    while let Some(id) = work.pop() {
-        weight += 1;
-        match grammar.expr(id) {
-            Expr::Regex(regex) => weight += regex.weight() as usize,
-            Expr::Seq(parts) | Expr::Alt(parts) => work.extend(parts.iter()),
-            Expr::Repeat {
-                inner, separator, ..
-            } => work.extend(std::iter::once(inner).chain(separator)),
-            Expr::Capture { inner, .. } => work.push(*inner),
-            Expr::Empty | Expr::Rule(_) | Expr::Embed(_) | Expr::Marker(_) | Expr::Token(_) => {}
-        }
-        if weight > LONG {
-            return true;
-        }
-    }
-    false
-}
-
-/// Whether a repetition of something with so many copies in it is more than a reader takes at once.
-fn is_large<'g, N: Notation<'g>>(inside: u32, min: u32, max: Option<u32>) -> bool {
-    let count = max.unwrap_or(min).max(1);
-    // A star, plus or question mark copies nothing.
-    count > 1 && inside.saturating_mul(count) >= N::COPIES
-}
-
-/// How many copies a reader makes that expands the repetitions of an expression, or more; saturating. What rules stand for
-/// is not copied.
-fn copies_of(grammar: &Grammar, root: ExprId) -> u32 {
-    let mut work = vec![root];
-    let mut count = 0u32;
-    while let Some(id) = work.pop() {
-        count = count.saturating_add(1);
-        match grammar.expr(id) {
-            Expr::Regex(regex) => count = count.saturating_add(copies(regex)),
-            Expr::Seq(parts) | Expr::Alt(parts) => work.extend(parts.iter()),
-            Expr::Repeat {
-                inner,
-                separator,
-                min,
-                max,
-            } => {
-                count = count.saturating_add(max.unwrap_or(*min));
-                work.extend(std::iter::once(inner).chain(separator));
-            }
-            Expr::Capture { inner, .. } => work.push(*inner),
-            Expr::Empty | Expr::Rule(_) | Expr::Embed(_) | Expr::Marker(_) | Expr::Token(_) => {}
-        }
-        if count >= MANY {
-            return MANY;
-        }
-    }
-    count
-}
-
-/// The same for a regular language.
-fn copies(regex: &Regex) -> u32 {
-    let mut work = vec![regex];
-    let mut count = 0u32;
-    while let Some(node) = work.pop() {
-        count = count.saturating_add(1);
-        match node {
-            Regex::Concat(parts) | Regex::Alt(parts) => work.extend(&**parts),
-            Regex::Repeat { inner, min, max } => {
-                count = count.saturating_add(max.unwrap_or(*min));
-                work.push(inner);
-            }
-            Regex::Nothing
-            | Regex::Class(_)
-            | Regex::Literal(_)
-            | Regex::And(_)
-            | Regex::Not(_) => {}
-        }
-        if count >= MANY {
-            return MANY;
-        }
-    }
-    count
-}
-
-/// A sequence or choice of regular languages as one. Recursion follows the nesting, and ends where that is deep.
-fn regular(grammar: &Grammar, id: ExprId) -> Option<Regex> {
-    fn joined(grammar: &Grammar, id: ExprId, depth: u32) -> Option<Regex> {
-        let all = |parts: &[ExprId]| -> Option<Vec<Regex>> {
-            let below = depth.checked_sub(1)?;
-            parts
-                .iter()
-                .map(|&part| joined(grammar, part, below))
-                .collect()
-        };
-        match grammar.expr(id) {
-            Expr::Regex(regex) => Some(regex.clone()),
-            Expr::Seq(parts) => all(parts).map(Regex::concat),
-            Expr::Alt(parts) => all(parts).map(Regex::alt),
-            _ => None,
-        }
-    }
-    joined(grammar, id, 8)
-}
-
-/// Whether an expression may be one character: classes and short strings, put together.
-fn one_character(regex: &Regex) -> bool {
-    let mut work = vec![regex];
-    let mut count = 0;
-    while let Some(node) = work.pop() {
-        count += 1;
-        match node {
-            Regex::Class(_) => {}
-            Regex::Literal(bytes) if (1..=4).contains(&bytes.len()) => {}
-            Regex::Concat(parts) if (1..=4).contains(&parts.len()) => work.extend(&**parts),
-            Regex::Alt(parts) => work.extend(&**parts),
-            _ => return false,
-        }
-        if count > 2_000 {
-            return false;
-        }
-    }
-    !matches!(regex, Regex::Literal(_))
 }
 
 fn list(

@@ -9,14 +9,13 @@ pub fn parse(schema: &str) -> Result<Grammar, Error> {
 }
 
 pub fn compact() -> Options {
-    Options {
-        whitespace: Whitespace::Compact,
-        ..Options::default()
-    }
+    let mut options = Options::default();
+    options.whitespace = Whitespace::Compact;
+    options
 }
 
 pub fn check(schema: &str, valid: &[&str], invalid: &[&str]) {
-    // Compact, so that the slow recogniser has little to do; blanks have tests of their own.
+    // Compact, so that the slow recogniser has little to do; whitespace has tests of their own.
     read_as(&compact(), schema, valid, invalid);
 }
 

@@ -1,7 +1,7 @@
 //! Sources that are refused, each with a code and a place.
 #![allow(dead_code, unreachable_pub)]
 
-use syntagma_grammar::{Error, Grammar, Limits, Place};
+use syntagma_grammar::{Error, Grammar, Limits, SourceLocation};
 
 /// (code, (source, line, column) of what is refused with it)
 pub type Refused = (&'static str, &'static [(&'static str, usize, usize)]);
@@ -14,12 +14,12 @@ pub fn check(parse: impl Fn(&str) -> Result<Grammar, Error>, table: &[Refused]) 
     for (code, (text, line, column)) in rows {
         let error = parse(text).expect_err(text);
         assert_eq!(error.code(), code, "{text}: {error}");
-        let Some(Place::Text {
+        let Some(SourceLocation::Text {
             line: found_line,
             column: found_column,
             excerpt,
             ..
-        }) = error.place()
+        }) = error.location()
         else {
             panic!("{text}: no place: {error}");
         };
@@ -43,14 +43,13 @@ pub type Edge = (String, String, &'static str);
 
 /// Limits that short sources reach.
 pub fn narrow() -> Limits {
-    Limits {
-        grammar_bytes: 100,
-        grammar_nesting: 4,
-        grammar_alternatives: 10,
-        regex_repetition: 20,
-        regex_expansion: 50,
-        ..Limits::default()
-    }
+    let mut limits = Limits::default();
+    limits.grammar_bytes = 100;
+    limits.grammar_nesting = 4;
+    limits.grammar_alternatives = 10;
+    limits.regex_repetition = 20;
+    limits.regex_expansion = 50;
+    limits
 }
 
 /// Sources at the edges of [`narrow`], for a rule that begins and ends like this.

@@ -3,15 +3,13 @@
 use super::draft::{Draft, Rhs};
 use crate::error::Error;
 use crate::maps::SeededIndexSet;
-
-/// So many productions are compared with each other; more are hashed.
-const FEW: usize = 8;
+use crate::tuning::COMPARED_PRODUCTIONS;
 
 /// Removes repeated productions, keeping the first.
 pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
     draft.spend(draft.rules.len())?;
     for rules in &mut draft.rules {
-        if rules.len() <= FEW {
+        if rules.len() <= COMPARED_PRODUCTIONS {
             let mut at = 1;
             while at < rules.len() {
                 if rules[..at].contains(&rules[at]) {

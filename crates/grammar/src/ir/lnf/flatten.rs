@@ -12,9 +12,7 @@ use crate::error::Error;
 use crate::ir::grammar::{Expr, ExprId, Grammar, RuleId};
 use crate::ir::regex::Regex;
 use crate::maps::IdMap;
-
-/// A terminal up to this weight may stand before and behind a separator.
-const TWICE: u32 = 256;
+use crate::tuning::REPEATED_WEIGHT;
 
 /// What became of the rules and expressions of one grammar, by their numbers.
 struct Owner<'g> {
@@ -156,7 +154,7 @@ impl<'g> Flattener<'g> {
             } => {
                 let mut item = Rhs::new();
                 if separator.is_some()
-                    && matches!(grammar.expr(inner), Expr::Regex(regex) if regex.weight() > TWICE)
+                    && matches!(grammar.expr(inner), Expr::Regex(regex) if regex.weight() > REPEATED_WEIGHT)
                 {
                     // Terminals would be copied.
                     item.push(self.group(owner, inner, lhs)?);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::ir::grammar::TokenSet;
 use crate::ir::regex::Regex;
+use crate::maps::IdSet;
 
 /// A nonterminal of an [`Lnf`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -70,7 +71,8 @@ impl Lnf {
         &self.productions[first..after]
     }
 
-    /// Whether productions are sorted, each once, and every nonterminal that stands somewhere has one.
+    /// Whether productions are sorted, each once; every symbol stands in its table; and every nonterminal that stands
+    /// somewhere has a production and a name.
     pub(super) fn is_normal(&self) -> bool {
         let lhs = |production: &Production| production.lhs;
         let used = self
@@ -81,7 +83,20 @@ impl Lnf {
             Symbol::Nonterminal(id) => Some(*id),
             _ => None,
         });
+        let tables = &self.symbols;
+        let is_known = |symbol: &Symbol| match *symbol {
+            Symbol::Nonterminal(id) => (id.0 as usize) < tables.nonterminals.len(),
+            Symbol::Regex(at) => (at as usize) < tables.regexes.len(),
+            Symbol::Marker(at) => (at as usize) < tables.markers.len(),
+            Symbol::Token(at) => (at as usize) < tables.tokens.len(),
+        };
+        let mut once: IdSet<&Production> = IdSet::default();
         self.productions.is_sorted_by_key(lhs)
+            && self
+                .productions
+                .iter()
+                .all(|production| once.insert(production) && production.rhs.iter().all(is_known))
+            && tables.labels.is_sorted()
             && used
                 .chain([self.start])
                 .all(|id| !self.productions_of(id).is_empty())

@@ -1,4 +1,4 @@
-//! Pass: terminals that follow each other in one production become one terminal, so that blanks before a word belong to
+//! Pass: terminals that follow each other in one production become one terminal, so that whitespace before a word belongs to
 //! the word. A terminal that ends in an open loop (a string's body, a number) stays on its own: what it may contain then
 //! does not depend on what follows, and its masks serve every grammar.
 

@@ -2,7 +2,7 @@
 
 use super::draft::Draft;
 use super::form::{NonterminalId, Symbol};
-pub(super) use crate::ir::circles::{Lists, components};
+pub(super) use crate::ir::scc::{Lists, components};
 
 /// For each nonterminal, the left-hand sides whose productions hold it (maybe more than once).
 pub(super) fn users(draft: &Draft) -> Lists {

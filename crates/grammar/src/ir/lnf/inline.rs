@@ -4,11 +4,8 @@
 
 use super::draft::{Draft, Rhs, Rules};
 use super::form::{NonterminalId, Symbol};
-use super::regular::MAX_DEPTH;
 use crate::error::Error;
-
-/// A terminal up to this weight is copied to every place that names it.
-const COPIED_WEIGHT: u32 = 32;
+use crate::tuning::{COPIED_TERMINAL_WEIGHT, MAX_FUSED_DEPTH};
 
 /// Replaces names by what they name. Expects every nonterminal to be reachable.
 pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
@@ -71,7 +68,8 @@ fn names(draft: &Draft, uses: &[u32]) -> Vec<bool> {
                 [] | [Symbol::Nonterminal(_) | Symbol::Marker(_) | Symbol::Token(_)] => true,
                 [Symbol::Regex(index)] => {
                     let facts = draft.facts_of(index);
-                    facts.depth < MAX_DEPTH && (count == 1 || facts.weight <= COPIED_WEIGHT)
+                    facts.depth < MAX_FUSED_DEPTH
+                        && (count == 1 || facts.weight <= COPIED_TERMINAL_WEIGHT)
                 }
                 _ => count == 1,
             }
@@ -118,7 +116,7 @@ fn keep_large(draft: &Draft, uses: &[u32], named: &mut [bool]) {
         let at = id.0 as usize;
         let small = match draft.rules_of(id) {
             [rhs] => match rhs[..] {
-                [Symbol::Regex(index)] => draft.facts_of(index).weight <= COPIED_WEIGHT,
+                [Symbol::Regex(index)] => draft.facts_of(index).weight <= COPIED_TERMINAL_WEIGHT,
                 _ => rhs.len() <= 1,
             },
             _ => false,

@@ -36,9 +36,7 @@ use super::grammar::Grammar;
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::maps::IdMap;
-
-/// Simplification stops after so many rounds; what is left is correct, only longer.
-const ROUNDS: usize = 16;
+use crate::tuning::MAX_ROUNDS;
 
 impl Lnf {
     /// The normal form of a grammar.
@@ -52,7 +50,7 @@ impl Lnf {
         duplicates::run(&mut draft)?;
         unproductive::run(&mut draft)?;
         unreachable::run(&mut draft)?;
-        for round in 0..ROUNDS {
+        for round in 0..MAX_ROUNDS {
             let before = (draft.rules.len(), draft.size());
             draft.spend(before.1)?;
             let changes = draft.changes;

@@ -1,9 +1,9 @@
 //! Pass: operators between operands of the same kind, which may be read as any tree, become iteration.
 //!
-//! With `E ::= E o E | p E | E q | t`, every `E` is `u` or `u o u o … u`, where `u` is a `t` behind any number of `p` and before
+//! With `E ::= E o E | p E | E q | t`, every `E` is `u` or `u o u o … u`, where `u` is a `t` after any number of `p` and before
 //! any number of `q`: `E ::= u | E o u`, `u ::= p u | v`, `v ::= v q | t`. All strings of `E` are of this form, as an
-//! operator put around two of them, or before or behind one, gives another; and each has a tree. Here `o`, `p`, `q` and `t`
-//! stand for whatever a production says between, before, behind or instead of its outermost `E`s, and may hold further
+//! operator put around two of them, or before or after one, gives another; and each has a tree. Here `o`, `p`, `q` and `t`
+//! stand for whatever a production says between, before, after or instead of its outermost `E`s, and may hold further
 //! `E`s: the least solution of `E = f(E, E)` is that of `E = g(E)`, `g(Y)` being the least solution of `X = f(X, Y)`. There is one
 //! tree left for each string, where there were exponentially many, and the engine's sets stay bounded. Labelled parts in
 //! operators and operands are nonterminals, so what they hold is the same in all trees; a labelled part itself, whose
@@ -41,7 +41,7 @@ enum Kind {
     Operand,
     Prefix,
     Postfix,
-    /// Empty for one right behind the other.
+    /// Empty for one right after the other.
     Infix,
     /// `E ::= E`
     Itself,

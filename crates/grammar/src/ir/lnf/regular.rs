@@ -8,9 +8,7 @@ use super::form::{NonterminalId, Symbol};
 use crate::error::Error;
 use crate::ir::regex::Regex;
 use crate::maps::SeededIndexSet;
-
-/// Nesting that the passes may build; deeper expressions stay nonterminals.
-pub(super) const MAX_DEPTH: u32 = 64;
+use crate::tuning::MAX_FUSED_DEPTH;
 
 /// Joins regular productions.
 pub(super) fn run(draft: &mut Draft) -> Result<(), Error> {
@@ -63,7 +61,7 @@ fn join(draft: &mut Draft, lhs: NonterminalId) {
     let all_depth = depth(&shapes.plain)
         .max(depth(&shapes.left))
         .max(depth(&shapes.right));
-    if all_depth + 3 > MAX_DEPTH {
+    if all_depth + 3 > MAX_FUSED_DEPTH {
         return;
     }
     let looping = shapes.left.len() + shapes.right.len();

@@ -102,7 +102,7 @@ macro_rules! passes {
 }
 
 passes! {
-    circles_of_units: units::run;
+    cycles_of_units: units::run;
     joining_what_is_regular: regular::run;
     replacing_names: reached_inline;
     operators_as_iteration: operators::run;

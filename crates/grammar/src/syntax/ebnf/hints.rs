@@ -1,6 +1,6 @@
-//! Advice for what people write who come from other notations.
+//! Hints for the syntax of other notations.
 
-use crate::error::{Error, Place};
+use crate::error::{Error, SourceLocation};
 use crate::syntax::rules::class_around;
 
 /// Builtins, which other notations write without `!`.
@@ -8,7 +8,7 @@ const BUILTINS: [&str; 6] = ["any", "byte", "complement", "except", "nothing", "
 
 /// The same mistake, with the advice that its place asks for.
 pub(super) fn explained(text: &str, error: Error) -> Error {
-    let Some(&Place::Text { offset, .. }) = error.place() else {
+    let Some(&SourceLocation::Text { offset, .. }) = error.location() else {
         return error;
     };
     match error.code() {

@@ -1,6 +1,6 @@
-//! Words of the grammar language.
+//! The lexer: source text to tokens.
 
-use crate::error::{Error, Place};
+use crate::error::{Error, SourceLocation};
 use crate::syntax::rules::{Cursor, Function, Pattern};
 
 /// A word.
@@ -71,10 +71,9 @@ pub(super) fn words(text: &str) -> Result<Words, Error> {
     }
 }
 
-/// A mistake behind a string that is perhaps not closed is reported at that string.
+/// A mistake after a string that is perhaps not closed is reported at that string.
 pub(super) fn unclosed(text: &str, suspect: Option<usize>, error: Error) -> Error {
-    let before =
-        |start: usize| matches!(error.place(), Some(&Place::Text { offset, .. }) if offset > start);
+    let before = |start: usize| matches!(error.location(), Some(&SourceLocation::Text { offset, .. }) if offset > start);
     match suspect.filter(|&start| before(start)) {
         None => error,
         Some(start) => {
@@ -132,7 +131,7 @@ impl Lexer<'_> {
         };
         let kind = if name_start(c) {
             let name = self.cursor.while_some(name_part).to_owned();
-            // `lazy(x)` is how the operator is written elsewhere; a rule of that name needs a blank before a group.
+            // `lazy(x)` is how the operator is written elsewhere; a rule of that name needs a space before a group.
             if self.cursor.take("!") || (name == "lazy" && self.cursor.peek() == Some('(')) {
                 Kind::Builtin(name)
             } else {
@@ -183,7 +182,7 @@ impl Lexer<'_> {
         Ok(Some(kind))
     }
 
-    /// Takes the `i` right behind a string; a name that begins with it is none.
+    /// Takes the `i` right after a string; a name that begins with it is none.
     fn ignores_case(&mut self) -> bool {
         let mut rest = self.cursor.rest().chars();
         let found = rest.next() == Some('i') && !rest.next().is_some_and(name_part);
@@ -249,7 +248,7 @@ impl Lexer<'_> {
         let Some(quote @ ('"' | '\'')) = self.cursor.next() else {
             return Err(self
                 .cursor
-                .error(start, "a quoted pattern is wanted behind #")
+                .error(start, "a quoted pattern is wanted after #")
                 .with_hint(PATTERNS));
         };
         if word == "substrs" {

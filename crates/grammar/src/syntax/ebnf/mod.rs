@@ -18,10 +18,11 @@
 //! the first `x`), `lazy!(x)` or `lazy(x)` (an `x` no beginning of which is one), `complement!(x)` (every byte string but
 //! `x`; `~x` is every *text* but `x`). `#e"…"` is `lazy!` and `#ex"…"` is `except!` of a pattern. A rule that is defined
 //! again has the alternatives of all its definitions; a name without a rule may be that of a whole grammar that is given along
-//! ([`parse_with`]). Strings may hold line breaks; with an `i` right behind, ASCII letters match in either case. Escapes
+//! ([`parse_with`]). Strings may hold line breaks; with an `i` right after, ASCII letters match in either case. Escapes
 //! in strings: `\n \t \r \b \f \0 \\ \/ \" \'`, `\xHH` and `\ooo` (a byte, in hexadecimal or octal digits), `\uHHHH`,
 //! `\u{…}`. A rule may be written with `=` as well.
 
+mod builtins;
 mod hints;
 mod lexer;
 mod parser;

@@ -1,7 +1,9 @@
-//! Words to tree, over an explicit stack: nesting is bounded by the limits, never by the thread's stack.
+//! The parser: tokens to a syntax tree, over an explicit stack, so that nesting is bounded by the limits and not by the
+//! thread's stack.
 
+use super::builtins::{Builtin, builtin};
 use super::lexer::{Kind, Token};
-use crate::error::{Error, Place};
+use crate::error::{Error, SourceLocation};
 use crate::ir::TokenSet;
 use crate::limits::Limits;
 use crate::maps::SeededIndexMap;
@@ -128,7 +130,7 @@ impl Parser<'_> {
     }
 
     fn error(&self, offset: usize, message: impl Into<String>) -> Error {
-        Error::grammar("E-GRAMMAR-SYNTAX", message).at(Place::in_text(self.text, offset))
+        Error::grammar("E-GRAMMAR-SYNTAX", message).at(SourceLocation::in_text(self.text, offset))
     }
 
     fn take(&mut self, sign: char) -> bool {
@@ -156,7 +158,7 @@ impl Parser<'_> {
         self.frames.last_mut().expect("a body has a frame")
     }
 
-    /// Everything behind `::=`.
+    /// Everything after `::=`.
     fn body(&mut self) -> Result<NodeId, Error> {
         let offset = self.offset();
         self.open(Opener::Rule, offset)?;
@@ -201,7 +203,7 @@ impl Parser<'_> {
                     self.at += 1;
                     if self.frame().complement.replace(offset).is_some() {
                         return Err(self
-                            .error(offset, "one ~ behind another")
+                            .error(offset, "one ~ after another")
                             .with_hint("write ~(~x)"));
                     }
                 }
@@ -326,7 +328,7 @@ impl Parser<'_> {
             && matches!(self.kind_after(), Some(Kind::Number(_)))
     }
 
-    /// What follows the comma in `except!(x, y)`: one more text that is excluded, as behind `|`.
+    /// What follows the comma in `except!(x, y)`: one more text that is excluded, as after `|`.
     fn next_operand(&mut self, offset: usize) -> Result<(), Error> {
         match self.frame().opener {
             Opener::Function(Function::Except | Function::Until, None) => {
@@ -348,7 +350,7 @@ impl Parser<'_> {
         self.at += 1;
         if self.kind() != Some(&Kind::Sign(')')) {
             return Err(self
-                .error(self.offset(), ") is wanted behind the bound")
+                .error(self.offset(), ") is wanted after the bound")
                 .with_hint("the bound comes last: except!(x, 50)"));
         }
         self.frame().opener = Opener::Function(Function::Except, Some(number));
@@ -577,24 +579,6 @@ impl Parser<'_> {
         check_repetition(self.text, self.limits, max.unwrap_or(min), offset)?;
         Ok(Some((min, max)))
     }
-}
-
-enum Builtin {
-    Constant(Constant),
-    Function(Function),
-}
-
-fn builtin(name: &str) -> Option<Builtin> {
-    Some(match name {
-        "any" => Builtin::Constant(Constant::Any),
-        "byte" => Builtin::Constant(Constant::Byte),
-        "nothing" => Builtin::Constant(Constant::Nothing),
-        "complement" => Builtin::Function(Function::Complement),
-        "except" => Builtin::Function(Function::Except),
-        "lazy" => Builtin::Function(Function::Shortest),
-        "until" => Builtin::Function(Function::Until),
-        _ => return None,
-    })
 }
 
 /// The characters of a text; bytes that belong to none stand alone.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! # a comment
-//! root  ::= (item ("," item)*)? "\n"     a rule ends with its line, save inside parentheses and behind |
+//! root  ::= (item ("," item)*)? "\n"     a rule ends with its line, save inside parentheses and after |
 //! item  ::= [a-z_] [^"\\\x00-\x1F]{0,9}  classes of characters, repetition ? * + {m} {m,} {m,n}
 //!         | "é\u00E9\U0001F600" .        text; a point is any character, line breaks too
 //! token ::= <[12]> | <call> | !<[12]>    tokens by number, by text, and any but those of a number

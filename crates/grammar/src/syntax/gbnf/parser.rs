@@ -1,8 +1,8 @@
-//! Text to tree. There are no words: whether a line break ends a rule depends on where it stands.
+//! The parser: text to a syntax tree. There is no lexer, since whether a line break ends a rule depends on where it stands.
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
-use crate::error::{Error, Place};
+use crate::error::{Error, SourceLocation};
 use crate::ir::TokenSet;
 use crate::limits::Limits;
 use crate::maps::SeededMap;
@@ -63,7 +63,7 @@ fn name_part(c: char) -> bool {
 }
 
 impl<'t> Parser<'t> {
-    /// Blanks and comments; line breaks only where they end nothing.
+    /// Whitespace and comments; line breaks only where they end nothing.
     fn skip_blanks(&mut self, lines: bool) {
         while let Some(c) = self.cursor.peek() {
             match c {
@@ -81,7 +81,7 @@ impl<'t> Parser<'t> {
         self.cursor.while_some(name_part)
     }
 
-    /// Everything behind `::=`, up to the end of the rule's last line.
+    /// Everything after `::=`, up to the end of the rule's last line.
     fn body(&mut self) -> Result<NodeId, Error> {
         self.groups.open(self.cursor.at)?;
         loop {
@@ -292,7 +292,7 @@ impl<'t> Parser<'t> {
         if !self.cursor.take("<") {
             return Err(self
                 .cursor
-                .error(start, "a token is wanted behind !")
+                .error(start, "a token is wanted after !")
                 .with_hint(hint));
         }
         if self.cursor.take("[") {
@@ -330,7 +330,7 @@ impl<'t> Parser<'t> {
                 "E-GRAMMAR-UNSUPPORTED",
                 format!("any token but {text} is not supported"),
             )
-            .at(Place::in_text(self.cursor.text, start))
+            .at(SourceLocation::in_text(self.cursor.text, start))
             .with_hint("name the token by its number: !<[12]>"));
         }
         Ok(Node::Token(TokenSet::Text(text.into())))

@@ -1,14 +1,15 @@
-//! Arrays.
+//! Arrays as rules: items by position and the bounds on how many there are. `distinct` and `counted` write the rules of
+//! `uniqueItems` and `contains`.
 
 use super::demands::{Conjunction, Demands};
 use super::lower::Lowering;
-use super::spelling::Place;
+use super::spelling::Position;
 use crate::error::Error;
 use crate::ir::{ExprId, Regex};
 
 impl Lowering<'_> {
     /// An array.
-    pub(super) fn array(&mut self, demands: &Demands, place: Place) -> Result<ExprId, Error> {
+    pub(super) fn array(&mut self, demands: &Demands, place: Position) -> Result<ExprId, Error> {
         let (min, mut max) = self.sizes(demands)?;
         let mut prefix: Vec<Conjunction> = Vec::new();
         let longest = demands
@@ -69,18 +70,18 @@ impl Lowering<'_> {
         Ok(self.builder.seq(vec![open, inside]))
     }
 
-    pub(super) fn comma(&mut self, place: Place) -> ExprId {
+    pub(super) fn comma(&mut self, place: Position) -> ExprId {
         let comma = self.spelling.comma(place);
         self.builder.regex(comma)
     }
 
-    pub(super) fn end(&mut self, place: Place, empty: bool) -> ExprId {
+    pub(super) fn end(&mut self, place: Position, empty: bool) -> ExprId {
         let end = self.spelling.close("]", place, empty);
         self.builder.regex(end)
     }
 
     /// What stands before the first item.
-    pub(super) fn lead(&mut self, place: Place) -> Option<ExprId> {
+    pub(super) fn lead(&mut self, place: Position) -> Option<ExprId> {
         let lead = self.spelling.lead(place);
         (lead != Regex::empty()).then(|| self.builder.regex(lead))
     }
@@ -91,7 +92,7 @@ impl Lowering<'_> {
         prefix: &[Conjunction],
         rest: &Conjunction,
         (min, max): (u32, Option<u32>),
-        place: Place,
+        place: Position,
     ) -> Result<ExprId, Error> {
         let listed = prefix.len().min(max.unwrap_or(u32::MAX) as usize);
         let more_min = min.saturating_sub(listed as u32);

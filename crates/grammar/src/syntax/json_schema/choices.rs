@@ -6,14 +6,7 @@ use super::keywords::LocationId;
 use super::lower::Lowering;
 use crate::error::Error;
 use crate::maps::SeededSet;
-
-/// Combinations of choices that are spelled out in one place.
-const COMBINATIONS: usize = 2_000;
-/// Branches of one choice that are compared with each other.
-const COMPARED: usize = 200;
-
-/// Pairs of branches that may hold together and are told apart.
-const OVERLAPS: usize = 60;
+use crate::tuning::{MAX_COMBINATIONS, MAX_COMPARED_BRANCHES, MAX_OVERLAPS};
 
 /// A branch that may hold, and all that holds then.
 type Branch = (LocationId, Conjunction);
@@ -46,7 +39,7 @@ impl Lowering<'_> {
             })
         };
         // Leaves choices out, last first, for as long as there are too many combinations.
-        while open.len() > 1 && combinations(&open) > COMBINATIONS {
+        while open.len() > 1 && combinations(&open) > MAX_COMBINATIONS {
             let Some((left_out, branches)) = open.pop() else {
                 break;
             };
@@ -154,7 +147,7 @@ impl Lowering<'_> {
 
     /// Exactly one branch: to each is added that those that it overlaps with fail.
     fn exclude(&mut self, branches: &mut [Branch], choice: &Open) -> Result<(), Error> {
-        if branches.len() > COMPARED {
+        if branches.len() > MAX_COMPARED_BRANCHES {
             self.schemas.widen(
                 &choice.choice.pointer,
                 "more than one of so many branches may hold",
@@ -172,7 +165,7 @@ impl Lowering<'_> {
                 }
             }
         }
-        if overlaps.iter().map(Vec::len).sum::<usize>() / 2 > OVERLAPS {
+        if overlaps.iter().map(Vec::len).sum::<usize>() / 2 > MAX_OVERLAPS {
             self.schemas.widen(
                 &choice.choice.pointer,
                 "too many of the branches may hold at once",

@@ -3,15 +3,11 @@
 use super::demands::Conjunction;
 use super::keywords::Contains;
 use super::lower::Lowering;
-use super::spelling::Place;
+use super::spelling::Position;
 use crate::error::Error;
 use crate::ir::{ExprId, ExprIds, RuleId};
 use crate::maps::IdMap;
-
-/// Rules that one array may take.
-const STATES: usize = 4_000;
-/// Ways to count one item.
-const WAYS: usize = 16;
+use crate::tuning::{MAX_ARRAY_RULES, MAX_ITEM_COUNTS};
 
 /// How many items there are, and how many match each `contains`; both no further than it matters.
 type State = (u32, Vec<u64>);
@@ -24,7 +20,7 @@ impl Lowering<'_> {
         rest: &Conjunction,
         contains: &[Contains],
         (min, max): (u32, Option<u32>),
-        place: Place,
+        place: Position,
     ) -> Result<Option<ExprId>, Error> {
         let from = contains.iter().map(|one| one.from).max().unwrap_or(0);
         // Positions from here on are alike.
@@ -40,7 +36,7 @@ impl Lowering<'_> {
             let top = usize::try_from(top).unwrap_or(usize::MAX);
             product.saturating_mul(top.saturating_add(1))
         });
-        if states > STATES || 1 << contains.len() > WAYS {
+        if states > MAX_ARRAY_RULES || 1 << contains.len() > MAX_ITEM_COUNTS {
             return Ok(None);
         }
         let mut rules: IdMap<State, RuleId> = IdMap::default();

@@ -1,9 +1,7 @@
 //! Decimal numbers of any size, as digits: schemas are compared exactly, never through floating point.
 
+use crate::tuning::MAX_EXPONENT;
 use std::cmp::Ordering;
-
-/// Exponents beyond this many places are refused.
-const MAX_EXPONENT: i64 = 400;
 
 /// A decimal number: `±int.frac`, without zeros that say nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -11,7 +9,7 @@ pub(super) struct Decimal {
     pub(super) negative: bool,
     /// Digits before the point, `b'0'..=b'9'`; none for zero.
     pub(super) int: Vec<u8>,
-    /// Digits behind the point.
+    /// Digits after the point.
     pub(super) frac: Vec<u8>,
 }
 

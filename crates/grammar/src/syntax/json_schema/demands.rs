@@ -1,4 +1,4 @@
-//! Subschemas that must hold together, and all that they demand.
+//! Conjunctions: subschemas that must hold together, and all that they demand.
 //!
 //! A [`Conjunction`] is a set of subschemas in the order in which their properties are written; intersecting two schemas is
 //! joining their sets. There are finitely many, which is what makes recursion end.
@@ -16,14 +16,8 @@ use super::number::Bound;
 use crate::json::Value;
 use crate::limits::Limits;
 use crate::maps::{IdSet, SeededIndexSet, SeededMap};
+use crate::tuning::{COMPARED_MEMBERS, MAX_SUBSET_BRANCHES, MEMBERS_COPIED_PER_UNIT};
 
-/// Sets of branches of one choice are looked at one by one up to this number of branches.
-pub(super) const SUBSETS: usize = 8;
-
-/// So many members are compared with as many others; more are hashed.
-const COMPARED: usize = 4_096;
-/// Members of a conjunction that are copied, hashed or compared for a step.
-pub(super) const COPIED: usize = 4;
 /// Subschemas that all hold, without those that say nothing, and the choices among them that are made.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub(super) struct Conjunction {
@@ -36,13 +30,13 @@ pub(super) struct Conjunction {
 impl Conjunction {
     /// Steps for copying it or looking it up.
     pub(super) fn size(&self) -> usize {
-        1 + (self.members.len() + self.made.len()) / COPIED
+        1 + (self.members.len() + self.made.len()) / MEMBERS_COPIED_PER_UNIT
     }
 
     /// Both conjunctions at once; [`Schemas::joined`] pays for it.
     pub(super) fn joined(&self, right: &Self) -> Self {
         let mut joined = self.clone();
-        if joined.members.len().saturating_mul(right.members.len()) <= COMPARED {
+        if joined.members.len().saturating_mul(right.members.len()) <= COMPARED_MEMBERS {
             for id in &right.members {
                 if !joined.members.contains(id) {
                     joined.members.push(*id);
@@ -58,6 +52,7 @@ impl Conjunction {
             joined.made.sort_unstable();
             joined.made.dedup();
         }
+        debug_assert!(joined.made.is_sorted_by(|left, right| left < right));
         joined
     }
 
@@ -66,6 +61,7 @@ impl Conjunction {
         if let Err(at) = self.made.binary_search(&choice) {
             self.made.insert(at, choice);
         }
+        debug_assert!(self.made.is_sorted_by(|left, right| left < right));
     }
 }
 
@@ -81,7 +77,7 @@ impl Open {
     /// The branches, one or several together, of which one must hold; `subsets`: it matters which of them hold at once.
     pub(super) fn ways(&self, subsets: bool) -> Vec<SmallVec<[LocationId; 1]>> {
         let branches = &self.choice.branches;
-        if !subsets || self.choice.holds != Holds::Any || branches.len() > SUBSETS {
+        if !subsets || self.choice.holds != Holds::Any || branches.len() > MAX_SUBSET_BRANCHES {
             return branches.iter().map(|&branch| smallvec![branch]).collect();
         }
         let chosen = |set: usize| {

@@ -8,17 +8,11 @@ use super::demands::{Conjunction, Demands};
 use super::keywords::{Types, equal};
 use super::lower::Lowering;
 use super::number::{highest, lowest};
-use super::spelling::Place;
+use super::spelling::Position;
 use crate::error::Error;
 use crate::ir::{ExprId, ExprIds, Regex, RuleId};
 use crate::maps::IdMap;
-
-/// An item may have at most so many values.
-const VALUES: usize = 128;
-/// Ways on, in all rules of an array together.
-const WAYS: u64 = 6_000;
-/// As many sets of the fewest values that an array needs: whether any list is left is found out by going through them.
-const SETS: u64 = 256;
+use crate::tuning::{MAX_DISTINCT_EDGES, MAX_DISTINCT_SETS, MAX_DISTINCT_VALUES};
 
 impl Lowering<'_> {
     /// What follows the opening bracket of an array whose items all differ; None where the values of an item are not few, or
@@ -27,7 +21,7 @@ impl Lowering<'_> {
         &mut self,
         item: &Conjunction,
         (min, max): (u32, Option<u32>),
-        place: Place,
+        place: Position,
     ) -> Result<Option<ExprId>, Error> {
         let Some(inside) = self.spelling.inside(place) else {
             return Ok(None);
@@ -45,8 +39,8 @@ impl Lowering<'_> {
             Regex::alt(ways.collect())
         };
         let words: Vec<Regex> = values.iter().map(spelled).collect();
-        if ways(u64::from(count), u64::from(max)) > WAYS {
-            if sets(u64::from(count), u64::from(min)) > SETS {
+        if ways(u64::from(count), u64::from(max)) > MAX_DISTINCT_EDGES {
+            if sets(u64::from(count), u64::from(min)) > MAX_DISTINCT_SETS {
                 return Ok(None);
             }
             let lists = self.lists(&words, (min, max), place);
@@ -90,17 +84,20 @@ impl Lowering<'_> {
 
     /// The lists of some of these values, each at most once, as an intersection: those of any items, and for each value
     /// those in which it does not come twice.
-    fn lists(&self, words: &[Regex], (min, max): (u32, u32), place: Place) -> Regex {
+    fn lists(&self, words: &[Regex], (min, max): (u32, u32), place: Position) -> Regex {
         let comma = self.spelling.comma(place);
-        let behind = |item: &Regex| Regex::concat(vec![comma.clone(), item.clone()]);
+        let after_comma = |item: &Regex| Regex::concat(vec![comma.clone(), item.clone()]);
         let any = Regex::alt(words.to_vec());
         let most = ((max as usize) < words.len()).then(|| max - 1);
-        let more = Regex::repeat(behind(&any), min.saturating_sub(1), most);
+        let more = Regex::repeat(after_comma(&any), min.saturating_sub(1), most);
         let mut held = vec![Regex::concat(vec![any, more])];
         for (at, word) in words.iter().enumerate() {
             let other = Regex::alt([&words[..at], &words[at + 1..]].concat());
             let before = Regex::concat(vec![other.clone(), comma.clone()]);
-            let once = Regex::concat(vec![word.clone(), Regex::repeat(behind(&other), 0, None)]);
+            let once = Regex::concat(vec![
+                word.clone(),
+                Regex::repeat(after_comma(&other), 0, None),
+            ]);
             held.push(Regex::concat(vec![
                 Regex::repeat(before, 0, None),
                 Regex::alt(vec![other, once]),
@@ -132,7 +129,7 @@ impl Lowering<'_> {
                 Some(false) => {}
                 Some(true) => match values.iter().position(|same| equal(&same[0], &value)) {
                     Some(at) => values[at].push(value),
-                    None if values.len() == VALUES => return Ok(None),
+                    None if values.len() == MAX_DISTINCT_VALUES => return Ok(None),
                     None => values.push(vec![value]),
                 },
             }
@@ -155,7 +152,7 @@ fn few_of_types(demands: &Demands) -> Option<Vec<Value>> {
         && let (Some(min), Some(max)) = (&demands.minimum, &demands.maximum)
     {
         let (low, high) = (lowest(min).small()?, highest(max).small()?);
-        if usize::try_from(high.checked_sub(low)?).ok()? < VALUES {
+        if usize::try_from(high.checked_sub(low)?).ok()? < MAX_DISTINCT_VALUES {
             values.extend((low..=high).map(Value::from));
             few = few.or(Types::INTEGER);
         }
@@ -168,7 +165,7 @@ fn sets(values: u64, size: u64) -> u64 {
     (0..size.min(values)).fold(1u64, |sets, at| sets.saturating_mul(values - at) / (at + 1))
 }
 
-/// How many ways on there are: for each set of values already written, each value that is not in it.
+/// How many transitions there are: for each set of values already written, each value that is not in it.
 fn ways(values: u64, max: u64) -> u64 {
     let mut sets = 1u64;
     let mut all = 0u64;

@@ -1,16 +1,14 @@
 //! What `unevaluatedProperties` and `unevaluatedItems` are about: which subschemas look at the same value on behalf of the
 //! one that asks, and hold.
 
-use super::demands::{Conjunction, Demands, SUBSETS, Unevaluated};
+use super::demands::{Conjunction, Demands, Unevaluated};
 use super::keywords::LocationId;
 use super::keywords::{Choice, Holds, Keywords};
 use super::options::Draft;
 use super::schemas::Schemas;
 use crate::error::Error;
 use crate::maps::IdSet;
-
-/// Members that are looked at for a step.
-const LOOKED_AT: usize = 8;
+use crate::tuning::{MAX_SUBSET_BRANCHES, MEMBERS_CHECKED_PER_UNIT};
 
 /// The members that evaluate for one of them.
 enum Found {
@@ -101,7 +99,7 @@ impl Schemas<'_> {
         let mut seen: IdSet<LocationId> = IdSet::default();
         let mut work = vec![conjunction.members[owner]];
         while let Some(id) = work.pop() {
-            self.work(1 + conjunction.members.len() / LOOKED_AT)?;
+            self.work(1 + conjunction.members.len() / MEMBERS_CHECKED_PER_UNIT)?;
             // Nothing is evaluated by what must not hold.
             if self.locations.get(id).negates.is_some() || !seen.insert(id) {
                 continue;
@@ -110,7 +108,7 @@ impl Schemas<'_> {
             scope.extend(conjunction.members.iter().position(|&member| member == id));
             work.extend(&keywords.includes);
             for choice in &keywords.choices {
-                if choice.holds == Holds::Any && choice.branches.len() > SUBSETS {
+                if choice.holds == Holds::Any && choice.branches.len() > MAX_SUBSET_BRANCHES {
                     return Ok(Found::Unknown("too many branches may evaluate"));
                 }
                 let mut any = false;

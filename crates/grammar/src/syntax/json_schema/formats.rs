@@ -105,16 +105,16 @@ fn ipv4() -> String {
 fn ipv6() -> String {
     let group = "[0-9A-Fa-f]{1,4}";
     let tail = format!("(?:{group}:{group}|{})", ipv4());
-    // RFC 3986: where `::` stands decides how many groups may stand before and behind it.
+    // RFC 3986: where `::` stands decides how many groups may stand before and after it.
     let mut out = format!("(?:(?:{group}:){{6}}{tail}|::(?:{group}:){{5}}{tail}");
     for before in 0..5usize {
-        let behind = 4 - before;
+        let after = 4 - before;
         let head = if before == 0 {
             format!("(?:{group})?")
         } else {
             format!("(?:(?:{group}:){{0,{before}}}{group})?")
         };
-        let middle = match behind {
+        let middle = match after {
             0 => String::new(),
             n => format!("(?:{group}:){{{n}}}"),
         };

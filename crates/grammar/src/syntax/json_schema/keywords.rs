@@ -8,8 +8,8 @@ use crate::json::Value;
 
 use super::decimal::Decimal;
 use super::number::Bound;
-use super::pointers::POINTERS;
 use crate::maps::{SeededSet, hash_of};
+use crate::tuning::{LINEAR_PROPERTIES, POINTER_BYTES_PER_UNIT};
 
 /// A subschema: one of the document, or one that a rewriting made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -143,9 +143,6 @@ pub(super) struct Has {
     pub(super) pointer: Rc<str>,
 }
 
-/// So many properties are looked through; more are looked up.
-const FEW: usize = 8;
-
 /// One of 64 bits for a name.
 fn mark(name: &str) -> u64 {
     1 << (hash_of(name) >> 58)
@@ -189,7 +186,7 @@ impl Properties {
         });
         let (few, many) = if let Some(at) = guess {
             (&all[at..=at], &[][..])
-        } else if all.len() <= FEW {
+        } else if all.len() <= LINEAR_PROPERTIES {
             (all, &[][..])
         } else {
             let of = |at: &u32| &*all[*at as usize].0;
@@ -342,7 +339,7 @@ impl Keywords {
             + self
                 .widened
                 .iter()
-                .map(|(pointer, _)| 1 + pointer.len() / POINTERS)
+                .map(|(pointer, _)| 1 + pointer.len() / POINTER_BYTES_PER_UNIT)
                 .sum::<usize>()
     }
 

@@ -5,14 +5,15 @@ use std::rc::Rc;
 
 use crate::json::Value;
 
+use super::equality::{Hashes, Under, same, under};
 use super::keywords::{Keywords, LocationId};
 use super::options::Draft;
 use super::pointers::{below, pay_for_beginnings, pay_for_pointers};
-use super::same::{Hashes, Under, same, under};
 use super::uri::{join, percent_decoded};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::maps::{IdMap, SeededMap};
+use crate::tuning::SCOPES_PER_UNIT;
 
 /// The resources that led to a subschema, as far as dynamic references depend on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -54,9 +55,6 @@ pub(super) struct Locations<'d> {
     /// For each scope, the pointer that each dynamic anchor leads to.
     scopes: Vec<BTreeMap<String, String>>,
 }
-
-/// Scopes that are compared for a step.
-const SCOPES: usize = 4;
 
 impl<'d> Locations<'d> {
     pub(super) fn new(document: &'d Value, draft: Draft, fuel: &mut Fuel) -> Result<Self, Error> {
@@ -409,7 +407,7 @@ impl<'d> Locations<'d> {
         if self.dynamic.is_empty() {
             Ok(())
         } else {
-            fuel.spend(1 + self.scopes.len() / SCOPES)
+            fuel.spend(1 + self.scopes.len() / SCOPES_PER_UNIT)
         }
     }
 

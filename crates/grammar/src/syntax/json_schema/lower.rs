@@ -1,5 +1,5 @@
-//! Conjunctions to rules. Each conjunction becomes one rule (two, if it is also the whole document); what it refers to waits
-//! in a list, so that nothing recurses.
+//! Lowers conjunctions to rules. Each becomes one rule (two, if it is also the whole document); what it refers to waits in a
+//! list, so that nothing recurses.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -11,21 +11,22 @@ use super::demands::{Conjunction, Demands, counter};
 use super::keywords::{Keywords, Types};
 use super::options::Order;
 use super::schemas::Schemas;
-use super::spelling::{Place, Spelling};
-use crate::error::{Error, Place as SourcePlace};
+use super::spelling::{Position, Spelling};
+use crate::error::{Error, SourceLocation};
 use crate::ir::{Expr, ExprId, GrammarBuilder, Regex, RuleId};
 use crate::maps::{SeededIndexMap, SeededIndexSet, SeededMap};
+use crate::tuning::{MAX_NEGATIVE_QUESTIONS, MAX_NEGATIVE_RULES};
 
-/// A name as it is written behind a comma or not, in a container at a place.
-type Spelled = SmallVec<[((bool, Place), ExprId); 2]>;
+/// A name as it is written after a comma or not, in a container at a place.
+type Spelled = SmallVec<[((bool, Position), ExprId); 2]>;
 
 /// Builds the grammar.
 pub(super) struct Lowering<'d> {
     pub(super) schemas: Schemas<'d>,
     pub(super) builder: GrammarBuilder,
     pub(super) spelling: Spelling,
-    rules: SeededIndexMap<(Conjunction, Place), RuleId>,
-    work: Vec<(Conjunction, Place, RuleId)>,
+    rules: SeededIndexMap<(Conjunction, Position), RuleId>,
+    work: Vec<(Conjunction, Position, RuleId)>,
     names: SeededMap<String, u32>,
     /// Work space for names.
     unique: String,
@@ -34,16 +35,11 @@ pub(super) struct Lowering<'d> {
     /// Rules that hold a part of a negation, by the keyword that asks for it.
     negative: SeededMap<Rc<str>, usize>,
     negative_rules: usize,
-    /// Ways on from member to member, in objects in any order.
+    /// Transitions from member to member, in objects in any order.
     pub(super) ways: u64,
-    /// Ways on from digit to digit, in multiples.
+    /// Transitions from digit to digit, in multiples.
     pub(super) digits: usize,
 }
-
-/// Rules that hold parts of negations: more are not worth it.
-const NEGATIVE_RULES: usize = 5_000;
-/// Questions about conjunctions that are looked into on behalf of negations.
-const QUESTIONS: usize = 30_000;
 
 /// Whether a value holds members that may come in several orders.
 fn has_order(value: &Value) -> bool {
@@ -79,7 +75,7 @@ impl<'d> Lowering<'d> {
     pub(super) fn document(&mut self, root: &Conjunction) -> Result<RuleId, Error> {
         let start = self.rule(
             root,
-            Place {
+            Position {
                 first: true,
                 depth: 0,
             },
@@ -98,8 +94,8 @@ impl<'d> Lowering<'d> {
     /// An error without a place, at the subschema at which it arose.
     fn placed(&self, error: Error, conjunction: &Conjunction) -> Error {
         match conjunction.members.first() {
-            Some(&id) if error.place().is_none() => {
-                error.at(SourcePlace::Pointer(self.schemas.pointer(id)))
+            Some(&id) if error.location().is_none() => {
+                error.at(SourceLocation::Pointer(self.schemas.pointer(id)))
             }
             _ => error,
         }
@@ -117,8 +113,8 @@ impl<'d> Lowering<'d> {
 
     /// Whether negations take more rules or more looking into than they are worth.
     fn is_too_much(&self) -> bool {
-        self.negative_rules > NEGATIVE_RULES
-            || (self.negative_rules > 0 && self.schemas.questions > QUESTIONS)
+        self.negative_rules > MAX_NEGATIVE_RULES
+            || (self.negative_rules > 0 && self.schemas.questions > MAX_NEGATIVE_QUESTIONS)
     }
 
     /// Pays for work.
@@ -127,7 +123,7 @@ impl<'d> Lowering<'d> {
     }
 
     /// The rule of a conjunction; for where it stands.
-    fn rule(&mut self, conjunction: &Conjunction, place: Place) -> RuleId {
+    fn rule(&mut self, conjunction: &Conjunction, place: Position) -> RuleId {
         let key = (conjunction.clone(), place);
         if let Some(&rule) = self.rules.get(&key) {
             return rule;
@@ -200,7 +196,7 @@ impl<'d> Lowering<'d> {
     pub(super) fn value(
         &mut self,
         conjunction: &Conjunction,
-        container: Place,
+        container: Position,
     ) -> Result<ExprId, Error> {
         let Some(place) = self.spelling.inside(container) else {
             return Ok(self.nothing());
@@ -215,7 +211,7 @@ impl<'d> Lowering<'d> {
         self.builder.regex(Regex::Nothing)
     }
 
-    fn body(&mut self, conjunction: &Conjunction, place: Place) -> Result<ExprId, Error> {
+    fn body(&mut self, conjunction: &Conjunction, place: Position) -> Result<ExprId, Error> {
         self.spend(1 + conjunction.members.len())?;
         let demands = self.schemas.last_demands(conjunction)?;
         for (pointer, reason) in &demands.widened {
@@ -245,10 +241,10 @@ impl<'d> Lowering<'d> {
         &mut self,
         demands: &Demands,
         values: &[Value],
-        place: Place,
+        place: Position,
     ) -> Result<ExprId, Error> {
         self.spend(values.len())?;
-        // Scalars share the blanks before them, and are one table.
+        // Scalars share the whitespace before them, and are one table.
         let mut scalars = SeededIndexSet::<Regex>::default();
         let mut words = SeededIndexSet::<Regex>::default();
         let mut parts = Vec::new();
@@ -290,7 +286,12 @@ impl<'d> Lowering<'d> {
     }
 
     /// A listed value whose members may come in any order.
-    fn equal(&mut self, demands: &Demands, value: &Value, place: Place) -> Result<ExprId, Error> {
+    fn equal(
+        &mut self,
+        demands: &Demands,
+        value: &Value,
+        place: Position,
+    ) -> Result<ExprId, Error> {
         let listed = demands.members.iter().zip(&demands.ids);
         let listed = listed.filter(|(member, _)| member.values.is_some());
         let id = listed.map(|(_, id)| *id).next();
@@ -305,7 +306,7 @@ impl<'d> Lowering<'d> {
     }
 
     /// A value of any of the types, by the keywords of each.
-    fn types(&mut self, demands: &Demands, place: Place) -> Result<ExprId, Error> {
+    fn types(&mut self, demands: &Demands, place: Position) -> Result<ExprId, Error> {
         let mut words: Vec<Regex> = Vec::new();
         let free = |value: &Value| !demands.excluded.contains(value);
         if demands.types.has(Types::NULL) && free(&Value::Null) {
@@ -342,7 +343,7 @@ impl<'d> Lowering<'d> {
         })
     }
 
-    pub(super) fn word(&mut self, word: Regex, place: Place) -> ExprId {
+    pub(super) fn word(&mut self, word: Regex, place: Position) -> ExprId {
         let word = self.spelling.word(word, place.first);
         self.spelled(word)
     }

@@ -1,12 +1,12 @@
-//! The members of an object as rules: which listed properties may come, how many members there are, which of those that are
-//! asked for have been seen.
+//! The members of an object as rules. A rule is a state: which listed properties may come, how many members there are, and
+//! which demanded members have been written.
 //!
-//! In the order of the schema, the next listed property says it all, and there are as many rules as properties. In any
-//! order, the set of properties already written does: all of them are kept in mind where that takes few rules, else only
-//! those that are required (a property may then be written again, as RFC 8259 allows), else only some of those.
+//! In the order of the schema, the next listed property is enough of a state, and there are as many rules as properties. In
+//! any order, the state is the set of properties already written: of all of them where that takes few rules, else of those
+//! that are required (another may then be written again, as RFC 8259 allows), else of some of those.
 //!
-//! Of a name that is written twice the last value counts. So a member that is asked for, and whose name may come again,
-//! comes last in the order of the schema; in any order that is not enforced.
+//! Of a name that is written twice the last value counts. So a demanded member whose name may come again comes last in the
+//! order of the schema; in any order that is not enforced.
 
 use std::rc::Rc;
 
@@ -14,40 +14,32 @@ use super::demands::{Conjunction, Demands};
 use super::lower::Lowering;
 use super::object::Shape;
 use super::options::Order;
-use super::spelling::Place;
+use super::spelling::Position;
 use crate::error::Error;
 use crate::ir::{ExprId, RuleId};
 use crate::maps::{IdHash, IdMap};
-
-/// Rules that one object may take for counting its members.
-const STATES: u64 = 20_000;
-/// Ways on, in all rules of an object in any order together.
-const WAYS: u64 = 12_000;
-
-/// Of all objects together, and of one where many are written already.
-const WAYS_OF_ALL: u64 = 60_000;
-const FEWEST_WAYS: u64 = 400;
+use crate::tuning::{MAX_ALL_MEMBER_EDGES, MAX_MEMBER_EDGES, MAX_MEMBER_STATES, MIN_MEMBER_EDGES};
 
 /// Where in an object a member stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct State {
-    /// In order: how many listed properties are passed. In any order: which of those kept in mind are written.
+    /// In order: how many listed properties are passed. In any order: which of those remembered are written.
     written: u64,
     count: u64,
     has: u32,
-    /// Of the members that are asked for, those after which no other member may follow.
+    /// Of the demanded members, those after which no other member may follow.
     witness: u32,
 }
 
-/// What is kept in mind of the members written.
+/// What a state remembers of the members written.
 struct Memory {
     /// Counts from here on are alike.
     cap: u64,
     min: u64,
     max: Option<u64>,
-    /// In any order: the bit of each listed property that is kept in mind.
+    /// In any order: the bit of each listed property that is remembered.
     bits: Option<Vec<Option<u32>>>,
-    /// Of the members that are asked for, those that come last, since their names may come again.
+    /// Of the demanded members, those that come last, since their names may come again.
     witness: u32,
 }
 
@@ -59,7 +51,7 @@ impl Lowering<'_> {
         &mut self,
         shape: &Shape,
         demands: &Demands,
-        place: Place,
+        place: Position,
     ) -> Result<ExprId, Error> {
         let memory = self.memory(shape, demands);
         let all_had = (1u32 << shape.has.len()) - 1;
@@ -154,7 +146,7 @@ impl Lowering<'_> {
         Ok(self.builder.reference(start))
     }
 
-    /// What there are rules enough to keep in mind.
+    /// What there are rules enough to remember.
     fn memory(&mut self, shape: &Shape, demands: &Demands) -> Memory {
         let (mut min, mut max) = (shape.min, shape.max);
         let has = 1u64 << shape.has.len();
@@ -162,7 +154,7 @@ impl Lowering<'_> {
         let cap = |min: u64, max: Option<u64>| min.max(max.unwrap_or(0)).max(1);
         let in_order = self.schemas.options.order == Order::Declared;
         let sets = if in_order { listed + 1 } else { 1 };
-        if cap(min, max) > 1 && cap(min, max).saturating_mul(sets * has) > STATES {
+        if cap(min, max) > 1 && cap(min, max).saturating_mul(sets * has) > MAX_MEMBER_STATES {
             self.blame(
                 demands,
                 "minProperties",
@@ -216,7 +208,8 @@ impl Lowering<'_> {
                 .saturating_mul(listed + 1)
         };
         // Where many objects were written, the next ones get less.
-        let most = (WAYS_OF_ALL.saturating_sub(self.ways) / 8).clamp(FEWEST_WAYS, WAYS);
+        let most = (MAX_ALL_MEMBER_EDGES.saturating_sub(self.ways) / 8)
+            .clamp(MIN_MEMBER_EDGES, MAX_MEMBER_EDGES);
         let all = ways(listed) <= most;
         let mut room = (0..=required)
             .rev()
@@ -251,7 +244,7 @@ impl Lowering<'_> {
         memory
     }
 
-    /// Notes of members that are asked for that a later one of the same name may count instead.
+    /// Notes of demanded members that a later one of the same name may count instead.
     fn blame_repeated(&mut self, demands: &Demands, asked: u32) {
         for (at, has) in demands.has.iter().enumerate().take(32) {
             if asked >> at & 1 == 1 {
@@ -276,7 +269,7 @@ impl Lowering<'_> {
     /// One listed property and what follows it.
     fn listed(
         &mut self,
-        (shape, place, count): (&Shape, Place, u64),
+        (shape, place, count): (&Shape, Position, u64),
         at: usize,
         then: State,
         rules: &mut Rules,
@@ -289,7 +282,7 @@ impl Lowering<'_> {
     }
 
     /// The name of a listed property up to its colon, and the comma before it if another member stands there.
-    fn key(&mut self, name: &Rc<str>, comma: bool, place: Place) -> ExprId {
+    fn key(&mut self, name: &Rc<str>, comma: bool, place: Position) -> ExprId {
         let known = self.keys.get(name).into_iter().flatten();
         if let Some((_, key)) = known.copied().find(|(of, _)| *of == (comma, place)) {
             return key;
@@ -305,7 +298,7 @@ impl Lowering<'_> {
     /// One member and what follows it; once for itself, and once for each member asked for that it may be.
     fn member(
         &mut self,
-        (shape, place): (&Shape, Place),
+        (shape, place): (&Shape, Position),
         (key, value, has): (ExprId, &Conjunction, u32),
         then: State,
         rules: &mut Rules,

@@ -6,21 +6,15 @@ use std::rc::Rc;
 use crate::json::Value;
 use smallvec::SmallVec;
 
-use super::demands::{COPIED, Conjunction, Demands, Open};
+use super::demands::{Conjunction, Demands, Open};
 use super::keywords::{Keywords, Listed, LocationId, Pattern, Types, tighter};
 use super::schemas::Schemas;
-use crate::error::{Error, Place};
+use crate::error::{Error, SourceLocation};
 use crate::maps::{IdSet, SeededIndexSet};
-
-/// So many members are asked one by one what they say of a property; among more, those that list it are looked up.
-const FEW: usize = 16;
-/// Steps for putting demands together.
-const MERGED: usize = 16;
-/// Comparisons of listed arrays and objects for a step.
-const COMPARISONS: usize = 2;
-/// What asking a member for a property counts for, and bytes of its name that count for as much as a member.
-const ASKED: usize = 1;
-const HASHED: usize = 64;
+use crate::tuning::{
+    COMPARISONS_PER_UNIT, LINEAR_MEMBERS, MEMBERS_COPIED_PER_UNIT, NAME_BYTES_PER_MEMBER,
+    PROPERTY_LOOKUP, UNITS_PER_MERGE,
+};
 
 impl Schemas<'_> {
     /// The conjunction of some subschemas, with all that they include.
@@ -123,7 +117,7 @@ impl Schemas<'_> {
             }
             let limit = ("E-LIMIT-SCHEMA-REFS", "schema_ref_hops");
             Error::check_limit(limit, passed.len(), self.limits.schema_ref_hops)
-                .map_err(|error| error.at(Place::Pointer(self.pointer(start))))?;
+                .map_err(|error| error.at(SourceLocation::Pointer(self.pointer(start))))?;
             id = target;
         }
     }
@@ -165,7 +159,7 @@ impl Schemas<'_> {
 
     fn merged(&mut self, conjunction: &Conjunction) -> Result<Demands, Error> {
         // All that is demanded is put together from the members.
-        self.work(MERGED + 4 * conjunction.members.len())?;
+        self.work(UNITS_PER_MERGE + 4 * conjunction.members.len())?;
         let mut all = Demands {
             types: Types::ALL,
             values: None,
@@ -247,7 +241,7 @@ impl Schemas<'_> {
         let listed = Listed::of(others);
         let mut common = Vec::new();
         for value in values {
-            self.work(1 + listed.compared(&value) / COMPARISONS)?;
+            self.work(1 + listed.compared(&value) / COMPARISONS_PER_UNIT)?;
             if listed.has(&value) {
                 common.push(value);
             }
@@ -258,10 +252,13 @@ impl Schemas<'_> {
     /// What the value of property `name` must satisfy.
     pub(super) fn property(&mut self, demands: &Demands, name: &str) -> Result<Conjunction, Error> {
         let scopes = demands.unevaluated.iter().map(|one| 1 + one.scope.len());
-        let asked = demands.members.len().min(FEW) + scopes.sum::<usize>();
-        self.work(asked.saturating_mul(ASKED + name.len() / HASHED) / COPIED)?;
+        let asked = demands.members.len().min(LINEAR_MEMBERS) + scopes.sum::<usize>();
+        self.work(
+            asked.saturating_mul(PROPERTY_LOOKUP + name.len() / NAME_BYTES_PER_MEMBER)
+                / MEMBERS_COPIED_PER_UNIT,
+        )?;
         let mut parts: Vec<LocationId> = Vec::new();
-        if demands.members.len() <= FEW {
+        if demands.members.len() <= LINEAR_MEMBERS {
             for member in &demands.members {
                 self.property_of(member, name, &mut parts)?;
             }
@@ -314,7 +311,7 @@ impl Schemas<'_> {
             .unevaluated_items
             .iter()
             .map(|one| 1 + one.scope.len());
-        self.work((demands.members.len() + scopes.sum::<usize>()) / COPIED)?;
+        self.work((demands.members.len() + scopes.sum::<usize>()) / MEMBERS_COPIED_PER_UNIT)?;
         let mut parts: Vec<LocationId> = demands
             .members
             .iter()

@@ -15,26 +15,25 @@
 //! |---|---|
 //! | `options` | how a schema is read |
 //! | `source`, `metaschemas` | text to JSON, with the published meta-schemas that it refers to |
-//! | `locations`, `pointers`, `same`, `uri` | subschemas by number, those that say the same, references |
-//! | `keywords`, `reader`, `negation`, `schemas`, `circles` | one subschema, typed; what holds where another does not; those that apply themselves |
-//! | `demands`, `merge`, `evaluated`, `decide`, `choices` | subschemas that hold together; what no value satisfies; branches |
+//! | `locations`, `pointers`, `equality`, `uri` | subschemas by number, those that say the same, references |
+//! | `keywords`, `reader`, `negation`, `schemas`, `cycles` | one subschema, typed; what holds where another does not; those that apply themselves |
+//! | `demands`, `merge`, `evaluated`, `satisfiable`, `validate`, `choices` | subschemas that hold together; what no value satisfies; branches |
 //! | `lower`, `scalar`, `array`, `distinct`, `counted`, `object`, `names`, `members`, `multiples` | rules |
-//! | `text`, `number`, `decimal`, `formats`, `notation`, `spelling`, `whitespace`, `matching` | how values are written |
+//! | `text`, `number`, `decimal`, `formats`, `notation`, `spelling`, `whitespace` | how values are written |
 
 mod array;
 mod choices;
-mod circles;
 mod counted;
-mod decide;
+mod cycles;
 mod decimal;
 mod demands;
 mod distinct;
+mod equality;
 mod evaluated;
 mod formats;
 mod keywords;
 mod locations;
 mod lower;
-mod matching;
 mod members;
 mod merge;
 mod metaschemas;
@@ -47,13 +46,14 @@ mod object;
 mod options;
 mod pointers;
 mod reader;
-mod same;
+mod satisfiable;
 mod scalar;
 mod schemas;
 mod source;
 mod spelling;
 mod text;
 mod uri;
+mod validate;
 mod whitespace;
 
 use crate::json::{Map, Value};

@@ -1,5 +1,5 @@
-//! Multiples of a number, between bounds: one rule a state of an automaton that reads digits and keeps the remainder and how
-//! what was read compares with each bound.
+//! Multiples of a number, between bounds: an automaton that reads digits, whose states are the remainder and how what was
+//! read compares with each bound. Each state is a rule.
 
 use std::cmp::Ordering;
 
@@ -11,23 +11,15 @@ use super::number::Bound;
 use crate::error::Error;
 use crate::ir::{ByteSet, Expr, ExprId, Regex, RuleId};
 use crate::maps::IdMap;
+use crate::tuning::{
+    MARKS_PER_UNIT, MAX_EXCLUDED_NUMBERS, MAX_MULTIPLE_EDGES, MAX_MULTIPLE_STATES, MAX_REMAINDER,
+    UNITS_PER_MULTIPLE_STATE,
+};
 
-/// States of one automaton.
-const STATES: usize = 20_000;
-/// The largest remainder that is kept.
-const REMAINDERS: u64 = 10_000;
-/// Steps for a state.
-const STATE: usize = 8;
-/// Ways from state to state of all automata of a schema together.
-const WAYS: usize = 200_000;
-/// Single numbers that are excluded.
-const EXCLUDED: usize = 256;
-/// Marks that a state keeps for a step.
-const MARKS: usize = 4;
 /// What is left of a remainder where all digits that count are read: a multiple of what it should be of, and of nothing else.
 const MULTIPLE: u64 = u64::MAX - 1;
 const OTHER: u64 = u64::MAX - 2;
-/// Behind the last digit that any multiple has stood one that is not zero.
+/// After the last digit that any multiple has stood one that is not zero.
 const BEYOND: u64 = u64::MAX;
 
 /// A number that what is read is compared with, by size.
@@ -56,9 +48,9 @@ enum Phase {
     Zero,
     Int,
     Point,
-    /// So many digits behind the point.
+    /// So many digits after the point.
     Frac(usize),
-    /// More digits behind the point than any multiple has.
+    /// More digits after the point than any multiple has.
     Beyond,
 }
 
@@ -73,7 +65,7 @@ struct Compared {
 struct State {
     phase: Phase,
     remainder: u64,
-    /// Whether a digit behind the point is no zero.
+    /// Whether a digit after the point is no zero.
     fraction: bool,
     /// Whether there is a minus; forgotten with the marks.
     negative: bool,
@@ -107,8 +99,8 @@ impl Reader {
             Phase::Start if digit == b'0' => Phase::Zero,
             Phase::Start | Phase::Int => Phase::Int,
             Phase::Zero => return None,
-            Phase::Point => self.behind(1),
-            Phase::Frac(count) => self.behind(count + 1),
+            Phase::Point => self.after_point(1),
+            Phase::Frac(count) => self.after_point(count + 1),
             Phase::Beyond => Phase::Beyond,
         };
         let inside = matches!(next.phase, Phase::Zero | Phase::Int);
@@ -178,7 +170,7 @@ impl Reader {
         Some(state)
     }
 
-    fn behind(&self, count: usize) -> Phase {
+    fn after_point(&self, count: usize) -> Phase {
         if count <= self.places {
             Phase::Frac(count)
         } else {
@@ -274,8 +266,8 @@ impl Lowering<'_> {
             let Some(factor) = multiple.factor.scaled(places) else {
                 return Ok(None);
             };
-            modulus = modulus / common(modulus, factor) * factor.min(REMAINDERS + 1);
-            if factor > REMAINDERS || modulus > REMAINDERS {
+            modulus = modulus / common(modulus, factor) * factor.min(MAX_REMAINDER + 1);
+            if factor > MAX_REMAINDER || modulus > MAX_REMAINDER {
                 return Ok(None);
             }
             factors.push((factor, multiple.negated));
@@ -293,7 +285,7 @@ impl Lowering<'_> {
                 })
             })
             .collect();
-        if excluded.len() > EXCLUDED {
+        if excluded.len() > MAX_EXCLUDED_NUMBERS {
             return Ok(None);
         }
         let [positive, negative] =
@@ -330,8 +322,8 @@ impl Lowering<'_> {
         let mut numbers: IdMap<State, usize> = states.iter().cloned().zip(0..).collect();
         let mut ways: Vec<Vec<(usize, ByteSet)>> = Vec::new();
         while let Some(state) = states.get(ways.len()).cloned() {
-            self.spend(STATE + 11 * state.compared.len() / MARKS)?;
-            if states.len() > STATES || self.digits > WAYS {
+            self.spend(UNITS_PER_MULTIPLE_STATE + 11 * state.compared.len() / MARKS_PER_UNIT)?;
+            if states.len() > MAX_MULTIPLE_STATES || self.digits > MAX_MULTIPLE_EDGES {
                 return Ok(None);
             }
             let digits = (b'0'..=b'9').map(|digit| (digit, reader.digit(&state, digit)));

@@ -1,5 +1,5 @@
-//! Properties whose names are not listed: told apart by which patterns match them, and by what `propertyNames` and members
-//! that are asked for by description say of names.
+//! Properties whose names are not listed, by the set of patterns that match them, and by what `propertyNames` and members
+//! that are demanded by description say of names.
 
 use std::rc::Rc;
 
@@ -11,11 +11,7 @@ use super::object::Others;
 use super::pointers::below;
 use crate::error::Error;
 use crate::ir::Regex;
-
-/// Patterns of names are told apart by which of them match; more are not.
-const PATTERNS: usize = 24;
-/// Sets of patterns that some name may match.
-const SETS: usize = 200;
+use crate::tuning::{MAX_NAME_PATTERNS, MAX_NAME_SETS};
 
 const TOO_MANY: &str = "too many patterns of names in one object";
 
@@ -163,7 +159,7 @@ impl Lowering<'_> {
             }
             let source = Source::Pattern(Rc::clone(&pattern));
             match self.schemas.readings(&source, &pointer)? {
-                Ok(readings) if patterns.read.len() < PATTERNS => {
+                Ok(readings) if patterns.read.len() < MAX_NAME_PATTERNS => {
                     patterns.read.push((pattern, readings.escaped));
                 }
                 Ok(_) => {
@@ -278,7 +274,7 @@ fn possible_sets(patterns: &[&str]) -> Option<Vec<u32>> {
         let fits = |set: &&u32| (0..at).all(|other| **set >> other & 1 == 0 || !apart(at, other));
         let with: Vec<u32> = sets.iter().filter(fits).map(|set| set | 1 << at).collect();
         sets.extend(with);
-        if sets.len() > SETS {
+        if sets.len() > MAX_NAME_SETS {
             return None;
         }
     }

@@ -9,11 +9,7 @@ use super::keywords::{Choice, Contains, Has, Holds, Keywords, Multiple, Pattern,
 use super::number::Bound;
 use super::schemas::Schemas;
 use crate::error::Error;
-
-/// A negation with more alternatives is not worth its grammar.
-const MOST: usize = 256;
-/// An exclusive choice fails where two branches hold; among more branches these pairs are too many.
-const PAIRED: usize = 12;
+use crate::tuning::{MAX_EXCLUSIVE_BRANCHES, MAX_NEGATION_ALTERNATIVES};
 
 impl Schemas<'_> {
     /// What holds exactly where `id` does not; `pointer` is the keyword that asks for it.
@@ -26,7 +22,7 @@ impl Schemas<'_> {
         }
         let keywords = self.keywords(id)?;
         let mut ways = match self.ways_to_fail(&keywords, pointer) {
-            Ok(ways) if ways.len() <= MOST => ways,
+            Ok(ways) if ways.len() <= MAX_NEGATION_ALTERNATIVES => ways,
             Ok(_) => return Ok(unknown(pointer, "its negation has too many alternatives")),
             Err(reason) => return Ok(unknown(pointer, reason)),
         };
@@ -95,7 +91,7 @@ impl Schemas<'_> {
                 .map(|&branch| self.locations.negation(branch, pointer));
             ways.push(including(fail.collect()));
             if choice.holds == Holds::One {
-                if choice.branches.len() > PAIRED {
+                if choice.branches.len() > MAX_EXCLUSIVE_BRANCHES {
                     return Err("the negation of a oneOf with so many branches");
                 }
                 for (at, &left) in choice.branches.iter().enumerate() {

@@ -79,7 +79,7 @@ pub(super) fn any_fraction() -> Regex {
     ])
 }
 
-/// The plain spellings of one number: zeros behind the point change nothing.
+/// The plain spellings of one number: zeros after the point change nothing.
 pub(super) fn spellings(value: &Decimal) -> Regex {
     let mut text = if value.negative {
         b"-".to_vec()

@@ -8,12 +8,10 @@ use super::demands::{Conjunction, Demands};
 use super::keywords::Has;
 use super::keywords::LocationId;
 use super::lower::Lowering;
-use super::spelling::Place;
+use super::spelling::Position;
 use crate::error::Error;
 use crate::ir::{ExprId, Regex};
-
-/// Members that are asked for by description, in one object.
-const HAS: usize = 6;
+use crate::tuning::MAX_DESCRIBED_MEMBERS;
 
 /// A property with a known name.
 pub(super) struct Listed {
@@ -45,7 +43,7 @@ pub(super) struct Shape {
 
 impl Lowering<'_> {
     /// An object.
-    pub(super) fn object(&mut self, demands: &Demands, place: Place) -> Result<ExprId, Error> {
+    pub(super) fn object(&mut self, demands: &Demands, place: Position) -> Result<ExprId, Error> {
         let Some(shape) = self.shape(demands)? else {
             return Ok(self.nothing());
         };
@@ -94,7 +92,7 @@ impl Lowering<'_> {
         let mut has = Vec::new();
         let mut asked: Vec<Rc<Has>> = Vec::new();
         for one in &demands.has {
-            if has.len() >= HAS {
+            if has.len() >= MAX_DESCRIBED_MEMBERS {
                 self.schemas.widen(
                     &one.pointer,
                     "too many members are asked for by description",

@@ -6,16 +6,18 @@ use crate::json::Value;
 
 /// In which order the properties of an object come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Order {
     /// As the schema lists them, then those only required, then all others.
     #[default]
     Declared,
-    /// Any. A listed property may be repeated where there are too many to be kept in mind.
+    /// Any. A listed property may be repeated where there are too many to remember which were written.
     Any,
 }
 
 /// A version of JSON Schema, as far as versions differ here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Draft {
     /// Draft 7 and before: keywords beside `$ref` are ignored.
     Draft7,
@@ -48,8 +50,9 @@ impl Draft {
 
 /// How a schema is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Options {
-    /// Blanks between words.
+    /// Whitespace between tokens.
     pub whitespace: Whitespace,
     /// The order of properties.
     pub order: Order,

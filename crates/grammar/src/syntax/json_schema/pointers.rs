@@ -2,19 +2,16 @@
 
 use crate::error::Error;
 use crate::limits::Fuel;
-
-/// Bytes of pointers that are written or looked up for a step: names of properties may be long, and stand in the pointer of
-/// all that is below them.
-pub(super) const POINTERS: usize = 32;
+use crate::tuning::POINTER_BYTES_PER_UNIT;
 
 /// Pays for so many bytes of pointers.
 pub(super) fn pay_for_pointers(bytes: usize, fuel: &mut Fuel) -> Result<(), Error> {
-    fuel.spend(bytes / POINTERS)
+    fuel.spend(bytes / POINTER_BYTES_PER_UNIT)
 }
 
 /// Pays for looking up every beginning of a pointer.
 pub(super) fn pay_for_beginnings(pointer: &str, fuel: &mut Fuel) -> Result<(), Error> {
-    let steps = 1 + pointer.matches('/').count() / POINTERS;
+    let steps = 1 + pointer.matches('/').count() / POINTER_BYTES_PER_UNIT;
     pay_for_pointers(pointer.len().saturating_mul(steps), fuel)
 }
 

@@ -16,11 +16,7 @@ use super::options::Draft;
 use super::pointers::{below, pay_for_pointers};
 use crate::error::Error;
 use crate::limits::Fuel;
-
-/// Keywords that a subschema has at most, or nearly.
-const KEYWORDS: usize = 40;
-/// So many members are looked through; in more, keywords are looked up.
-const FEW: usize = 8;
+use crate::tuning::{LINEAR_KEYWORDS, USUAL_KEYWORDS};
 
 fn invalid(pointer: &str, message: &str) -> Error {
     Error::schema(
@@ -58,7 +54,9 @@ pub(super) fn read<'d>(
     };
     // Most keywords write one pointer.
     pay_for_pointers(
-        pointer.len().saturating_mul(members.len().min(KEYWORDS)),
+        pointer
+            .len()
+            .saturating_mul(members.len().min(USUAL_KEYWORDS)),
         fuel,
     )?;
     let mut reader = Reader {
@@ -108,7 +106,7 @@ impl<'d> Reader<'_, 'd> {
     }
 
     fn get(&self, keyword: &str) -> Option<&'d Value> {
-        if self.members.len() > FEW {
+        if self.members.len() > LINEAR_KEYWORDS {
             return self.members.get(keyword);
         }
         let mut members = self.members.iter();

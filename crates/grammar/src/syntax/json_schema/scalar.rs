@@ -8,12 +8,10 @@ use super::keywords::{Multiple, Types};
 use super::lower::Lowering;
 use super::notation::Notation;
 use super::number::{self, highest, lowest};
-use super::spelling::Place;
+use super::spelling::Position;
 use crate::error::Error;
 use crate::ir::{ByteSet, ExprId, Regex};
-
-/// A range of integers with so many multiples is written out.
-const LISTED: i64 = 1_000;
+use crate::tuning::MAX_LISTED_INTEGERS;
 
 fn all_of(mut parts: Vec<Regex>) -> Regex {
     if parts.len() == 1 {
@@ -123,7 +121,7 @@ impl Lowering<'_> {
     }
 
     /// A number.
-    pub(super) fn number(&mut self, demands: &Demands, place: Place) -> Result<ExprId, Error> {
+    pub(super) fn number(&mut self, demands: &Demands, place: Position) -> Result<ExprId, Error> {
         let (min, max) = (demands.minimum.as_ref(), demands.maximum.as_ref());
         let integer = !demands.types.has(Types::FRACTION);
         let excluded: Vec<Regex> = demands
@@ -161,8 +159,8 @@ impl Lowering<'_> {
             }
         } else {
             if let Some(counted) = self.multiples(demands)? {
-                let blanks = self.word(Regex::empty(), place);
-                return Ok(self.builder.seq(vec![blanks, counted]));
+                let whitespace = self.word(Regex::empty(), place);
+                return Ok(self.builder.seq(vec![whitespace, counted]));
             }
             for multiple in &demands.multiples {
                 self.schemas.widen(
@@ -204,7 +202,7 @@ fn listed(demands: &Demands) -> Option<Regex> {
         .iter()
         .map(|multiple| multiple.factor.small())
         .collect::<Option<_>>()?;
-    if high.checked_sub(low)? > LISTED.saturating_mul(*factors.iter().max()?) {
+    if high.checked_sub(low)? > MAX_LISTED_INTEGERS.saturating_mul(*factors.iter().max()?) {
         return None;
     }
     let step = *factors.iter().max()?;

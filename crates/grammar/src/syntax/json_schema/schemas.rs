@@ -6,32 +6,29 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::json::Value;
 
-use super::circles::Circles;
+use super::cycles::Cycles;
 use super::demands::{Conjunction, Demands};
 use super::formats;
 use super::keywords::LocationId;
 use super::keywords::{Keywords, Pattern, Source};
 use super::locations::Locations;
-use super::matching;
 use super::notation::Notation;
 use super::options::{Draft, Options};
 use super::pointers::{pay_for_beginnings, pay_for_pointers};
 use super::reader::read as keywords_of;
 use super::text::Escaped;
-use crate::error::{Error, Place};
-use crate::ir::Regex;
+use crate::error::{Error, SourceLocation};
+use crate::ir::{Matcher, Regex};
 use crate::limits::{Fuel, Limits};
 use crate::maps::{SeededIndexMap, SeededIndexSet, SeededMap, SeededSet};
 use crate::syntax::regex::{self, Alphabet, Dialect, Patterns};
-
-/// Steps for reading a subschema.
-const READ: usize = 8;
+use crate::tuning::UNITS_PER_SUBSCHEMA;
 
 /// A pattern in two readings: over the text itself, and over its spelling inside a string of the notation.
 #[derive(Debug, Clone)]
 pub(super) struct Readings {
     /// Made when a text is first matched, which few schemas ask for.
-    plain: Arc<OnceLock<Regex>>,
+    plain: Arc<OnceLock<Matcher>>,
     pub(super) escaped: Regex,
     pattern: Arc<str>,
 }
@@ -55,7 +52,7 @@ pub(super) struct Schemas<'d> {
     /// What conjunctions demand.
     pub(super) demands: SeededMap<Conjunction, Rc<Demands>>,
     /// Which subschemas apply themselves.
-    circles: Circles,
+    cycles: Cycles,
     /// How many questions about conjunctions were looked into.
     pub(super) questions: usize,
     /// Conjunctions that were asked whether any value satisfies them.
@@ -84,7 +81,7 @@ impl<'d> Schemas<'d> {
             enum_values: 0,
             left_out: SeededSet::default(),
             demands: SeededMap::default(),
-            circles: Circles::default(),
+            cycles: Cycles::default(),
             questions: 0,
             impossible: SeededIndexMap::default(),
             singles: Vec::new(),
@@ -138,7 +135,7 @@ impl<'d> Schemas<'d> {
         if let Some(keywords) = &location.keywords {
             return Ok(Rc::clone(keywords));
         }
-        self.check_circles(id)?;
+        self.check_cycles(id)?;
         self.read_keywords(id)
     }
 
@@ -176,26 +173,26 @@ impl<'d> Schemas<'d> {
                     given,
                     allowed as u64,
                 )
-                .at(Place::Pointer(self.pointer(id))));
+                .at(SourceLocation::Pointer(self.pointer(id))));
             }
         }
-        self.work(READ + self.locations.len() - known)?;
+        self.work(UNITS_PER_SUBSCHEMA + self.locations.len() - known)?;
         let keywords = Rc::new(keywords);
         self.locations.set_keywords(id, Rc::clone(&keywords));
         Ok(keywords)
     }
 
     /// Refuses a subschema that applies to a value because it applies to it.
-    fn check_circles(&mut self, start: LocationId) -> Result<(), Error> {
-        let mut circles = std::mem::take(&mut self.circles);
-        let found = circles.find(start, |id| self.applied(id));
-        self.circles = circles;
-        let circle = found?;
-        let Some(&last) = circle.first() else {
+    fn check_cycles(&mut self, start: LocationId) -> Result<(), Error> {
+        let mut cycles = std::mem::take(&mut self.cycles);
+        let found = cycles.find(start, |id| self.applied(id));
+        self.cycles = cycles;
+        let cycle = found?;
+        let Some(&last) = cycle.first() else {
             return Ok(());
         };
         let written = |id: &LocationId| self.locations.get(*id).value.is_some();
-        let id = circle.into_iter().find(written).unwrap_or(last);
+        let id = cycle.into_iter().find(written).unwrap_or(last);
         let reason =
             "the schema refers to itself, and nothing on the way leads into a part of the value";
         let place = (self.pointer(id), reason.to_owned());
@@ -257,7 +254,7 @@ impl<'d> Schemas<'d> {
                 return Err(Error::schema("E-SCHEMA-INVALID", message, vec![place])
                     .with_hint("patterns are regular expressions of ECMA-262"));
             }
-            Err(error) => return Err(error.at(Place::Pointer(pointer.to_owned()))),
+            Err(error) => return Err(error.at(SourceLocation::Pointer(pointer.to_owned()))),
         };
         self.patterns.insert(pattern.to_owned(), readings.clone());
         Ok(readings)
@@ -339,8 +336,8 @@ impl Readings {
                 compile_fuel: u64::MAX,
                 ..Limits::default()
             };
-            regex::ecma_search(&self.pattern, &limits).unwrap_or(Regex::Nothing)
+            Matcher::new(&regex::ecma_search(&self.pattern, &limits).unwrap_or(Regex::Nothing))
         });
-        matching::matches(plain, text.as_bytes(), fuel)
+        plain.matches(text.as_bytes(), fuel)
     }
 }

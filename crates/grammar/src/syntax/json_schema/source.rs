@@ -1,15 +1,13 @@
 //! Schema text to JSON value, within the limits.
 
-use crate::error::{Error, Place};
+use crate::error::{Error, SourceLocation};
 use crate::json::{self, Problem, Value};
 use crate::limits::Limits;
-
-/// Values nest at most so deep, whatever the limits say: dropping and comparing them recurses.
-const DEEPEST: usize = 1_000;
+use crate::tuning::MAX_JSON_NESTING;
 
 /// Reads a schema.
 pub(super) fn read(text: &str, limits: &Limits) -> Result<Value, Error> {
-    let depth = limits.schema_depth.min(DEEPEST);
+    let depth = limits.schema_depth.min(MAX_JSON_NESTING);
     let value = json::read(text, depth).map_err(|unreadable| {
         let wrong = |message: &str| Error::schema("E-SCHEMA-JSON", message, Vec::new());
         let error = match unreadable.problem {
@@ -21,7 +19,7 @@ pub(super) fn read(text: &str, limits: &Limits) -> Result<Value, Error> {
                 Error::limit("E-LIMIT-SCHEMA-DEPTH", "schema_depth", given, allowed)
             }
         };
-        error.at(Place::in_text(text, unreadable.offset))
+        error.at(SourceLocation::in_text(text, unreadable.offset))
     })?;
     // A short text is short in compact form too.
     if text.len() > limits.schema_bytes {

@@ -1,5 +1,5 @@
-//! Blanks, and values that are written out. Blanks that may vary belong to the word that follows them; those of a fixed style
-//! to the sign that they stand beside.
+//! Whitespace, and values that are written out. Whitespace that may vary belongs to the token that follows it; that of a
+//! fixed style to the separator beside which it stands.
 
 use crate::json::Value;
 
@@ -11,25 +11,23 @@ use crate::error::Error;
 use crate::ir::{ByteSet, Regex};
 use crate::limits::Limits;
 use crate::maps::SeededIndexSet;
-
-/// Containers within containers that are written with indentation.
-pub(super) const DEEPEST: u32 = 24;
+use crate::tuning::MAX_INDENTED_NESTING;
 
 /// How a document is spaced.
 #[derive(Debug, Clone)]
 pub(super) struct Spelling {
     pub(super) notation: Notation,
     /// What may stand before every word; none for nothing.
-    blanks: Option<Regex>,
+    whitespace: Option<Regex>,
     comma: String,
     colon: String,
     /// Spaces for each container that a line is in, where each item has a line of its own.
     indent: Option<usize>,
-    /// What stands before and behind the name of a member, with the usual spacing.
+    /// What stands before and after the name of a member, with the usual spacing.
     around: Option<Around>,
 }
 
-/// What stands around the name of a member: before the first one, before another one, behind it.
+/// What stands around the name of a member: before the first one, before another one, after it.
 #[derive(Debug, Clone)]
 struct Around {
     first: Regex,
@@ -39,7 +37,7 @@ struct Around {
 
 /// Where a value stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Place {
+pub(super) struct Position {
     /// At the very beginning of the document.
     pub(super) first: bool,
     /// In so many containers; always 0 where that changes nothing.
@@ -55,7 +53,7 @@ impl Spelling {
     pub(super) fn new(options: &Options, limits: &Limits) -> Result<Self, Error> {
         let mut spelling = Self {
             notation: options.notation.clone(),
-            blanks: None,
+            whitespace: None,
             comma: ",".to_owned(),
             colon: ":".to_owned(),
             indent: None,
@@ -67,7 +65,7 @@ impl Spelling {
                 let set = b" \t\n\r"
                     .iter()
                     .fold(ByteSet::EMPTY, |set, &byte| set.union(&ByteSet::byte(byte)));
-                spelling.blanks = Some(Regex::repeat(
+                spelling.whitespace = Some(Regex::repeat(
                     Regex::Class(set),
                     0,
                     Some(limits.json_whitespace),
@@ -82,43 +80,43 @@ impl Spelling {
                 spelling.indent = Some(*spaces as usize);
             }
             Whitespace::Regex(pattern) => {
-                spelling.blanks = Some(super::whitespace::blanks(pattern, limits)?);
+                spelling.whitespace = Some(super::whitespace::whitespace(pattern, limits)?);
             }
         }
-        if let (Some(blanks), None) = (&spelling.blanks, spelling.indent) {
+        if let (Some(whitespace), None) = (&spelling.whitespace, spelling.indent) {
             let sign = |sign: &[u8]| Regex::literal(sign);
             spelling.around = Some(Around {
-                first: blanks.clone(),
-                next: Regex::Concat([blanks.clone(), sign(b","), blanks.clone()].into()),
-                colon: Regex::Concat([blanks.clone(), sign(b":")].into()),
+                first: whitespace.clone(),
+                next: Regex::Concat([whitespace.clone(), sign(b","), whitespace.clone()].into()),
+                colon: Regex::Concat([whitespace.clone(), sign(b":")].into()),
             });
         }
         Ok(spelling)
     }
 
     /// The place of what a container at this place holds; None where that is too deep.
-    pub(super) fn inside(&self, place: Place) -> Option<Place> {
+    pub(super) fn inside(&self, place: Position) -> Option<Position> {
         let depth = match self.indent {
             None => 0,
-            Some(_) if place.depth < DEEPEST => place.depth + 1,
+            Some(_) if place.depth < MAX_INDENTED_NESTING => place.depth + 1,
             Some(_) => return None,
         };
-        Some(Place {
+        Some(Position {
             first: false,
             depth,
         })
     }
 
-    /// A word, with blanks before it unless it is the first of the document.
+    /// A word, with whitespace before it unless it is the first of the document.
     pub(super) fn word(&self, word: Regex, first: bool) -> Regex {
-        match &self.blanks {
-            Some(blanks) if !first => match word {
+        match &self.whitespace {
+            Some(whitespace) if !first => match word {
                 Regex::Concat(parts) => Regex::Concat(
-                    std::iter::once(blanks.clone())
+                    std::iter::once(whitespace.clone())
                         .chain(parts.iter().cloned())
                         .collect(),
                 ),
-                word => Regex::concat(vec![blanks.clone(), word]),
+                word => Regex::concat(vec![whitespace.clone(), word]),
             },
             _ => word,
         }
@@ -132,18 +130,18 @@ impl Spelling {
     }
 
     /// What stands before the first of the items or members of a container at this place.
-    pub(super) fn lead(&self, place: Place) -> Regex {
+    pub(super) fn lead(&self, place: Position) -> Regex {
         Regex::literal(self.line(place.depth + 1).as_bytes())
     }
 
     /// The comma between items or members of a container at this place.
-    pub(super) fn comma(&self, place: Place) -> Regex {
+    pub(super) fn comma(&self, place: Position) -> Regex {
         let comma = format!("{}{}", self.comma, self.line(place.depth + 1));
         self.word(Regex::literal(comma.as_bytes()), false)
     }
 
-    /// The sign that closes a container at this place; `empty`: right behind the one that opens it.
-    pub(super) fn close(&self, sign: &str, place: Place, empty: bool) -> Regex {
+    /// The sign that closes a container at this place; `empty`: right after the one that opens it.
+    pub(super) fn close(&self, sign: &str, place: Position, empty: bool) -> Regex {
         let line = if empty {
             String::new()
         } else {
@@ -153,7 +151,7 @@ impl Spelling {
     }
 
     /// The name of a member, up to its colon; `comma`: another member stands before it.
-    pub(super) fn key(&self, name: Regex, comma: bool, place: Place) -> Regex {
+    pub(super) fn key(&self, name: Regex, comma: bool, place: Position) -> Regex {
         // The usual spacing, in one piece.
         if let (Some(around), Regex::Literal(_)) = (&self.around, &name) {
             let before = if comma { &around.next } else { &around.first };
@@ -171,7 +169,7 @@ impl Spelling {
         ])
     }
 
-    /// A fixed value that is neither an array nor an object, without blanks.
+    /// A fixed value that is neither an array nor an object, without whitespace.
     pub(super) fn scalar(&self, value: &Value) -> Regex {
         match value {
             Value::Number(number) => spellings(number.as_str()),
@@ -183,7 +181,7 @@ impl Spelling {
     }
 
     /// A fixed value.
-    pub(super) fn value(&self, value: &Value, place: Place) -> Regex {
+    pub(super) fn value(&self, value: &Value, place: Position) -> Regex {
         let mut words: Vec<Regex> = Vec::new();
         let mut work = vec![Piece::Value(value, place.depth)];
         while let Some(piece) = work.pop() {
@@ -194,7 +192,7 @@ impl Spelling {
                 }
                 Piece::Value(value, depth) => (value, depth),
             };
-            let own = Place {
+            let own = Position {
                 first: false,
                 depth,
             };

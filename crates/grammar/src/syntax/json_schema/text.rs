@@ -351,7 +351,7 @@ fn is_bare(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_-.$".contains(c)
 }
 
-/// Whatever holds a mark, or would together with the first part of the one behind it.
+/// Whatever holds a mark, or would together with the first part of the one after it.
 fn holding(mark: &str) -> Regex {
     let all = Regex::repeat(Regex::Class(ByteSet::range(0, 0xFF)), 0, None);
     let bytes = mark.as_bytes();

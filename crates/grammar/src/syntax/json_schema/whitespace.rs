@@ -1,29 +1,30 @@
-//! What may be asked of the blanks of a document.
+//! The whitespace of a document, and what may be asked of it.
 
 use crate::error::Error;
 use crate::ir::Regex;
 use crate::limits::Limits;
 use crate::syntax::regex::{self, Dialect};
 
-/// Blanks between the words of a document.
+/// Whitespace between the tokens of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Whitespace {
-    /// None.
+    /// No whitespace.
     Compact,
-    /// Up to [`Limits::json_whitespace`] wherever JSON allows them, save before and behind the document.
+    /// Up to [`Limits::json_whitespace`] wherever JSON allows them, save before and after the document.
     #[default]
     Flexible,
-    /// Exactly these signs, blanks included, between items and between a name and its value.
+    /// Exactly these separators, whitespace included, between items and between a name and its value.
     Separators {
-        /// Holds one comma, else blanks.
+        /// Holds one comma, else whitespace.
         comma: String,
-        /// Holds one colon, else blanks.
+        /// Holds one colon, else whitespace.
         colon: String,
     },
-    /// A line for each item and member, indented by so many spaces for each container around it, and a space behind colons.
+    /// A line for each item and member, indented by so many spaces for each container around it, and a space after colons.
     /// Containers are nested at most 24 deep then.
     Indent(u32),
-    /// Before each word but the first what a regular expression matches.
+    /// What a regular expression matches, before each token but the first.
     Regex(String),
 }
 
@@ -31,11 +32,11 @@ impl Whitespace {
     /// Separators, as they are given to writers of JSON.
     ///
     /// # Errors
-    /// `E-SCHEMA-OPTION` where there is more than the sign and blanks.
+    /// `E-SCHEMA-OPTION` where there is more than the separator and whitespace.
     pub fn separators(comma: &str, colon: &str) -> Result<Self, Error> {
         for (given, sign) in [(comma, ","), (colon, ":")] {
             if given.trim_matches([' ', '\t', '\r', '\n']) != sign {
-                let message = format!("{given:?} is not {sign:?} with blanks around it");
+                let message = format!("{given:?} is not {sign:?} with whitespace around it");
                 return Err(Error::grammar("E-SCHEMA-OPTION", message));
             }
         }
@@ -46,27 +47,27 @@ impl Whitespace {
     }
 }
 
-/// The language of blanks that a pattern describes.
-pub(super) fn blanks(pattern: &str, limits: &Limits) -> Result<Regex, Error> {
+/// The whitespace that a pattern describes.
+pub(super) fn whitespace(pattern: &str, limits: &Limits) -> Result<Regex, Error> {
     let regex = regex::parse(pattern, Dialect::Rust, limits)?;
-    if only_blanks(&regex) {
+    if only_whitespace(&regex) {
         Ok(regex)
     } else {
-        let message = format!("{pattern:?} matches more than blanks");
+        let message = format!("{pattern:?} matches more than whitespace");
         Err(Error::grammar("E-SCHEMA-OPTION", message)
-            .with_hint("blanks of JSON are space, tab, line feed and carriage return"))
+            .with_hint("whitespace in JSON is space, tab, line feed and carriage return"))
     }
 }
 
-/// Whether an expression visibly holds nothing but blanks. Iterative.
-fn only_blanks(regex: &Regex) -> bool {
-    let blank = |byte: u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+/// Whether an expression visibly holds nothing but whitespace. Iterative.
+fn only_whitespace(regex: &Regex) -> bool {
+    let is_whitespace = |byte: u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
     let mut work = vec![regex];
     while let Some(regex) = work.pop() {
         match regex {
             Regex::Nothing => {}
-            Regex::Class(set) if set.iter().all(blank) => {}
-            Regex::Literal(bytes) if bytes.iter().copied().all(blank) => {}
+            Regex::Class(set) if set.iter().all(is_whitespace) => {}
+            Regex::Literal(bytes) if bytes.iter().copied().all(is_whitespace) => {}
             Regex::Class(_) | Regex::Literal(_) | Regex::Not(_) => return false,
             // Of an intersection one part would be enough.
             Regex::Concat(parts) | Regex::Alt(parts) | Regex::And(parts) => {

@@ -5,14 +5,9 @@ use crate::json::{self, Map, Value};
 use super::common::common;
 use super::lexer::{Kind, Token, unsupported};
 use super::statements::{Directive, Source};
-use crate::error::{Error, Place};
+use crate::error::{Error, SourceLocation};
 use crate::limits::Limits;
-
-/// Chunks of one `%regex` substring: so deep does its expression nest.
-const CHUNKS: usize = 256;
-
-/// Containers within containers in what a directive is given.
-const DEPTH: usize = 127;
+use crate::tuning::{MAX_DIRECTIVE_NESTING, MAX_SUBSTRING_CHUNKS};
 
 /// What the directives of a source say.
 #[derive(Debug, Default)]
@@ -36,7 +31,7 @@ pub(super) fn read<'s>(text: &str, source: &Source<'s>) -> Result<Directives<'s>
             "ignore" => directives.ignored.push(directive.body),
             "llguidance" => {
                 let plain = matches!(directive.body, [Token { kind: Kind::Json(written), .. }]
-                    if json::read(written, DEPTH).is_ok_and(|value| value.as_object().is_some_and(Map::is_empty)));
+                    if json::read(written, MAX_DIRECTIVE_NESTING).is_ok_and(|value| value.as_object().is_some_and(Map::is_empty)));
                 if !plain {
                     return Err(
                         unsupported(text, directive.offset, "options of the grammar are")
@@ -58,7 +53,7 @@ pub(super) fn read<'s>(text: &str, source: &Source<'s>) -> Result<Directives<'s>
 }
 
 fn wrong(text: &str, offset: usize, message: &str) -> Error {
-    Error::grammar("E-GRAMMAR-SYNTAX", message).at(Place::in_text(text, offset))
+    Error::grammar("E-GRAMMAR-SYNTAX", message).at(SourceLocation::in_text(text, offset))
 }
 
 /// `%import common.INT`, `%import common.INT -> NUMBER`, `%import common (INT, WS)`
@@ -78,7 +73,7 @@ fn import<'s>(
             "E-GRAMMAR-UNDEFINED",
             format!("the common library has no terminal {name:?}"),
         )
-        .at(Place::in_text(text, offset))
+        .at(SourceLocation::in_text(text, offset))
         .with_hint("it has INT, NUMBER, WORD, CNAME, WS, ESCAPED_STRING and others")),
     };
     match kinds[..] {
@@ -130,7 +125,7 @@ pub(super) fn substring_chunks(
     limits: &Limits,
 ) -> Result<Vec<String>, Error> {
     let hint = r#"known are {"substring_words": "…"}, {"substring_chars": "…"} and {"substring_chunks": ["…"]}"#;
-    let value = json::read(written, DEPTH)
+    let value = json::read(written, MAX_DIRECTIVE_NESTING)
         .map_err(|error| wrong(text, offset, &format!("no JSON: {error}")).with_hint(hint))?;
     let only = value.as_object().filter(|object| object.len() == 1);
     let entry = only.and_then(|object| object.iter().next());
@@ -148,10 +143,10 @@ pub(super) fn substring_chunks(
     let Some(chunks) = chunks else {
         return Err(unsupported(text, offset, "this %regex is").with_hint(hint));
     };
-    let allowed = CHUNKS.min(limits.grammar_nesting);
+    let allowed = MAX_SUBSTRING_CHUNKS.min(limits.grammar_nesting);
     let limit = ("E-LIMIT-GRAMMAR-NESTING", "grammar_nesting");
     Error::check_limit(limit, chunks.len(), allowed)
-        .map_err(|error| error.at(Place::in_text(text, offset)))?;
+        .map_err(|error| error.at(SourceLocation::in_text(text, offset)))?;
     Ok(chunks)
 }
 

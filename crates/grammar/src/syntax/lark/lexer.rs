@@ -1,6 +1,6 @@
-//! Words of a Lark source.
+//! The lexer: source text to tokens.
 
-use crate::error::{Error, Place};
+use crate::error::{Error, SourceLocation};
 use crate::ir::other_ids;
 use crate::syntax::rules::Cursor;
 
@@ -18,7 +18,7 @@ pub(super) enum Kind {
     TokenText(String),
     TokenIds(Vec<(u32, u32)>),
     Number(u32),
-    /// A JSON value behind `%json`, `%regex` or `%llguidance`.
+    /// A JSON value after `%json`, `%regex` or `%llguidance`.
     Json(String),
     /// `->`
     Arrow,
@@ -91,7 +91,7 @@ impl Lexer<'_> {
         let mut length = rest
             .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-')))
             .unwrap_or(rest.len());
-        // The arrow of an alias may follow without a blank.
+        // The arrow of an alias may follow without a space.
         if rest[length..].starts_with('>') && rest[..length].ends_with('-') {
             length -= 1;
         }
@@ -213,7 +213,7 @@ impl Lexer<'_> {
                 c => text.push(c),
             }
         }
-        // A name that begins with i right behind a string is a mistake anyway.
+        // A name that begins with i right after a string is a mistake anyway.
         let ignores_case = self.cursor.take("i");
         Ok(Kind::Text(text, ignores_case))
     }
@@ -265,6 +265,6 @@ impl Lexer<'_> {
 /// Refuses something that other readers of the language know.
 pub(super) fn unsupported(text: &str, offset: usize, what: &str) -> Error {
     Error::grammar("E-GRAMMAR-UNSUPPORTED", format!("{what} not supported"))
-        .at(Place::in_text(text, offset))
+        .at(SourceLocation::in_text(text, offset))
         .with_hint("leave it out; docs/reference/lark.md lists what is read")
 }

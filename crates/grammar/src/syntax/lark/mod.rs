@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! %import common (INT, WS_INLINE)        // the terminals of lark's common library
-//! %ignore WS_INLINE                      // may stand before the text and behind every terminal
+//! %ignore WS_INLINE                      // may stand before the text and after every terminal
 //! start: "call" <|tag|> args <[7,9-12]>  # tokens by text and by number
 //! args: %json {"type": "object"}         // a JSON Schema
 //!     | INT ("," INT)~0..3 | [word]      // counted repetition, also {0,3}; [x] is x?
@@ -24,7 +24,7 @@ mod options;
 mod parser;
 mod statements;
 
-use crate::error::{Error, Place};
+use crate::error::{Error, SourceLocation};
 use crate::ir::Grammar;
 use crate::limits::Limits;
 use crate::syntax::rules;
@@ -50,7 +50,7 @@ fn read(text: &str, start: &str, limits: &Limits) -> Result<Grammar, Error> {
 
 /// The same mistake, with the advice that its place asks for.
 fn explained(text: &str, error: Error) -> Error {
-    let Some(&Place::Text { offset, .. }) = error.place() else {
+    let Some(&SourceLocation::Text { offset, .. }) = error.location() else {
         return error;
     };
     let hint = match error.code() {

@@ -1,7 +1,7 @@
-//! What stands between the name of a rule and its colon.
+//! The options between the name of a rule and its colon.
 
 use super::lexer::{Kind, Token, unsupported};
-use crate::error::{Error, Place};
+use crate::error::{Error, SourceLocation};
 
 /// Options of a rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub(super) struct Options<'s> {
     pub(super) capture: Option<&'s str>,
     /// Whether the shortest match is taken; what it ends in may be given beside the body.
     pub(super) lazy: bool,
-    /// What stands behind the body, and ends it where it first occurs.
+    /// What stands after the body, and ends it where it first occurs.
     pub(super) suffix: Option<&'s Token>,
 }
 
@@ -53,7 +53,7 @@ pub(super) fn read_options<'s>(
 
 fn wrong(text: &str, offset: usize, message: &str) -> Error {
     Error::grammar("E-GRAMMAR-SYNTAX", message)
-        .at(Place::in_text(text, offset))
+        .at(SourceLocation::in_text(text, offset))
         .with_hint("options are written name[capture=\"label\", lazy, suffix=\"end\"]: …")
 }
 

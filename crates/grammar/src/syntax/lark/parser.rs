@@ -1,4 +1,5 @@
-//! Statements to tree. Terminals come first, each behind those that it names, and stand in one another as what they are.
+//! The parser: statements to a syntax tree. Terminals come first, each after those that it names, and are written out where
+//! they are named.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -6,7 +7,7 @@ use std::sync::Arc;
 use super::directives::{self, Directives};
 use super::lexer::{Kind, Token, unsupported};
 use super::statements::{Definition, Source, is_terminal};
-use crate::error::{Error, Place};
+use crate::error::{Error, SourceLocation};
 use crate::ir::TokenSet;
 use crate::limits::Limits;
 use crate::maps::{SeededMap, SeededSet};
@@ -68,7 +69,7 @@ pub(super) fn parse<'s>(
     Ok(parser.groups.ast)
 }
 
-/// Terminals, each behind those that it names.
+/// Terminals, each after those that it names.
 fn terminals_in_order<'s>(text: &str, source: &Source<'s>) -> Result<Vec<&'s str>, Error> {
     let mut order = Vec::new();
     let mut done: SeededSet<&str> = SeededSet::default();
@@ -103,7 +104,7 @@ fn terminals_in_order<'s>(text: &str, source: &Source<'s>) -> Result<Vec<&'s str
                         "E-GRAMMAR-IRREGULAR",
                         format!("the terminal {other:?} contains itself"),
                     )
-                    .at(Place::in_text(text, token.offset))
+                    .at(SourceLocation::in_text(text, token.offset))
                     .with_hint("only rules, which begin with a small letter, can be recursive"));
                 }
                 work.push((other, false));
@@ -137,7 +138,7 @@ impl<'s> Parser<'s> {
                     format!("{name:?} is no name of a terminal")
                 };
                 return Err(Error::grammar("E-GRAMMAR-DUPLICATE", what)
-                    .at(Place::in_text(self.text, offset))
+                    .at(SourceLocation::in_text(self.text, offset))
                     .with_hint("import it under another name: %import common.INT -> NUMBER"));
             }
             let weight = pattern.len() as u64;
@@ -206,7 +207,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// A terminal with what may be ignored behind it.
+    /// A terminal with what may be ignored after it.
     fn followed(&mut self, body: NodeId, offset: usize) -> NodeId {
         match self.ignored {
             None => body,
@@ -335,7 +336,7 @@ impl<'s> Parser<'s> {
                     weight,
                     self.limits.compile_fuel,
                 )
-                .at(Place::in_text(self.text, offset)));
+                .at(SourceLocation::in_text(self.text, offset)));
             }
         }
         if let Some(closer) = closers.last() {
@@ -393,7 +394,7 @@ impl<'s> Parser<'s> {
                 else {
                     return Err(self
                         .groups
-                        .error(offset, "a JSON object is wanted behind %regex")
+                        .error(offset, "a JSON object is wanted after %regex")
                         .with_hint(r#"it is written %regex {"substring_words": "…"}"#));
                 };
                 *at += 1;
@@ -407,7 +408,7 @@ impl<'s> Parser<'s> {
                     "E-GRAMMAR-IRREGULAR",
                     "only what is regular may stand in a terminal",
                 )
-                .at(Place::in_text(self.text, offset))
+                .at(SourceLocation::in_text(self.text, offset))
                 .with_hint(
                     "text, regular expressions, %regex, terminals and groups of them are regular",
                 ));
@@ -423,7 +424,7 @@ impl<'s> Parser<'s> {
                 else {
                     return Err(self
                         .groups
-                        .error(offset, "a JSON Schema is wanted behind %json")
+                        .error(offset, "a JSON Schema is wanted after %json")
                         .with_hint(r#"it is written %json {"type": "object"}"#));
                 };
                 *at += 1;
@@ -480,7 +481,7 @@ impl<'s> Parser<'s> {
                 )
             };
             return Err(Error::grammar(code, message)
-                .at(Place::in_text(self.text, offset))
+                .at(SourceLocation::in_text(self.text, offset))
                 .with_hint("terminals begin with a capital letter and are made of terminals"));
         }
         let target: Cow<'_, str> = match self.ignored {
@@ -512,21 +513,21 @@ impl<'s> Parser<'s> {
     fn schema(&self, json: &str, start: usize) -> Result<Node, Error> {
         let options = json_schema::Options::default();
         let grammar = json_schema::parse(json, &options, self.limits).map_err(|error| {
-            let inside = match error.place() {
-                Some(Place::Text { offset, .. }) => *offset,
+            let inside = match error.location() {
+                Some(SourceLocation::Text { offset, .. }) => *offset,
                 _ => 0,
             };
-            let place = Place::in_text(self.text, start + inside);
-            match error.place() {
+            let place = SourceLocation::in_text(self.text, start + inside);
+            match error.location() {
                 // The pointer says more than the place of the whole schema.
-                Some(Place::Pointer(_)) => error,
+                Some(SourceLocation::Pointer(_)) => error,
                 _ if error.hint().is_some() => error.at(place),
                 _ => error.at(place).with_hint("%json takes a JSON Schema"),
             }
         })?;
-        let place = match Place::in_text(self.text, start) {
-            Place::Text { line, column, .. } => format!("%json@{line}:{column}"),
-            Place::Pointer(pointer) => pointer,
+        let place = match SourceLocation::in_text(self.text, start) {
+            SourceLocation::Text { line, column, .. } => format!("%json@{line}:{column}"),
+            SourceLocation::Pointer(pointer) => pointer,
         };
         Ok(Node::Grammar(Arc::new(grammar.placed(&place))))
     }
@@ -589,7 +590,7 @@ impl<'s> Parser<'s> {
     }
 }
 
-/// The rule without what is ignored before it. No name of a source has a blank.
+/// The rule without what is ignored before it. No name of a source has a space.
 fn inner_name(name: &str) -> String {
     format!("{name} inside")
 }

@@ -1,20 +1,18 @@
-//! Words to statements: rules, terminals and directives, each with the words that belong to it.
+//! Tokens to statements: rules, terminals and directives, each with the tokens that belong to it.
 
 use super::lexer::{Kind, Token};
 use super::options::{Options, read_options};
-use crate::error::{Error, Place};
+use crate::error::{Error, SourceLocation};
 use crate::maps::SeededIndexMap;
 use crate::syntax::rules::duplicate;
-
-/// Options of a rule have fewer words; so far is looked for their end.
-const OPTION_WORDS: usize = 64;
+use crate::tuning::OPTION_WORDS;
 
 /// A rule or terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Definition<'s> {
     pub(super) offset: usize,
     pub(super) options: Options<'s>,
-    /// What stands behind the colon.
+    /// What stands after the colon.
     pub(super) body: &'s [Token],
 }
 
@@ -39,7 +37,7 @@ pub(super) fn is_terminal(name: &str) -> bool {
         .starts_with(|c: char| c.is_ascii_uppercase())
 }
 
-/// A statement begins here: a directive, or a name with a colon behind it.
+/// A statement begins here: a directive, or a name with a colon after it.
 fn begins(tokens: &[Token]) -> bool {
     let Some(token) = tokens.first() else {
         return true;
@@ -76,7 +74,7 @@ fn begins_named(tokens: &[Token]) -> bool {
 }
 
 fn error(text: &str, offset: usize, message: impl Into<String>) -> Error {
-    Error::grammar("E-GRAMMAR-SYNTAX", message).at(Place::in_text(text, offset))
+    Error::grammar("E-GRAMMAR-SYNTAX", message).at(SourceLocation::in_text(text, offset))
 }
 
 /// Splits a source.
@@ -117,7 +115,7 @@ pub(super) fn read<'s>(text: &'s str, tokens: &'s [Token]) -> Result<Source<'s>,
         at += 1;
         let options = read_options(text, tokens, &mut at)?;
         let body_start = at;
-        // A name right behind the colon is of the body, as in `a: b: …`, which is refused there.
+        // A name right after the colon is of the body, as in `a: b: …`, which is refused there.
         while at < tokens.len() && (at == body_start && !tokens[at].first || !begins(&tokens[at..]))
         {
             at += 1;

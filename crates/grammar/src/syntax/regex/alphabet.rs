@@ -1,4 +1,4 @@
-//! How a character is spelled in bytes.
+//! How characters become bytes: as UTF-8 (RFC 3629), or with the escapes of a notation.
 
 use std::collections::BTreeMap;
 

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::iter::Peekable;
 use std::str::CharIndices;
 
-use super::context::Side;
+use super::branch::Side;
 use super::ecma_syntax::{Failure, Syntax, are_flags, is_property};
-use super::looks::{Mark, Names, opening};
+use super::look_around::{Mark, Names, opening};
 
 /// A pattern in Rust's syntax.
 pub(super) struct Translated {

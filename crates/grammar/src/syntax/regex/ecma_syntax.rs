@@ -140,7 +140,7 @@ impl<'p> Syntax<'p> {
     }
 }
 
-/// Whether `(?flags:` opens a group: `i`, `m`, `s`, each at most once, some of them behind a hyphen.
+/// Whether `(?flags:` opens a group: `i`, `m`, `s`, each at most once, some of them after a hyphen.
 pub(super) fn are_flags(text: &str) -> bool {
     let letters: String = text.chars().filter(|&c| c != '-').collect();
     let once = |c: char| "ims".contains(c) && letters.matches(c).count() == 1;

@@ -1,12 +1,13 @@
-//! From `regex-syntax`'s high-level form to our regular languages. Iterative.
+//! Lowers `regex-syntax`'s high-level intermediate representation to a regular language. Iterative.
 
 use std::sync::LazyLock;
 
 use regex_syntax::hir::{Class, ClassUnicode, Hir, HirKind, Look};
 
 use super::alphabet::Alphabet;
-use super::context::{Branches, Condition, Side, Text, Unsupported};
-use super::looks::Mark;
+use super::branch::{Condition, Side, Text, Unsupported};
+use super::branches::Branches;
+use super::look_around::Mark;
 use super::patterns::Patterns;
 use crate::error::Error;
 use crate::ir::Regex;

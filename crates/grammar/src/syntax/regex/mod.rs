@@ -1,42 +1,40 @@
 //! Regular expressions: Rust's syntax (`regex-syntax`) and ECMA-262's, as one regular language over UTF-8.
 //!
-//! Look-around, anchors and word boundaries become conditions on the text around them (`context`), which is exact; where
+//! Look-around, anchors and word boundaries become conditions on the text around them (`branches`), which is exact; where
 //! that is not possible they are refused with their column, as is what is not regular. Greedy and lazy repetitions match
 //! the same strings and are treated alike. Counted repetition is never expanded.
 
 mod alphabet;
-mod context;
+mod branch;
+mod branches;
+mod cost;
 mod ecma;
 mod ecma_syntax;
 mod folding;
-mod looks;
+mod look_around;
 mod lower;
 mod patterns;
-mod work;
+mod resolve;
 
 pub(crate) use alphabet::{Alphabet, Utf8, utf8_class};
 pub(crate) use patterns::Patterns;
 
-use context::Unsupported;
-use looks::Names;
+use branch::Unsupported;
+use look_around::Names;
 use lower::{Failure, Lowering};
 use regex_syntax::ast::parse::ParserBuilder;
 use regex_syntax::hir::Hir;
 use regex_syntax::hir::translate::TranslatorBuilder;
 
-use crate::error::{Error, Place};
+use crate::error::{Error, SourceLocation};
 use crate::ir::Regex;
 use crate::ir::text::any_text;
 use crate::limits::{Fuel, Limits};
-
-/// Groups within groups that an expression may have.
-const NESTING: u32 = 200;
-
-/// What any pattern takes.
-const PATTERN: usize = 16;
+use crate::tuning::{MAX_PATTERN_NESTING, UNITS_PER_PATTERN};
 
 /// Whose syntax a pattern is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Dialect {
     /// Rust's `regex` crate, with look-around besides.
     Rust,
@@ -48,7 +46,7 @@ pub enum Dialect {
 ///
 /// # Errors
 /// `E-REGEX-SYNTAX` where the pattern cannot be read, `E-REGEX-UNSUPPORTED` where it is not regular or looks around in a
-/// way that is not supported, `E-LIMIT-REGEX-BYTES`, `-NESTING`, `-REPETITION` and `-EXPANSION` where it is
+/// way that is not supported, `E-LIMIT-REGEX-BYTES`, `-MAX_PATTERN_NESTING`, `-REPETITION` and `-EXPANSION` where it is
 /// too large, `E-LIMIT-FUEL` where it takes too much work.
 pub fn parse(pattern: &str, dialect: Dialect, limits: &Limits) -> Result<Regex, Error> {
     let place = (&mut Utf8 as &mut dyn Alphabet, &Regex::empty());
@@ -111,7 +109,7 @@ pub fn ecma_search(pattern: &str, limits: &Limits) -> Result<Regex, Error> {
     )
 }
 
-/// The language of the texts that are a match with `around` (nothing, or every text) before and behind it, over any
+/// The language of the texts that are a match with `around` (nothing, or every text) before and after it, over any
 /// spelling of characters, which is the same for all of `patterns`.
 pub(crate) fn within(
     pattern: &str,
@@ -134,7 +132,7 @@ pub(crate) fn within(
 fn check_size(pattern: &str, limits: &Limits) -> Result<(), Error> {
     let limit = ("E-LIMIT-REGEX-BYTES", "regex_bytes");
     Error::check_limit(limit, pattern.len(), limits.regex_bytes)
-        .map_err(|error| error.at(Place::in_text(pattern, limits.regex_bytes)))
+        .map_err(|error| error.at(SourceLocation::in_text(pattern, limits.regex_bytes)))
 }
 
 /// A pattern in Rust's syntax, with the way back to the text that was given.
@@ -163,7 +161,7 @@ impl<'p> Source<'p> {
             Dialect::Ecma => {
                 let told = |failure: ecma_syntax::Failure| {
                     Error::grammar(failure.code, failure.message)
-                        .at(Place::in_text(given, failure.offset))
+                        .at(SourceLocation::in_text(given, failure.offset))
                 };
                 let translated = ecma::translate(given, names).map_err(told)?;
                 Ok(Self {
@@ -176,12 +174,13 @@ impl<'p> Source<'p> {
         }
     }
 
-    fn place(&self, offset: usize) -> Place {
-        Place::in_text(self.given, self.given_offset(offset))
+    fn place(&self, offset: usize) -> SourceLocation {
+        SourceLocation::in_text(self.given, self.given_offset(offset))
     }
 
     /// Where in what was given something of the text stands.
     fn given_offset(&self, offset: usize) -> usize {
+        debug_assert!(self.offsets.is_sorted(), "both texts are read forwards");
         let at = self
             .offsets
             .partition_point(|&(translated, _)| translated <= offset)
@@ -198,9 +197,9 @@ impl<'p> Source<'p> {
 
     /// Its meaning, and where ignoring case may bring in letters beyond ASCII.
     fn hir(&self, limits: &Limits, fuel: &mut Fuel) -> Result<(Hir, Option<usize>), Error> {
-        fuel.spend(PATTERN + self.text.len())
+        fuel.spend(UNITS_PER_PATTERN + self.text.len())
             .map_err(|error| error.at(self.place(0)))?;
-        let nesting = limits.grammar_nesting.min(NESTING as usize) as u32;
+        let nesting = limits.grammar_nesting.min(MAX_PATTERN_NESTING as usize) as u32;
         let parsed = ParserBuilder::new()
             .nest_limit(nesting)
             .build()
@@ -212,7 +211,7 @@ impl<'p> Source<'p> {
                 ErrorKind::UnsupportedBackreference => {
                     Error::grammar("E-REGEX-UNSUPPORTED", "back-references are not regular")
                         .at(place)
-                        .with_hint("write the possible texts out as alternatives; a digit behind a backslash refers back")
+                        .with_hint("write the possible texts out as alternatives; a digit after a backslash refers back")
                 }
                 ErrorKind::UnsupportedLookAround => {
                     Error::grammar("E-REGEX-UNSUPPORTED", "look-around is not supported here")
@@ -220,7 +219,7 @@ impl<'p> Source<'p> {
                         .with_hint("it is written (?=…) (?!…) (?<=…) (?<!…)")
                 }
                 ErrorKind::NestLimitExceeded(limit) => {
-                    let (code, name) = ("E-LIMIT-REGEX-NESTING", "grammar_nesting");
+                    let (code, name) = ("E-LIMIT-REGEX-MAX_PATTERN_NESTING", "grammar_nesting");
                     let allowed = u64::from(*limit);
                     Error::limit(code, name, allowed + 1, allowed).at(place)
                 }
@@ -235,7 +234,7 @@ impl<'p> Source<'p> {
         if let Some(error) = &self.unsupported {
             return Err(error.clone());
         }
-        work::pay(&mut ast, limits, fuel)
+        cost::pay(&mut ast, limits, fuel)
             .map_err(|(error, offset)| error.at(self.place(offset)))?;
         let hir = TranslatorBuilder::new()
             .utf8(false)
@@ -261,7 +260,7 @@ impl<'p> Source<'p> {
 
     fn unsupported(&self, &Unsupported(what, offset): &Unsupported) -> Error {
         Error::grammar("E-REGEX-UNSUPPORTED", what)
-            .at(Place::in_text(self.given, offset.unwrap_or(0)))
+            .at(SourceLocation::in_text(self.given, offset.unwrap_or(0)))
             .with_hint("look-around is exact beside enough text, at the edges of the whole pattern, and ahead of single characters")
     }
 }
@@ -293,7 +292,7 @@ fn hint_for(kind: &regex_syntax::ast::ErrorKind) -> &'static str {
             "a repetition is written {2}, {2,} or {2,5}; a brace itself is written \\{"
         }
         ErrorKind::EscapeUnrecognized => {
-            "this letter has no meaning behind a backslash; a backslash itself is written \\\\"
+            "this letter has no meaning after a backslash; a backslash itself is written \\\\"
         }
         ErrorKind::EscapeUnexpectedEof => "a backslash itself is written \\\\",
         ErrorKind::FlagUnrecognized | ErrorKind::FlagUnexpectedEof => {

@@ -5,9 +5,7 @@ use crate::error::Error;
 use crate::ir::Regex;
 use crate::limits::{Fuel, Limits};
 use crate::maps::SeededMap;
-
-/// Units that it takes to spell one range of characters.
-const SPELLED: usize = 10;
+use crate::tuning::UNITS_PER_RANGE;
 
 /// What the patterns of one source share, all in one spelling of characters.
 pub(crate) struct Patterns {
@@ -36,7 +34,7 @@ impl Patterns {
         if let Some(known) = self.classes.get(ranges) {
             return Ok(known.clone());
         }
-        self.fuel.spend(SPELLED * ranges.len())?;
+        self.fuel.spend(UNITS_PER_RANGE * ranges.len())?;
         let class = alphabet.class(ranges);
         self.classes.insert(ranges.into(), class.clone());
         Ok(class)

@@ -1,8 +1,8 @@
-//! What a source says, in an arena: children stand before their parents. A node may have several parents.
+//! The syntax tree of a source, in an arena: children stand before their parents. A node may have several parents.
 
 use std::sync::Arc;
 
-use crate::error::{Error, Place};
+use crate::error::{Error, SourceLocation};
 use crate::ir::{Grammar, TokenSet};
 
 /// A node of an [`Ast`].
@@ -72,6 +72,7 @@ impl Pattern {
 
     /// Where in the source something of the text stands.
     pub(in crate::syntax) fn source(&self, offset: usize) -> usize {
+        debug_assert!(self.doubled.is_sorted());
         self.start + offset + self.doubled.partition_point(|&at| at < offset)
     }
 
@@ -88,7 +89,7 @@ pub(in crate::syntax) enum Node {
     Pattern(Pattern),
     /// One character out of inclusive ranges, ascending.
     Class(Vec<(char, char)>),
-    /// Any run of pieces that stand behind one another, the empty one too.
+    /// Any run of pieces that stand after one another, the empty one too.
     Parts(Vec<Vec<u8>>),
     Name(String),
     Constant(Constant),
@@ -107,6 +108,23 @@ pub(in crate::syntax) enum Node {
         max: Option<u32>,
         separator: Option<NodeId>,
     },
+}
+
+impl Node {
+    /// What the node is made of.
+    pub(in crate::syntax) fn children(&self) -> impl Iterator<Item = NodeId> + '_ {
+        let (parts, last): (&[NodeId], Option<NodeId>) = match self {
+            Self::Function(_, inner) | Self::Capture(_, inner) => {
+                (std::slice::from_ref(inner), None)
+            }
+            Self::Seq(parts) | Self::And(parts) | Self::Alt(parts) => (parts, None),
+            Self::Repeat {
+                inner, separator, ..
+            } => (std::slice::from_ref(inner), *separator),
+            _ => (&[], None),
+        };
+        parts.iter().copied().chain(last)
+    }
 }
 
 /// A rule and where its name stands.
@@ -132,7 +150,12 @@ pub(in crate::syntax) struct Ast {
 }
 
 impl Ast {
+    /// Adds a node, whose children are there already.
     pub(in crate::syntax) fn add(&mut self, node: Node, offset: usize) -> NodeId {
+        debug_assert!(
+            node.children().all(|id| (id.0 as usize) < self.nodes.len()),
+            "children stand before their parents"
+        );
         self.nodes.push((node, offset));
         NodeId(self.nodes.len() as u32 - 1)
     }
@@ -169,7 +192,7 @@ pub(in crate::syntax) fn duplicate(text: &str, name: &str, offset: usize, first:
         "E-GRAMMAR-DUPLICATE",
         format!("the rule {name:?} is defined twice"),
     )
-    .at(Place::in_text(text, offset))
+    .at(SourceLocation::in_text(text, offset))
     .with_hint(format!(
         "it is first defined in line {line}; join the two with |"
     ))

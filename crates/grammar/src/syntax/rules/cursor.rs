@@ -1,6 +1,6 @@
-//! Where a reader stands in a source, and what every language reads the same way.
+//! A cursor over a source, and the lexical rules that all languages of rules share: escapes, numbers, token ids.
 
-use crate::error::{Error, Place};
+use crate::error::{Error, SourceLocation};
 
 /// A place in a source that moves on.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ impl<'t> Cursor<'t> {
         })
     }
 
-    /// Takes the character behind the backslash of an escape that begins at `start`.
+    /// Takes the character after the backslash of an escape that begins at `start`.
     pub(in crate::syntax) fn escaped(&mut self, start: usize) -> Result<char, Error> {
         self.next().ok_or_else(|| {
             self.error(start, "the escape is not finished")
@@ -174,6 +174,6 @@ impl<'t> Cursor<'t> {
 
     /// A mistake at a place of the source.
     pub(in crate::syntax) fn error(&self, offset: usize, message: impl Into<String>) -> Error {
-        Error::grammar("E-GRAMMAR-SYNTAX", message).at(Place::in_text(self.text, offset))
+        Error::grammar("E-GRAMMAR-SYNTAX", message).at(SourceLocation::in_text(self.text, offset))
     }
 }

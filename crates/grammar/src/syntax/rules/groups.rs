@@ -1,11 +1,9 @@
-//! Groups within groups, over an explicit stack: nesting is bounded by the limits, never by the thread's stack.
+//! Parses groups within groups over an explicit stack, so that nesting is bounded by the limits and not by the thread's stack.
 
 use super::ast::{Ast, Function, Node, NodeId};
-use crate::error::{Error, Place};
+use crate::error::{Error, SourceLocation};
 use crate::limits::Limits;
-
-/// Groups nest at most so deep, whatever the limits say: comparing and dropping what they become recurses.
-pub(in crate::syntax) const DEEPEST: usize = 1_000;
+use crate::tuning::MAX_GROUP_NESTING;
 
 /// Refuses a source that is too long.
 pub(in crate::syntax) fn check_size(text: &str, limits: &Limits) -> Result<(), Error> {
@@ -21,8 +19,8 @@ pub(in crate::syntax) fn check_nesting(
     offset: usize,
 ) -> Result<(), Error> {
     let limit = ("E-LIMIT-GRAMMAR-NESTING", "grammar_nesting");
-    Error::check_limit(limit, depth, limits.grammar_nesting.min(DEEPEST))
-        .map_err(|error| error.at(Place::in_text(text, offset)))
+    Error::check_limit(limit, depth, limits.grammar_nesting.min(MAX_GROUP_NESTING))
+        .map_err(|error| error.at(SourceLocation::in_text(text, offset)))
 }
 
 /// Counts one alternative more in `count`, and refuses one too many.
@@ -35,7 +33,7 @@ pub(in crate::syntax) fn count_alternative(
     *count += 1;
     let limit = ("E-LIMIT-GRAMMAR-ALTERNATIVES", "grammar_alternatives");
     Error::check_limit(limit, *count, limits.grammar_alternatives)
-        .map_err(|error| error.at(Place::in_text(text, offset)))
+        .map_err(|error| error.at(SourceLocation::in_text(text, offset)))
 }
 
 /// Refuses a repetition with too large a bound.
@@ -51,7 +49,7 @@ pub(in crate::syntax) fn check_repetition(
     }
     let (code, limit) = ("E-LIMIT-REGEX-REPETITION", "regex_repetition");
     let error = Error::limit(code, limit, u64::from(bound), u64::from(allowed));
-    Err(error.at(Place::in_text(text, offset)))
+    Err(error.at(SourceLocation::in_text(text, offset)))
 }
 
 /// An open group.
@@ -89,7 +87,7 @@ impl<'t> Groups<'t> {
 
     /// A mistake in the source.
     pub(in crate::syntax) fn error(&self, offset: usize, message: impl Into<String>) -> Error {
-        Error::grammar("E-GRAMMAR-SYNTAX", message).at(Place::in_text(self.text, offset))
+        Error::grammar("E-GRAMMAR-SYNTAX", message).at(SourceLocation::in_text(self.text, offset))
     }
 
     /// How many groups are open; the body of a rule is one.
@@ -122,7 +120,7 @@ impl<'t> Groups<'t> {
 
     /// A complement of the item that comes next.
     pub(in crate::syntax) fn complement(&mut self, offset: usize) -> Result<(), Error> {
-        if self.frame().complements.len() >= self.limits.grammar_nesting.min(DEEPEST) {
+        if self.frame().complements.len() >= self.limits.grammar_nesting.min(MAX_GROUP_NESTING) {
             return Err(self
                 .error(offset, "too many complements of complements")
                 .with_hint("two complements say nothing"));
@@ -187,7 +185,7 @@ impl<'t> Groups<'t> {
     pub(in crate::syntax) fn end_operand(&mut self, offset: usize) -> Result<(), Error> {
         if let Some(&start) = self.frame().complements.last() {
             return Err(self
-                .error(start, "an operand is wanted behind ~")
+                .error(start, "an operand is wanted after ~")
                 .with_hint("~ stands before what it negates"));
         }
         let items = std::mem::take(&mut self.frame().items);

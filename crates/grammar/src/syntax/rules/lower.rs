@@ -1,98 +1,21 @@
-//! Tree to grammar. What is regular stays one regular language for as long as an operator may need it whole.
+//! Lowers a syntax tree to a grammar. What is regular stays one regular language for as long as an operator may need it
+//! whole.
 
 use std::sync::Arc;
 
 use super::ast::{Ast, Constant, Function, Node, NodeId, Pattern, Rule};
-use super::findings;
-use super::groups::DEEPEST;
+use super::checks;
 use super::operands::{self, Positions};
-use crate::error::{Diagnostic, Error, Place};
-use crate::ir::text::{any_text, runs, utf8_character};
+use super::regular::{Context, Regular, apply, expansion, simple_repeat};
+use super::suggest::near_names;
+use crate::error::{Diagnostic, Error, SourceLocation};
+use crate::ir::text::{any_text, runs};
 use crate::ir::{ByteSet, Expr, ExprId, ExprIds, Grammar, GrammarBuilder, Regex, Report, RuleId};
-use crate::ir::{automaton, is_visibly_nothing};
+use crate::ir::{EmptinessChecks, is_visibly_nothing};
 use crate::limits::Limits;
 use crate::maps::{IdIndexMap, SeededIndexMap};
 use crate::syntax::regex::{self, Patterns, Utf8};
-
-/// Regular languages nest at most so deep, whatever the limits say: comparing and dropping them recurses. A group may add
-/// several levels, and repetitions and names add some without one.
-const DEPTH: usize = 3 * DEEPEST;
-
-/// A repetition with a separator writes its items twice up to this weight; heavier ones are shared.
-const TWICE: u64 = 256;
-
-/// How much is looked at to find out whether one terminal matches anything, in nodes of derivatives.
-const LOOK: usize = 20_000;
-/// How much is looked at for all terminals of a source.
-const LOOK_IN_ALL: usize = 1_000_000;
-
-/// A regular language, with what bounds it.
-#[derive(Clone)]
-struct Regular {
-    regex: Regex,
-    /// The product of its nested counted repetitions.
-    expansion: u64,
-    /// Nodes within nodes.
-    depth: usize,
-    /// Nodes, counted as often as they stand in it.
-    weight: u64,
-    context: Context,
-}
-
-/// Whether what matches depends on the text around it.
-#[derive(Clone)]
-enum Context {
-    Free,
-    /// Patterns that look around themselves, and other alternatives: the texts in which one of them matches somewhere, and
-    /// the offset of such a pattern.
-    Around(Regex, usize),
-    /// A pattern at this offset looks around itself, and something stands around it.
-    Inside(usize),
-}
-
-impl Regular {
-    /// One that is made of others.
-    fn of<'a>(regex: Regex, parts: impl IntoIterator<Item = &'a Self>) -> Self {
-        let mut whole = Self {
-            regex,
-            expansion: 1,
-            depth: 1,
-            weight: 1,
-            context: Context::Free,
-        };
-        for part in parts {
-            if let Context::Around(_, offset) | Context::Inside(offset) = part.context {
-                whole.context = Context::Inside(offset);
-            }
-            whole.expansion = whole.expansion.max(part.expansion);
-            whole.depth = whole.depth.max(part.depth + 1);
-            whole.weight = whole.weight.saturating_add(part.weight);
-        }
-        whole
-    }
-
-    /// The texts in which it matches somewhere.
-    fn somewhere(&self) -> Regex {
-        match &self.context {
-            Context::Around(somewhere, _) => somewhere.clone(),
-            _ => Regex::concat(vec![any_text(), self.regex.clone(), any_text()]),
-        }
-    }
-
-    /// What the context of a choice between others is.
-    fn choice(parts: &[&Self]) -> Option<Context> {
-        let mut around = None;
-        for part in parts {
-            match part.context {
-                Context::Free => {}
-                Context::Around(_, offset) => around = Some(offset),
-                Context::Inside(_) => return None,
-            }
-        }
-        let somewhere = || Regex::alt(parts.iter().map(|part| part.somewhere()).collect());
-        around.map(|offset| Context::Around(somewhere(), offset))
-    }
-}
+use crate::tuning::{LOWER_ALL, LOWER_ONE, MAX_REGULAR_NESTING, REPEATED_WEIGHT};
 
 enum Lowered {
     Regular(Regular),
@@ -115,8 +38,8 @@ struct Lowering<'a> {
     values: Vec<Option<Lowered>>,
     /// Whether the node that is lowered must be regular.
     operand: bool,
-    /// How much may still be looked at to find terminals that match nothing.
-    look: usize,
+    /// Finds terminals that match nothing.
+    checks: EmptinessChecks,
     patterns: Patterns,
     /// Each with its offset.
     warnings: Vec<(usize, Diagnostic)>,
@@ -147,7 +70,7 @@ pub(in crate::syntax) fn lower(
             "E-GRAMMAR-START",
             format!("there is no rule {start:?} to start from"),
         )
-        .at(Place::in_text(text, 0));
+        .at(SourceLocation::in_text(text, 0));
         let near = near_names(start, positions.keys().copied());
         return Err(error.with_hint(match ast.rules.first() {
             Some(first) => format!("{near}; the start rule is chosen by start={:?}", first.name),
@@ -159,7 +82,7 @@ pub(in crate::syntax) fn lower(
         let Rule { name, offset, .. } = &ast.rules[rule];
         let message = format!("the rule {name:?} has the name of a grammar that is given");
         return Err(Error::grammar("E-GRAMMAR-DUPLICATE", message)
-            .at(Place::in_text(text, *offset))
+            .at(SourceLocation::in_text(text, *offset))
             .with_hint("give one of the two another name"));
     }
     let order = operands::order(text, ast, &positions)?;
@@ -179,7 +102,7 @@ pub(in crate::syntax) fn lower(
         positions,
         values,
         operand: false,
-        look: LOOK_IN_ALL,
+        checks: EmptinessChecks::new(LOWER_ONE, LOWER_ALL),
         patterns: Patterns::new(limits),
         warnings: Vec::new(),
     };
@@ -202,51 +125,8 @@ pub(in crate::syntax) fn lower(
     }
     let grammar = lowering.builder.finish(start_rule, Report::default());
     let found = (grammar, lowering.warnings);
-    let grammar = findings::check(text, ast, start_position, &lowering.positions, found)?;
+    let grammar = checks::check(text, ast, start_position, &lowering.positions, found)?;
     Ok(grammar.joining(lowering.embedded.values()))
-}
-
-/// Advice with the names that are most like `name`.
-fn near_names<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> String {
-    let mut near: Vec<(usize, &str)> = names
-        // Rules of a front end's own have names that no source can write.
-        .filter(|other| !other.contains(' '))
-        .map(|other| (distance(name, other), other))
-        .collect();
-    near.sort_unstable();
-    let close: Vec<&str> = near
-        .iter()
-        .take(3)
-        .filter(|(distance, other)| *distance <= 1 + name.len().max(other.len()) / 2)
-        .map(|&(_, other)| other)
-        .collect();
-    match (close.is_empty(), near.is_empty()) {
-        (false, _) => format!("is one of these meant: {}?", close.join(", ")),
-        (true, false) => {
-            let some: Vec<&str> = near.iter().take(5).map(|&(_, other)| other).collect();
-            format!(
-                "rules are: {}{}",
-                some.join(", "),
-                if near.len() > 5 { ", …" } else { "" }
-            )
-        }
-        (true, true) => "the grammar has no rules".to_owned(),
-    }
-}
-
-/// Edits between two names, looking at their first 32 characters.
-fn distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().take(32).collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (at, l) in left.chars().take(32).enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], at + 1);
-        for (column, &r) in right.iter().enumerate() {
-            let change = diagonal + usize::from(l != r);
-            diagonal = row[column + 1];
-            row[column + 1] = change.min(row[column] + 1).min(diagonal + 1);
-        }
-    }
-    row[right.len()]
 }
 
 impl Lowering<'_> {
@@ -269,7 +149,7 @@ impl Lowering<'_> {
                 // It stands here once more.
                 let fuel = &mut self.patterns.fuel;
                 fuel.spend(named.regex.weight() as usize / 8)
-                    .map_err(|error| error.at(Place::in_text(self.text, offset)))?;
+                    .map_err(|error| error.at(SourceLocation::in_text(self.text, offset)))?;
                 Ok(Lowered::Regular(named))
             }
             _ => self.node(node, offset),
@@ -278,14 +158,14 @@ impl Lowering<'_> {
 
     /// Names multiply what they stand for, and nest it.
     fn check(&self, regular: &Regular, offset: usize) -> Result<(), Error> {
-        let place = || Place::in_text(self.text, offset);
+        let place = || SourceLocation::in_text(self.text, offset);
         if regular.weight > self.limits.compile_fuel {
             let (given, allowed) = (regular.weight, self.limits.compile_fuel);
             let error = Error::limit("E-LIMIT-FUEL", "compile_fuel", given, allowed);
             return Err(error.at(place()));
         }
-        if regular.depth > DEPTH {
-            let (given, allowed) = (regular.depth as u64, DEPTH as u64);
+        if regular.depth > MAX_REGULAR_NESTING {
+            let (given, allowed) = (regular.depth as u64, MAX_REGULAR_NESTING as u64);
             let error = Error::limit("E-LIMIT-GRAMMAR-NESTING", "grammar_nesting", given, allowed);
             return Err(error.at(place()));
         }
@@ -322,7 +202,7 @@ impl Lowering<'_> {
                 let given: usize = pieces.iter().map(Vec::len).sum();
                 let limit = ("E-LIMIT-REGEX-BYTES", "regex_bytes");
                 Error::check_limit(limit, given, self.limits.regex_bytes)
-                    .map_err(|error| error.at(Place::in_text(self.text, offset)))?;
+                    .map_err(|error| error.at(SourceLocation::in_text(self.text, offset)))?;
                 // One optional whole: alternatives would be taken apart.
                 leaf(Regex::repeat(runs(pieces), 0, Some(1)))
             }
@@ -397,20 +277,16 @@ impl Lowering<'_> {
     fn undefined(&self, name: &str, offset: usize) -> Error {
         let names = self.positions.keys().chain(self.given.keys());
         Error::grammar("E-GRAMMAR-UNDEFINED", format!("there is no rule {name:?}"))
-            .at(Place::in_text(self.text, offset))
+            .at(SourceLocation::in_text(self.text, offset))
             .with_hint(near_names(name, names.copied()))
     }
 
     /// Whether it is certain that what an operator makes of its operands matches nothing, and no operand said so.
     fn is_nothing(&mut self, made: &Regex, of: &[NodeId]) -> bool {
-        let mut fuel = LOOK.min(self.look);
-        let given = fuel;
-        let nothing = automaton::is_nothing(made, &mut fuel)
+        self.checks.is_nothing(made)
             && !of.iter().any(|&id| {
                 matches!(self.value(id), Lowered::Regular(part) if is_visibly_nothing(&part.regex))
-            });
-        self.look -= given - fuel;
-        nothing
+            })
     }
 
     fn nothing(&self, offset: usize) -> Error {
@@ -418,7 +294,7 @@ impl Lowering<'_> {
             "E-GRAMMAR-NOTHING",
             "this terminal matches no string at all",
         )
-        .at(Place::in_text(self.text, offset))
+        .at(SourceLocation::in_text(self.text, offset))
         .with_hint("where that is meant, write nothing!")
     }
 
@@ -437,7 +313,7 @@ impl Lowering<'_> {
                 "E-REGEX-UNSUPPORTED",
                 "this pattern looks around itself, and is a part of what is excluded",
             )
-            .at(Place::in_text(self.text, offset))
+            .at(SourceLocation::in_text(self.text, offset))
             .with_hint(
                 "exclude it by itself or as an alternative, or do without ^ $ \\b and look-around",
             ));
@@ -450,7 +326,7 @@ impl Lowering<'_> {
             "E-GRAMMAR-EXCEPT",
             "what is excluded matches the empty string, which every text contains",
         )
-        .at(Place::in_text(self.text, offset))
+        .at(SourceLocation::in_text(self.text, offset))
         .with_hint("exclude what has one byte or more"))
     }
 
@@ -461,11 +337,11 @@ impl Lowering<'_> {
                 "a pattern is a string, in which \\\\ is one backslash: for a backslash itself write \\\\\\\\",
             );
         }
-        let offset = match error.place() {
-            Some(&Place::Text { offset, .. }) => offset,
+        let offset = match error.location() {
+            Some(&SourceLocation::Text { offset, .. }) => offset,
             _ => 0,
         };
-        error.at(Place::in_text(self.text, pattern.source(offset)))
+        error.at(SourceLocation::in_text(self.text, pattern.source(offset)))
     }
 
     fn regular(&self, id: NodeId) -> Result<&Regular, Error> {
@@ -474,7 +350,7 @@ impl Lowering<'_> {
             Lowered::Expr(_) => {
                 let offset = self.ast.nodes[id.0 as usize].1;
                 Err(Error::grammar("E-GRAMMAR-IRREGULAR", "this operand must be regular")
-                    .at(Place::in_text(self.text, offset))
+                    .at(SourceLocation::in_text(self.text, offset))
                     .with_hint("strings, patterns, builtins, groups and rules of them are; markers, tokens, captures and recursion are not"))
             }
         }
@@ -564,7 +440,7 @@ impl Lowering<'_> {
             Some(Lowered::Expr(_)) => return Ok(self.repeated_expr(inner, min, max, separator)),
         };
         // What stands around separators is written twice.
-        if between.is_some() && !self.operand && regular.weight > TWICE {
+        if between.is_some() && !self.operand && regular.weight > u64::from(REPEATED_WEIGHT) {
             return Ok(self.repeated_expr(inner, min, max, separator));
         }
         let regex = &regular.regex;
@@ -581,7 +457,7 @@ impl Lowering<'_> {
                 product,
                 allowed,
             )
-            .at(Place::in_text(self.text, offset)));
+            .at(SourceLocation::in_text(self.text, offset)));
         }
         let repeated = match between {
             None => simple_repeat(regex, min, max),
@@ -625,77 +501,4 @@ impl Lowering<'_> {
             separator,
         }))
     }
-}
-
-/// A repetition; repetitions of repetitions by `?`, `*` and `+` do not nest.
-fn simple_repeat(regex: &Regex, min: u32, max: Option<u32>) -> Regex {
-    if (min, max) == (1, Some(1)) {
-        return regex.clone();
-    }
-    if max == Some(0) {
-        return Regex::empty();
-    }
-    if let Regex::Repeat {
-        inner,
-        min: inner_min @ 0..=1,
-        max: inner_max @ (None | Some(1)),
-    } = regex
-        && min <= 1
-        && matches!(max, None | Some(1))
-    {
-        return Regex::Repeat {
-            inner: inner.clone(),
-            min: min * inner_min,
-            max: if max == Some(1) { *inner_max } else { None },
-        };
-    }
-    Regex::repeat(regex.clone(), min, max)
-}
-
-fn apply(function: Function, operand: &Regular) -> Regex {
-    let not = |regex: Regex| Regex::Not(regex.into());
-    let and = |left, right| Regex::And([left, right].into());
-    let regex = operand.regex.clone();
-    let more = |unit: Regex| Regex::repeat(unit, 1, None);
-    match function {
-        Function::Complement => not(regex),
-        Function::Not => and(any_text(), not(regex)),
-        Function::Except => and(any_text(), not(operand.somewhere())),
-        Function::Shortest => {
-            let longer = Regex::concat(vec![regex.clone(), more(Regex::Class(ByteSet::FULL))]);
-            and(regex, not(longer))
-        }
-        Function::Until => {
-            let matched = match &operand.context {
-                Context::Around(somewhere, _) => somewhere.clone(),
-                _ => Regex::concat(vec![any_text(), regex]),
-            };
-            let longer = Regex::concat(vec![matched.clone(), more(utf8_character())]);
-            and(matched, not(longer))
-        }
-    }
-}
-
-/// The product of nested counted repetitions.
-fn expansion(regex: &Regex) -> u64 {
-    // (node, product of the bounds around it)
-    let mut work = vec![(regex, 1u64)];
-    let mut most = 1;
-    while let Some((node, product)) = work.pop() {
-        most = most.max(product);
-        match node {
-            Regex::Concat(parts) | Regex::Alt(parts) | Regex::And(parts) => {
-                work.extend(parts.iter().map(|part| (part, product)));
-            }
-            Regex::Not(inner) => work.push((inner, product)),
-            Regex::Repeat { inner, min, max } => {
-                work.push((
-                    inner,
-                    product.saturating_mul(u64::from(max.unwrap_or(*min).max(1))),
-                ));
-            }
-            Regex::Nothing | Regex::Class(_) | Regex::Literal(_) => {}
-        }
-    }
-    most
 }

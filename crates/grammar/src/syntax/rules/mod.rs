@@ -1,12 +1,14 @@
 //! What the languages of rules share: the tree that a source becomes, the groups it is read in, and its lowering.
 
 mod ast;
+mod checks;
 mod classes;
 mod cursor;
-mod findings;
 mod groups;
 mod lower;
 mod operands;
+mod regular;
+mod suggest;
 
 pub(super) use ast::{Ast, Constant, Function, Node, NodeId, Pattern, Rule, duplicate};
 pub(super) use classes::class_around;

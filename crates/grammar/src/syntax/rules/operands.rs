@@ -2,13 +2,13 @@
 //! says, so that rule comes first; it must not contain itself.
 
 use super::ast::{Ast, Node, NodeId};
-use crate::error::{Error, Place};
+use crate::error::{Error, SourceLocation};
 use crate::maps::SeededIndexMap;
 
 /// The position of each rule in [`Ast::rules`], by its name.
 pub(super) type Positions<'a> = SeededIndexMap<&'a str, usize>;
 
-/// Nodes, each behind those that it is made of.
+/// Nodes, each after those that it is made of.
 pub(super) struct Order {
     pub(super) nodes: Vec<NodeId>,
     /// By node: whether it is a name that stands for what its rule says.
@@ -49,7 +49,7 @@ pub(super) fn order(text: &str, ast: &Ast, positions: &Positions<'_>) -> Result<
             }
             marks[at] = Mark::Open;
             work.push((id, true));
-            for child in children(node) {
+            for child in node.children() {
                 work.push((child, false));
             }
             if let Some(body) = replaced[at].then(|| body(ast, positions, node)).flatten() {
@@ -72,7 +72,7 @@ fn recursive(text: &str, offset: usize) -> Error {
         "E-GRAMMAR-IRREGULAR",
         "this operand must be regular, and its rule contains itself",
     )
-    .at(Place::in_text(text, offset))
+    .at(SourceLocation::in_text(text, offset))
     .with_hint("rules that stand in operands of & and ~ and of builtins cannot be recursive")
 }
 
@@ -81,19 +81,6 @@ enum Mark {
     New,
     Open,
     Done,
-}
-
-/// What a node is made of.
-pub(super) fn children(node: &Node) -> impl Iterator<Item = NodeId> + '_ {
-    let (parts, last): (&[NodeId], Option<NodeId>) = match node {
-        Node::Function(_, inner) | Node::Capture(_, inner) => (std::slice::from_ref(inner), None),
-        Node::Seq(parts) | Node::And(parts) | Node::Alt(parts) => (parts, None),
-        Node::Repeat {
-            inner, separator, ..
-        } => (std::slice::from_ref(inner), *separator),
-        _ => (&[], None),
-    };
-    parts.iter().copied().chain(last)
 }
 
 /// The rule that a name names.
@@ -116,7 +103,7 @@ fn operands(ast: &Ast, positions: &Positions<'_>) -> (Vec<bool>, Vec<bool>) {
     let mut work: Vec<NodeId> = Vec::new();
     for (node, _) in &ast.nodes {
         if matches!(node, Node::Function(..) | Node::And(_)) {
-            work.extend(children(node));
+            work.extend(node.children());
         }
     }
     while let Some(id) = work.pop() {
@@ -125,7 +112,7 @@ fn operands(ast: &Ast, positions: &Positions<'_>) -> (Vec<bool>, Vec<bool>) {
             continue;
         }
         let node = &ast.nodes[at].0;
-        work.extend(children(node));
+        work.extend(node.children());
         if ast.rules_as_operands
             && let Some(body) = body(ast, positions, node)
         {

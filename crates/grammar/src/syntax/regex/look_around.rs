@@ -1,6 +1,6 @@
 //! Look-around as groups of special names, so that `regex-syntax`, which has none, reads the pattern around it and in it.
 
-use super::context::Side;
+use super::branch::Side;
 
 /// What a group's name says.
 #[derive(Debug, Clone, Copy)]

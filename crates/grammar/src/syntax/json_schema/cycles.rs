@@ -1,7 +1,7 @@
-//! Subschemas that apply to a value because they apply to it.
+//! Subschemas that apply themselves to the same value.
 //!
 //! `properties`, `items` and their like go to a part of the value, so that recursion through them ends with it. `$ref`,
-//! `allOf`, `anyOf`, `oneOf`, `not`, `if` and dependencies stay with the value: a circle of them alone never ends, and JSON
+//! `allOf`, `anyOf`, `oneOf`, `not`, `if` and dependencies stay with the value: a cycle of them alone never ends, and JSON
 //! Schema (2020-12 core, 9.4.1) gives it no meaning.
 
 use super::keywords::LocationId;
@@ -14,15 +14,15 @@ enum State {
     Unknown,
     /// It is being looked at.
     Open,
-    /// It is in no circle.
+    /// It is in no cycle.
     Fine,
 }
 
 /// What is known of each subschema, by its number.
 #[derive(Debug, Default)]
-pub(super) struct Circles(Vec<State>);
+pub(super) struct Cycles(Vec<State>);
 
-impl Circles {
+impl Cycles {
     fn get(&self, id: LocationId) -> State {
         self.0.get(id.0 as usize).copied().unwrap_or_default()
     }
@@ -35,7 +35,7 @@ impl Circles {
         self.0[at] = state;
     }
 
-    /// A circle that a subschema leads into, in order; empty where there is none. `applied` tells the subschemas that one
+    /// A cycle that a subschema leads into, in order; empty where there is none. `applied` tells the subschemas that one
     /// applies to the same value, the one to be looked at first at the end.
     pub(super) fn find(
         &mut self,

@@ -1,4 +1,5 @@
-//! Graphs as lists of edges, and the circles in them. Nothing here recurses.
+//! Graphs as lists of edges, and their strongly connected components (Tarjan, Depth-first search and linear graph
+//! algorithms, 1972). Nothing here recurses.
 
 /// A list of numbers for each of some numbers, side by side in one piece of memory.
 pub(in crate::ir) struct Lists {
@@ -37,18 +38,18 @@ impl Lists {
     }
 }
 
-/// For each node, the number of the circle of edges that it lies on.
-pub(in crate::ir) fn circles(edges: &Lists) -> Vec<Option<u32>> {
+/// For each node, the number of the cycle of edges that it lies on.
+pub(in crate::ir) fn cyclic(edges: &Lists) -> Vec<Option<u32>> {
     let components = components(edges);
     let mut sizes: Vec<u32> = vec![0; edges.len()];
     for &component in &components {
         sizes[component as usize] += 1;
     }
-    let on_circle =
+    let on_cycle =
         |node: u32, component: u32| sizes[component as usize] > 1 || edges.of(node).contains(&node);
     let nodes = (0..).zip(&components);
     nodes
-        .map(|(node, &component)| on_circle(node, component).then_some(component))
+        .map(|(node, &component)| on_cycle(node, component).then_some(component))
         .collect()
 }
 
@@ -97,5 +98,9 @@ pub(in crate::ir) fn components(edges: &Lists) -> Vec<u32> {
             }
         }
     }
+    debug_assert!(
+        open.is_empty() && component.iter().all(|&of| of < next_component),
+        "every node is in a component"
+    );
     component
 }

@@ -1,9 +1,9 @@
-//! What is said about a grammar that could be read: used rules that can never write anything are
-//! errors; those that nothing uses, circles of rules and a start without an end are warnings.
+//! Checks of a grammar that was read. A rule that is used and can never write anything is an error; unused rules, rules that
+//! derive themselves and a start without an end are warnings.
 
 use super::ast::Ast;
 use super::operands::{self, Positions};
-use crate::error::{Diagnostic, Error, Place, Places};
+use crate::error::{Diagnostic, Error, Locator, SourceLocation};
 use crate::ir::{Grammar, RuleId};
 
 /// Looks at the rules of a grammar; its warnings are those of the source, with what is found here. Each has its offset.
@@ -29,7 +29,7 @@ pub(super) fn check(
             "every alternative leads back to it before a byte is written; add one that does not";
         if ast.refuses_stuck_rules && !is_unused[rule.0 as usize] {
             return Err(Error::grammar("E-GRAMMAR-UNPRODUCTIVE", message)
-                .at(Place::in_text(text, offset(rule)))
+                .at(SourceLocation::in_text(text, offset(rule)))
                 .with_hint(hint));
         }
         let warning = Diagnostic::new("W-GRAMMAR-UNPRODUCTIVE", message).with_hint(hint);
@@ -49,7 +49,7 @@ pub(super) fn check(
             Diagnostic::new("W-GRAMMAR-UNUSED", message).with_hint(hint),
         ));
     }
-    for rule in findings.circles {
+    for rule in findings.cycles {
         let message = format!("the rule {:?} may stand for itself alone", name(rule));
         let hint = "the same text then has endlessly many derivations; drop the alternative that adds nothing";
         warnings.push((
@@ -58,14 +58,14 @@ pub(super) fn check(
         ));
     }
     warnings.sort_by_key(|&(offset, _)| offset);
-    let mut places = Places::new(text);
+    let mut places = Locator::new(text);
     let warnings = warnings
         .into_iter()
         .map(|(offset, warning)| warning.at(places.at(offset)));
     Ok(grammar.with_warnings(warnings.collect()))
 }
 
-/// The name that the source gave a rule; those that a reader made have more behind a blank.
+/// The name that the source gave a rule; those that a reader made have more after a space.
 fn source_name(name: &str) -> &str {
     name.split(' ').next().unwrap_or(name)
 }
@@ -81,7 +81,7 @@ fn unused(ast: &Ast, start: usize, positions: &Positions<'_>) -> Vec<RuleId> {
             continue;
         }
         let node = &ast.nodes[id.0 as usize].0;
-        work.extend(operands::children(node));
+        work.extend(node.children());
         if let Some(position) = operands::position(positions, node) {
             used[position] = true;
             work.push(ast.rules[position].body);

@@ -1,5 +1,5 @@
-//! What a pattern asks for before it is lowered, paid for and checked: counts multiply, classes of Unicode have hundreds of
-//! ranges, and to ignore case in one is to look at each of its characters.
+//! The cost of a pattern, paid for before it is lowered: counts multiply, classes of Unicode have hundreds of ranges, and to
+//! ignore case in one is to look at each of its characters.
 
 use regex_syntax::ast::{
     Ast, ClassBracketed, ClassPerl, ClassPerlKind, ClassSet, ClassSetItem, Flag, Flags, GroupKind,
@@ -8,6 +8,7 @@ use regex_syntax::ast::{
 
 use crate::error::Error;
 use crate::limits::{Fuel, Limits};
+use crate::tuning::{FOLDED_PER_UNIT, JOINED_PER_UNIT};
 
 /// Characters and ranges of a class, more rather than less.
 #[derive(Debug, Clone, Copy, Default)]
@@ -23,10 +24,6 @@ const PROPERTY: Size = Size {
     characters: 145_000,
     ranges: 760,
 };
-/// Characters that are looked at for one unit.
-const FOLDED: usize = 16;
-/// Ranges that are put together for one unit.
-const JOINED: usize = 4;
 
 impl Size {
     fn with(self, other: Self) -> Self {
@@ -38,7 +35,7 @@ impl Size {
 
     /// What it is to ignore case in it.
     fn folded(self) -> usize {
-        self.characters / FOLDED
+        self.characters / FOLDED_PER_UNIT
     }
 
     fn negated(self, is_negated: bool) -> Self {
@@ -79,9 +76,9 @@ pub(super) fn pay(ast: &mut Ast, limits: &Limits, fuel: &mut Fuel) -> Result<(),
             Ast::ClassUnicode(class) => {
                 let folded = if ignores_case { PROPERTY.folded() } else { 0 };
                 let all = PROPERTY.negated(class.negated);
-                folded + all.ranges / JOINED
+                folded + all.ranges / JOINED_PER_UNIT
             }
-            Ast::ClassPerl(class) => perl(class).ranges / JOINED,
+            Ast::ClassPerl(class) => perl(class).ranges / JOINED_PER_UNIT,
             Ast::ClassBracketed(class) => {
                 if is_everything(class) {
                     class.kind = ClassSet::Item(ClassSetItem::Empty(class.span));
@@ -89,7 +86,7 @@ pub(super) fn pay(ast: &mut Ast, limits: &Limits, fuel: &mut Fuel) -> Result<(),
                 }
                 let mut units = 0;
                 let size = bracketed(class, ignores_case, &mut units);
-                units + size.ranges / JOINED
+                units + size.ranges / JOINED_PER_UNIT
             }
             _ => 0,
         };
@@ -143,7 +140,7 @@ fn counted(kind: &RepetitionKind, rounds: u64, limits: &Limits) -> Result<u64, E
     Ok(product)
 }
 
-/// Whether case is ignored behind some flags.
+/// Whether case is ignored after some flags.
 fn flagged(flags: &Flags, before: bool) -> bool {
     flags.flag_state(Flag::CaseInsensitive).unwrap_or(before)
 }
@@ -201,7 +198,7 @@ fn set(kind: &ClassSet, ignores_case: bool, units: &mut usize) -> Size {
                 }
                 size
             });
-            *units += (sides[0].ranges + sides[1].ranges) / JOINED;
+            *units += (sides[0].ranges + sides[1].ranges) / JOINED_PER_UNIT;
             sides[0].with(sides[1])
         }
     }
@@ -231,7 +228,7 @@ fn item(one: &ClassSetItem, ignores_case: bool, units: &mut usize) -> Size {
             if ignores_case {
                 *units += PROPERTY.folded();
             }
-            *units += PROPERTY.ranges / JOINED;
+            *units += PROPERTY.ranges / JOINED_PER_UNIT;
             PROPERTY.negated(class.negated)
         }
         ClassSetItem::Perl(class) => perl(class),

@@ -4,7 +4,7 @@
 use syntagma_grammar::ir::Grammar;
 use syntagma_grammar::syntax::regex::Dialect;
 use syntagma_grammar::syntax::{ebnf, gbnf, json_schema, regex};
-use syntagma_grammar::{Diagnostic, Error, Limits, Place, print};
+use syntagma_grammar::{Diagnostic, Error, Limits, SourceLocation, print};
 
 fn rust(pattern: &str) -> Result<Grammar, Error> {
     regex::parse(pattern, Dialect::Rust, &Limits::default()).map(Grammar::from_regex)
@@ -27,7 +27,7 @@ fn code(result: Result<Grammar, Error>) -> &'static str {
     let Err(error) = result else {
         panic!("an error is wanted");
     };
-    assert!(error.place().is_some(), "no place: {error}");
+    assert!(error.location().is_some(), "no place: {error}");
     error.code()
 }
 
@@ -84,18 +84,24 @@ fn conditions_in_repetitions_in_repetitions() {
 #[test]
 fn texts_that_are_compared_with_patterns() {
     let long = "ab".repeat(25_000);
-    for pattern in [
-        "^(a|b)*c",
-        "^(?:a|ab|b){0,1000000}c$",
-        "^(?!.*(.*a)).*(?!c)$",
+    // Where derivatives stay small, the comparison is linear; counts grow with the text, and look-around is an intersection.
+    for (pattern, is_cheap) in [
+        ("^(a|b)*c", true),
+        ("^(?!.*(.*a)).*(?!c)$", false),
+        ("^(?:a|ab|b){0,1000000}c$", false),
     ] {
         let text =
             format!(r#"{{"properties":{{"x":{{"pattern":"{pattern}","enum":["{long}"]}}}}}}"#);
-        let Err(error) = schema(&text) else {
-            panic!("{pattern}: an answer");
+        let error = match schema(&text) {
+            Ok(_) => {
+                assert!(is_cheap, "{pattern}: an answer");
+                continue;
+            }
+            Err(error) => error,
         };
+        assert!(!is_cheap, "{pattern}: {error}");
         assert_eq!(error.code(), "E-LIMIT-FUEL", "{error}");
-        let Some(Place::Pointer(pointer)) = error.place() else {
+        let Some(SourceLocation::Pointer(pointer)) = error.location() else {
             panic!("no place: {error}");
         };
         assert_eq!(pointer, "/properties/x/pattern");
@@ -111,8 +117,8 @@ fn many_items_that_may_be_empty() {
         list(50_000, " ", |_| "\"a\"?".into())
     ));
     assert!(grammar.is_ok());
-    let circle = rules("start ::= x? x y? ; x ::= \"\" | start ; y ::= \"y\" ;").unwrap();
-    let warned: Vec<&str> = circle.warnings().iter().map(Diagnostic::code).collect();
+    let cycle = rules("start ::= x? x y? ; x ::= \"\" | start ; y ::= \"y\" ;").unwrap();
+    let warned: Vec<&str> = cycle.warnings().iter().map(Diagnostic::code).collect();
     assert_eq!(warned, ["W-GRAMMAR-CYCLE"]);
     let chain = list(30_000, "\n", |at| format!("x{} ::= x{at} ;", at + 1));
     let all = list(30_000, " ", |at| format!("x{at}"));
@@ -127,19 +133,19 @@ fn warnings_know_their_places() {
     let grammar = rules(&format!("start ::= \"a\" ;\n{unused}")).unwrap();
     assert_eq!(grammar.warnings().len(), 20_000);
     for (at, warning) in grammar.warnings().iter().enumerate() {
-        let Some(Place::Text {
+        let Some(SourceLocation::Text {
             line,
             column,
             excerpt,
             ..
-        }) = warning.place()
+        }) = warning.location()
         else {
             panic!("no place: {warning}");
         };
         assert_eq!(*line, 2 + at.div_ceil(3));
         let shown = excerpt.lines().next().unwrap_or_default();
-        let behind: String = shown.chars().skip(1 + column).collect();
-        assert!(behind.starts_with(&format!("r{at} ")), "{excerpt}");
+        let after: String = shown.chars().skip(1 + column).collect();
+        assert!(after.starts_with(&format!("r{at} ")), "{excerpt}");
     }
 }
 
@@ -169,8 +175,8 @@ fn limits_of_patterns_have_places() {
         let Err(error) = result else {
             panic!("an error is wanted");
         };
-        match error.place() {
-            Some(Place::Text { offset, .. }) => (error.code(), *offset),
+        match error.location() {
+            Some(SourceLocation::Text { offset, .. }) => (error.code(), *offset),
             other => panic!("{other:?}: {error}"),
         }
     };
