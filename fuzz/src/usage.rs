@@ -5,8 +5,8 @@ use std::time::Duration;
 /// Processor time of this thread, where the system tells it; else the time of day.
 #[must_use]
 pub fn processor_time() -> Duration {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanoseconds = told.and_then(|text| text.split_whitespace().next()?.parse().ok());
+    let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = statistics.and_then(|text| text.split_whitespace().next()?.parse().ok());
     nanoseconds.map_or_else(
         || std::time::UNIX_EPOCH.elapsed().unwrap_or_default(),
         Duration::from_nanos,

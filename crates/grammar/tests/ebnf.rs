@@ -367,7 +367,7 @@ fn other_grammars_by_name() {
                 r#"start ::= "a" | "b" | rest ; rest ::= "c" start ; odd ::= "d" ;"#,
             )),
         ),
-        ("list", Arc::new(widened.placed("/list"))),
+        ("list", Arc::new(widened.with_pointer_prefix("/list"))),
         (
             "unused",
             Arc::new(json_schema::parse(schema, &options, &limits).unwrap()),

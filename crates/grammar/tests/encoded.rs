@@ -85,7 +85,7 @@ fn every_warning_is_read_back() {
 #[test]
 fn the_structure_is_without_what_is_said() {
     let grammar = of_all_kinds();
-    let placed = grammar.clone().placed("/there");
+    let placed = grammar.clone().with_pointer_prefix("/there");
     assert_ne!(placed.to_bytes(), grammar.to_bytes());
     assert_eq!(placed.structure(), grammar.structure());
     let other = Grammar::from_marker("other");

@@ -254,7 +254,9 @@ impl Grammar {
     }
 
     fn placed(&self, place: &str) -> Self {
-        Self(Arc::new(ir::Grammar::clone(&self.0).placed(place)))
+        Self(Arc::new(
+            ir::Grammar::clone(&self.0).with_pointer_prefix(place),
+        ))
     }
 
     fn report_pointers(&self) -> Vec<(String, String)> {

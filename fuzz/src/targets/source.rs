@@ -15,7 +15,7 @@ pub(super) fn number(of: impl std::hash::Hash) -> u64 {
 }
 
 /// What an error says, without what is particular to the input; checks what every error promises.
-pub(super) fn told(source: &str, error: &Error, languages_of_rules: bool) -> Vec<u64> {
+pub(super) fn error_features(source: &str, error: &Error, languages_of_rules: bool) -> Vec<u64> {
     assert!(
         error.code().starts_with("E-") && !error.message().is_empty(),
         "{error:?}"
@@ -71,7 +71,7 @@ fn read(
             }
             explore(grammar)
         }
-        Err(error) => told(&source, &error, rules),
+        Err(error) => error_features(&source, &error, rules),
     }
 }
 

@@ -6,7 +6,7 @@ use syntagma_engine::{Error, GrammarMatcher};
 use syntagma_grammar::{Limits, syntax::ebnf};
 
 use super::grammar::{VOCABULARY, allowed, compile, mask};
-use super::source::{number, told};
+use super::source::{error_features, number};
 
 /// Input as a list of choices.
 struct Choices<'i>(std::slice::Iter<'i, u8>);
@@ -93,7 +93,7 @@ pub(super) fn run(input: &[u8]) -> Vec<u64> {
     let text = grammar(&mut choices);
     let grammar = match ebnf::parse(&text, "start", &Limits::default()) {
         Ok(grammar) => Arc::new(grammar),
-        Err(error) => return told(&text, &error, true),
+        Err(error) => return error_features(&text, &error, true),
     };
     let mut features = Vec::new();
     let compiled = match compile(&grammar) {

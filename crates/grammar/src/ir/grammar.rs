@@ -274,11 +274,11 @@ impl Grammar {
         &self.report
     }
 
-    /// The same grammar as part of a larger source: what is not enforced stands under `place`.
+    /// The same grammar as part of a larger source: the pointers of what is not enforced begin with `prefix`.
     #[must_use]
-    pub fn placed(mut self, place: &str) -> Self {
+    pub fn with_pointer_prefix(mut self, prefix: &str) -> Self {
         for (pointer, _) in &mut self.report.pointers {
-            pointer.insert_str(0, place);
+            pointer.insert_str(0, prefix);
         }
         self
     }

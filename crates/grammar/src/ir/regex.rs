@@ -301,20 +301,20 @@ pub(in crate::ir) struct Joined {
     width: u32,
     open: bool,
     logical: bool,
-    nullable: Held,
-    nothing: Held,
-    wordless: Held,
+    nullable: AllAny,
+    nothing: AllAny,
+    wordless: AllAny,
 }
 
 /// Whether something holds of all, and of any.
 #[derive(Debug, Clone, Copy)]
-struct Held {
+struct AllAny {
     all: bool,
     any: bool,
 }
 
-impl Held {
-    const NONE_ASKED: Self = Self {
+impl AllAny {
+    const NEUTRAL: Self = Self {
         all: true,
         any: false,
     };
@@ -333,9 +333,9 @@ impl Default for Joined {
             width: 0,
             open: false,
             logical: false,
-            nullable: Held::NONE_ASKED,
-            nothing: Held::NONE_ASKED,
-            wordless: Held::NONE_ASKED,
+            nullable: AllAny::NEUTRAL,
+            nothing: AllAny::NEUTRAL,
+            wordless: AllAny::NEUTRAL,
         }
     }
 }

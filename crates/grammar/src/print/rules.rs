@@ -67,12 +67,12 @@ pub(super) fn written<'g, N: Notation<'g>>(
             extra: String::new(),
             blocks: SeededMap::default(),
             terminals,
-            is_wiser: false,
+            found_empty: false,
         };
         match printer.all() {
             Ok(text) => return Ok((text, printer.notation)),
             // What needs a terminal that turned out to be empty is left out.
-            Err(_) if printer.is_wiser => (fuel, terminals) = (printer.fuel, printer.terminals),
+            Err(_) if printer.found_empty => (fuel, terminals) = (printer.fuel, printer.terminals),
             Err(error) => return Err(error),
         }
     }
@@ -101,7 +101,7 @@ struct Printer<'g, N> {
     /// Knows which terminals are empty.
     terminals: Terminals,
     /// Whether a terminal turned out to be empty of which that was not known.
-    is_wiser: bool,
+    found_empty: bool,
 }
 
 impl<'g, N: Notation<'g>> Printer<'g, N> {
@@ -449,7 +449,7 @@ impl<'g, N: Notation<'g>> Printer<'g, N> {
                 Failure::NotUtf8 => "bytes that are no text".to_owned(),
             })?;
         if states.iter().all(|state| !state.accepting) {
-            self.is_wiser |= self.terminals.note_nothing(regex);
+            self.found_empty |= self.terminals.note_nothing(regex);
             return Err("a language without any text".to_owned());
         }
         let names: Vec<String> = states.iter().map(|_| self.names.fresh("text")).collect();

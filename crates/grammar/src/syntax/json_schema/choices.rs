@@ -65,15 +65,15 @@ impl Lowering<'_> {
         };
         self.spend(branches.len())?;
         let mut seen = SeededSet::default();
-        let mut ways = Vec::with_capacity(branches.len());
+        let mut possible = Vec::with_capacity(branches.len());
         for (_, branch) in branches {
             let simple = self.schemas.without_idle_negations(&branch)?;
             let branch = simple.unwrap_or(branch);
             if seen.insert(branch.clone()) {
-                ways.push(branch);
+                possible.push(branch);
             }
         }
-        Ok(ways)
+        Ok(possible)
     }
 
     /// Whether a branch holds because all that it asks is asked anyway.
@@ -108,10 +108,10 @@ impl Lowering<'_> {
         subsets: bool,
     ) -> Result<Vec<Branch>, Error> {
         let mut branches = Vec::new();
-        for way in choice.ways(subsets) {
-            let chosen = self.schemas.chosen(conjunction, choice, &way)?;
+        for selection in choice.selections(subsets) {
+            let chosen = self.schemas.chosen(conjunction, choice, &selection)?;
             if !self.schemas.impossible(&chosen)? {
-                branches.push((way[0], chosen));
+                branches.push((selection[0], chosen));
             }
         }
         Ok(branches)

@@ -44,13 +44,13 @@ impl Lowering<'_> {
         let start = self.counted((0, vec![0; contains.len()]), &mut rules, &mut work);
         while let Some(((at, counts), rule)) = work.pop() {
             self.spend(1)?;
-            let mut ways = Vec::new();
+            let mut alternatives = Vec::new();
             let enough = counts
                 .iter()
                 .zip(contains)
                 .all(|(count, one)| *count >= one.min);
             if at >= min && enough {
-                ways.push(self.end(place, at == 0));
+                alternatives.push(self.end(place, at == 0));
             }
             if max.is_none_or(|max| at < max) {
                 let item = prefix.get(at as usize).unwrap_or(rest).clone();
@@ -64,13 +64,13 @@ impl Lowering<'_> {
                     };
                     let parts = [self.value(&item, place)?, self.builder.reference(then)];
                     let parts: ExprIds = before.into_iter().chain(parts).collect();
-                    ways.push(self.builder.seq(parts));
+                    alternatives.push(self.builder.seq(parts));
                 }
             }
-            let body = if ways.is_empty() {
+            let body = if alternatives.is_empty() {
                 self.nothing()
             } else {
-                self.builder.alt(ways)
+                self.builder.alt(alternatives)
             };
             self.builder.define(rule, body);
         }
@@ -101,7 +101,7 @@ impl Lowering<'_> {
         counts: &[u64],
         contains: &[Contains],
     ) -> Result<Vec<(Conjunction, Vec<u64>)>, Error> {
-        let mut ways = vec![(item, counts.to_vec())];
+        let mut alternatives = vec![(item, counts.to_vec())];
         for (which, one) in contains.iter().enumerate() {
             if at < one.from || (one.max.is_none() && counts[which] >= one.min) {
                 continue;
@@ -114,7 +114,7 @@ impl Lowering<'_> {
                 None
             };
             let mut next = Vec::new();
-            for (item, counts) in ways {
+            for (item, counts) in alternatives {
                 if one.max.is_none_or(|max| counts[which] < max) {
                     let mut more = counts.clone();
                     more[which] += 1;
@@ -126,12 +126,12 @@ impl Lowering<'_> {
                 };
                 next.push((left, counts));
             }
-            ways = next;
+            alternatives = next;
         }
-        let mut possible = Vec::with_capacity(ways.len());
-        for way in ways {
-            if !self.schemas.impossible(&way.0)? {
-                possible.push(way);
+        let mut possible = Vec::with_capacity(alternatives.len());
+        for alternative in alternatives {
+            if !self.schemas.impossible(&alternative.0)? {
+                possible.push(alternative);
             }
         }
         Ok(possible)

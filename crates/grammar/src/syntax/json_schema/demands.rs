@@ -75,7 +75,7 @@ pub(super) struct Open {
 
 impl Open {
     /// The branches, one or several together, of which one must hold; `subsets`: it matters which of them hold at once.
-    pub(super) fn ways(&self, subsets: bool) -> Vec<SmallVec<[LocationId; 1]>> {
+    pub(super) fn selections(&self, subsets: bool) -> Vec<SmallVec<[LocationId; 1]>> {
         let branches = &self.choice.branches;
         if !subsets || self.choice.holds != Holds::Any || branches.len() > MAX_SUBSET_BRANCHES {
             return branches.iter().map(|&branch| smallvec![branch]).collect();

@@ -35,11 +35,11 @@ impl Lowering<'_> {
             return Ok(Some(self.nothing()));
         }
         let spelled = |same: &Vec<Value>| {
-            let ways = same.iter().map(|value| self.spelling.value(value, inside));
-            Regex::alt(ways.collect())
+            let edges = same.iter().map(|value| self.spelling.value(value, inside));
+            Regex::alt(edges.collect())
         };
         let words: Vec<Regex> = values.iter().map(spelled).collect();
-        if ways(u64::from(count), u64::from(max)) > MAX_DISTINCT_EDGES {
+        if edges(u64::from(count), u64::from(max)) > MAX_DISTINCT_EDGES {
             if sets(u64::from(count), u64::from(min)) > MAX_DISTINCT_SETS {
                 return Ok(None);
             }
@@ -56,9 +56,9 @@ impl Lowering<'_> {
         while let Some(written) = work.pop() {
             self.spend(1)?;
             let length = written.count_ones();
-            let mut ways = Vec::new();
+            let mut edges = Vec::new();
             if length >= min {
-                ways.push(self.end(place, length == 0));
+                edges.push(self.end(place, length == 0));
             }
             for (at, &item) in items.iter().enumerate() {
                 if written >> at & 1 == 1 || length >= max {
@@ -74,9 +74,9 @@ impl Lowering<'_> {
                 let rest = self.builder.reference(rest);
                 let before = if length > 0 { Some(comma) } else { lead };
                 let parts: ExprIds = before.into_iter().chain([item, rest]).collect();
-                ways.push(self.builder.seq(parts));
+                edges.push(self.builder.seq(parts));
             }
-            let body = self.builder.alt(ways);
+            let body = self.builder.alt(edges);
             self.builder.define(rules[&written], body);
         }
         Ok(Some(self.builder.reference(start)))
@@ -166,7 +166,7 @@ fn sets(values: u64, size: u64) -> u64 {
 }
 
 /// How many transitions there are: for each set of values already written, each value that is not in it.
-fn ways(values: u64, max: u64) -> u64 {
+fn edges(values: u64, max: u64) -> u64 {
     let mut sets = 1u64;
     let mut all = 0u64;
     for written in 0..max {

@@ -99,7 +99,7 @@ impl Schemas<'_> {
         let mut seen: IdSet<LocationId> = IdSet::default();
         let mut work = vec![conjunction.members[owner]];
         while let Some(id) = work.pop() {
-            self.work(1 + conjunction.members.len() / MEMBERS_CHECKED_PER_UNIT)?;
+            self.spend(1 + conjunction.members.len() / MEMBERS_CHECKED_PER_UNIT)?;
             // Nothing is evaluated by what must not hold.
             if self.locations.get(id).negates.is_some() || !seen.insert(id) {
                 continue;
@@ -114,7 +114,7 @@ impl Schemas<'_> {
                 let mut any = false;
                 for &branch in choice.branches.iter() {
                     let inside = self.conjunction([branch])?;
-                    self.work(inside.size())?;
+                    self.spend(inside.size())?;
                     if inside.members.iter().all(|member| present.contains(member)) {
                         any = true;
                         work.push(branch);

@@ -36,7 +36,7 @@ pub(super) struct Lowering<'d> {
     negative: SeededMap<Rc<str>, usize>,
     negative_rules: usize,
     /// Transitions from member to member, in objects in any order.
-    pub(super) ways: u64,
+    pub(super) member_edges: u64,
     /// Transitions from digit to digit, in multiples.
     pub(super) digits: usize,
 }
@@ -66,7 +66,7 @@ impl<'d> Lowering<'d> {
             keys: SeededIndexMap::default(),
             negative: SeededMap::default(),
             negative_rules: 0,
-            ways: 0,
+            member_edges: 0,
             digits: 0,
         })
     }
@@ -85,14 +85,14 @@ impl<'d> Lowering<'d> {
                 break;
             }
             let body = self.body(&conjunction, place);
-            let body = body.map_err(|error| self.placed(error, &conjunction))?;
+            let body = body.map_err(|error| self.located(error, &conjunction))?;
             self.builder.define(rule, body);
         }
         Ok(start)
     }
 
     /// An error without a place, at the subschema at which it arose.
-    fn placed(&self, error: Error, conjunction: &Conjunction) -> Error {
+    fn located(&self, error: Error, conjunction: &Conjunction) -> Error {
         match conjunction.members.first() {
             Some(&id) if error.location().is_none() => {
                 error.at(SourceLocation::Pointer(self.schemas.pointer(id)))
@@ -221,10 +221,10 @@ impl<'d> Lowering<'d> {
             return self.values(&demands, values, place);
         }
         if !demands.choices.is_empty() {
-            let ways = self.alternatives(conjunction, &demands)?;
-            let mut parts = Vec::with_capacity(ways.len());
-            for way in ways {
-                let rule = self.rule(&way, place);
+            let alternatives = self.alternatives(conjunction, &demands)?;
+            let mut parts = Vec::with_capacity(alternatives.len());
+            for alternative in alternatives {
+                let rule = self.rule(&alternative, place);
                 parts.push(self.builder.reference(rule));
             }
             return Ok(if parts.is_empty() {

@@ -202,20 +202,20 @@ impl Lowering<'_> {
             }
             return memory;
         }
-        let ways = |kept: u64| {
+        let edges = |kept: u64| {
             let sets = 1u64.checked_shl(kept as u32).unwrap_or(u64::MAX);
             sets.saturating_mul((cap + 1) * has)
                 .saturating_mul(listed + 1)
         };
         // Where many objects were written, the next ones get less.
-        let most = (MAX_ALL_MEMBER_EDGES.saturating_sub(self.ways) / 8)
+        let most = (MAX_ALL_MEMBER_EDGES.saturating_sub(self.member_edges) / 8)
             .clamp(MIN_MEMBER_EDGES, MAX_MEMBER_EDGES);
-        let all = ways(listed) <= most;
+        let all = edges(listed) <= most;
         let mut room = (0..=required)
             .rev()
-            .find(|&kept| ways(kept) <= most)
+            .find(|&kept| edges(kept) <= most)
             .unwrap_or(0);
-        self.ways += ways(if all { listed } else { room });
+        self.member_edges += edges(if all { listed } else { room });
         if !all && room < required {
             self.blame(
                 demands,

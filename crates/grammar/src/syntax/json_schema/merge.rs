@@ -43,7 +43,7 @@ impl Schemas<'_> {
             }
         }
         while let Some((start, done)) = work.pop() {
-            self.work(1)?;
+            self.spend(1)?;
             if done {
                 members.push(start);
                 continue;
@@ -76,7 +76,7 @@ impl Schemas<'_> {
         left: &Conjunction,
         right: &Conjunction,
     ) -> Result<Conjunction, Error> {
-        self.work(left.size() + right.size())?;
+        self.spend(left.size() + right.size())?;
         Ok(left.joined(right))
     }
 
@@ -159,7 +159,7 @@ impl Schemas<'_> {
 
     fn merged(&mut self, conjunction: &Conjunction) -> Result<Demands, Error> {
         // All that is demanded is put together from the members.
-        self.work(UNITS_PER_MERGE + 4 * conjunction.members.len())?;
+        self.spend(UNITS_PER_MERGE + 4 * conjunction.members.len())?;
         let mut all = Demands {
             types: Types::ALL,
             values: None,
@@ -189,7 +189,7 @@ impl Schemas<'_> {
         for &id in &conjunction.members {
             let member = self.keywords(id)?;
             all.types = all.types.and(member.types);
-            self.work(member.copied())?;
+            self.spend(member.copied())?;
             all.values = match (all.values.take(), &member.values) {
                 (Some(values), Some(others)) => Some(self.common(values, others)?),
                 (values, others) => values.or_else(|| others.clone()),
@@ -241,7 +241,7 @@ impl Schemas<'_> {
         let listed = Listed::of(others);
         let mut common = Vec::new();
         for value in values {
-            self.work(1 + listed.compared(&value) / COMPARISONS_PER_UNIT)?;
+            self.spend(1 + listed.compared(&value) / COMPARISONS_PER_UNIT)?;
             if listed.has(&value) {
                 common.push(value);
             }
@@ -253,7 +253,7 @@ impl Schemas<'_> {
     pub(super) fn property(&mut self, demands: &Demands, name: &str) -> Result<Conjunction, Error> {
         let scopes = demands.unevaluated.iter().map(|one| 1 + one.scope.len());
         let asked = demands.members.len().min(LINEAR_MEMBERS) + scopes.sum::<usize>();
-        self.work(
+        self.spend(
             asked.saturating_mul(PROPERTY_LOOKUP + name.len() / NAME_BYTES_PER_MEMBER)
                 / MEMBERS_COPIED_PER_UNIT,
         )?;
@@ -311,7 +311,7 @@ impl Schemas<'_> {
             .unevaluated_items
             .iter()
             .map(|one| 1 + one.scope.len());
-        self.work((demands.members.len() + scopes.sum::<usize>()) / MEMBERS_COPIED_PER_UNIT)?;
+        self.spend((demands.members.len() + scopes.sum::<usize>()) / MEMBERS_COPIED_PER_UNIT)?;
         let mut parts: Vec<LocationId> = demands
             .members
             .iter()

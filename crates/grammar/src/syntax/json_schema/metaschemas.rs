@@ -99,13 +99,13 @@ impl Bundled {
     /// references to it.
     pub(super) fn in_document(
         &self,
-        told: Vec<(String, String)>,
+        reported: Vec<(String, String)>,
         fuel: &mut Fuel,
     ) -> Result<Vec<(String, String)>, Error> {
         let mut placed = Vec::new();
         // By version, once somebody asks.
         let mut known: Vec<Option<Vec<String>>> = vec![None; self.added.len()];
-        for (pointer, reason) in told {
+        for (pointer, reason) in reported {
             let version = self.added.iter().position(|(at, _)| {
                 pointer
                     .strip_prefix(at.as_str())

@@ -115,8 +115,8 @@ fn grammar(bundled: &Bundled, options: &Options, limits: &Limits) -> Result<Gram
         };
         read = lowering.schemas.read;
     };
-    let told = lowering.schemas.told()?;
-    let pointers = bundled.in_document(told, &mut lowering.schemas.read.fuel)?;
+    let reported = lowering.schemas.reported()?;
+    let pointers = bundled.in_document(reported, &mut lowering.schemas.read.fuel)?;
     if !options.allow_widened && !pointers.is_empty() {
         let message = format!(
             "{} keyword(s) of the schema cannot be enforced",

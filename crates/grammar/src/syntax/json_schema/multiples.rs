@@ -320,8 +320,8 @@ impl Lowering<'_> {
     fn automaton(&mut self, reader: &Reader, signs: &[bool]) -> Result<Option<Vec<ExprId>>, Error> {
         let mut states: Vec<State> = signs.iter().map(|&sign| reader.start(sign)).collect();
         let mut numbers: IdMap<State, usize> = states.iter().cloned().zip(0..).collect();
-        let mut ways: Vec<Vec<(usize, ByteSet)>> = Vec::new();
-        while let Some(state) = states.get(ways.len()).cloned() {
+        let mut edges: Vec<Vec<(usize, ByteSet)>> = Vec::new();
+        while let Some(state) = states.get(edges.len()).cloned() {
             self.spend(UNITS_PER_MULTIPLE_STATE + 11 * state.compared.len() / MARKS_PER_UNIT)?;
             if states.len() > MAX_MULTIPLE_STATES || self.digits > MAX_MULTIPLE_EDGES {
                 return Ok(None);
@@ -341,12 +341,12 @@ impl Lowering<'_> {
                 }
             }
             self.digits += own.len();
-            ways.push(own);
+            edges.push(own);
         }
         let ends: Vec<bool> = states.iter().map(|state| reader.accepts(state)).collect();
-        let live = live(&ways, &ends);
+        let live = live(&edges, &ends);
         let rules: Vec<RuleId> = states.iter().map(|_| self.fresh("digits")).collect();
-        for (at, own) in ways.iter().enumerate() {
+        for (at, own) in edges.iter().enumerate() {
             let mut parts = Vec::with_capacity(own.len() + 1);
             for &(to, set) in own.iter().filter(|&&(to, _)| live[to]) {
                 let byte = self.builder.regex(Regex::Class(set));
@@ -367,9 +367,9 @@ impl Lowering<'_> {
 }
 
 /// From which states one that ends can be reached.
-fn live(ways: &[Vec<(usize, ByteSet)>], ends: &[bool]) -> Vec<bool> {
-    let mut before: Vec<Vec<usize>> = vec![Vec::new(); ways.len()];
-    for (from, own) in ways.iter().enumerate() {
+fn live(edges: &[Vec<(usize, ByteSet)>], ends: &[bool]) -> Vec<bool> {
+    let mut before: Vec<Vec<usize>> = vec![Vec::new(); edges.len()];
+    for (from, own) in edges.iter().enumerate() {
         for &(to, _) in own {
             before[to].push(from);
         }

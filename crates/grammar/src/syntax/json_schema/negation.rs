@@ -21,18 +21,18 @@ impl Schemas<'_> {
             ));
         }
         let keywords = self.keywords(id)?;
-        let mut ways = match self.ways_to_fail(&keywords, pointer) {
-            Ok(ways) if ways.len() <= MAX_NEGATION_ALTERNATIVES => ways,
+        let mut alternatives = match self.failing_alternatives(&keywords, pointer) {
+            Ok(alternatives) if alternatives.len() <= MAX_NEGATION_ALTERNATIVES => alternatives,
             Ok(_) => return Ok(unknown(pointer, "its negation has too many alternatives")),
             Err(reason) => return Ok(unknown(pointer, reason)),
         };
-        Ok(match ways.len() {
+        Ok(match alternatives.len() {
             0 => Keywords::never(),
-            1 => ways.remove(0),
+            1 => alternatives.remove(0),
             _ => {
-                let branches = ways
+                let branches = alternatives
                     .into_iter()
-                    .map(|way| self.locations.made_by_negation(pointer, way))
+                    .map(|alternative| self.locations.made_by_negation(pointer, alternative))
                     .collect();
                 let choice = Choice {
                     branches,
@@ -48,7 +48,7 @@ impl Schemas<'_> {
     }
 
     /// The ways in which keywords may fail, or what of them cannot be negated.
-    fn ways_to_fail(
+    fn failing_alternatives(
         &mut self,
         keywords: &Keywords,
         pointer: &Rc<str>,
@@ -62,26 +62,26 @@ impl Schemas<'_> {
         if keywords.unevaluated.is_some() || keywords.unevaluated_items.is_some() {
             return Err("the negation of unevaluated items or properties cannot be expressed");
         }
-        let mut ways: Vec<Keywords> = Vec::new();
+        let mut alternatives: Vec<Keywords> = Vec::new();
         if keywords.types != Types::ALL {
-            ways.push(Keywords::of_type(Types::ALL.without(keywords.types)));
+            alternatives.push(Keywords::of_type(Types::ALL.without(keywords.types)));
         }
         if let Some(values) = &keywords.values {
-            ways.push(self.none_of(values, pointer));
+            alternatives.push(self.none_of(values, pointer));
         }
         if !keywords.excluded.is_empty() {
-            ways.push(Keywords {
+            alternatives.push(Keywords {
                 values: Some(keywords.excluded.clone()),
                 ..Keywords::default()
             });
         }
-        strings(keywords, &mut ways);
-        numbers(keywords, &mut ways);
-        self.arrays(keywords, pointer, &mut ways);
-        self.objects(keywords, pointer, &mut ways)?;
+        strings(keywords, &mut alternatives);
+        numbers(keywords, &mut alternatives);
+        self.arrays(keywords, pointer, &mut alternatives);
+        self.objects(keywords, pointer, &mut alternatives)?;
         for &include in &keywords.includes {
             let negation = self.locations.negation(include, pointer);
-            ways.push(including(vec![negation]));
+            alternatives.push(including(vec![negation]));
         }
         for choice in &keywords.choices {
             // None of the branches holds, or too many.
@@ -89,19 +89,19 @@ impl Schemas<'_> {
                 .branches
                 .iter()
                 .map(|&branch| self.locations.negation(branch, pointer));
-            ways.push(including(fail.collect()));
+            alternatives.push(including(fail.collect()));
             if choice.holds == Holds::One {
                 if choice.branches.len() > MAX_EXCLUSIVE_BRANCHES {
                     return Err("the negation of a oneOf with so many branches");
                 }
                 for (at, &left) in choice.branches.iter().enumerate() {
                     for &right in &choice.branches[at + 1..] {
-                        ways.push(including(vec![left, right]));
+                        alternatives.push(including(vec![left, right]));
                     }
                 }
             }
         }
-        Ok(ways)
+        Ok(alternatives)
     }
 
     /// Everything but these values.
@@ -153,16 +153,16 @@ impl Schemas<'_> {
     }
 
     /// Adds how an array may fail.
-    fn arrays(&mut self, keywords: &Keywords, pointer: &Rc<str>, ways: &mut Vec<Keywords>) {
+    fn arrays(&mut self, keywords: &Keywords, pointer: &Rc<str>, alternatives: &mut Vec<Keywords>) {
         let array = || Keywords::of_type(Types::ARRAY);
         if keywords.min_items > 0 {
-            ways.push(Keywords {
+            alternatives.push(Keywords {
                 max_items: Some(keywords.min_items - 1),
                 ..array()
             });
         }
         if let Some(max) = keywords.max_items {
-            ways.push(Keywords {
+            alternatives.push(Keywords {
                 min_items: max.saturating_add(1),
                 ..array()
             });
@@ -174,7 +174,7 @@ impl Schemas<'_> {
         for (at, &item) in keywords.prefix.iter().enumerate() {
             let mut prefix = anything(self, at);
             prefix.push(self.locations.negation(item, pointer));
-            ways.push(Keywords {
+            alternatives.push(Keywords {
                 prefix,
                 min_items: at as u64 + 1,
                 ..array()
@@ -188,14 +188,14 @@ impl Schemas<'_> {
                 max: None,
                 pointer: Rc::clone(pointer),
             };
-            ways.push(Keywords {
+            alternatives.push(Keywords {
                 contains: vec![contains],
                 ..array()
             });
         }
         for contains in &keywords.contains {
             if contains.min == 1 {
-                ways.push(Keywords {
+                alternatives.push(Keywords {
                     prefix: anything(self, contains.from),
                     rest: Some(self.locations.negation(contains.schema, pointer)),
                     ..array()
@@ -210,10 +210,10 @@ impl Schemas<'_> {
                 ..array()
             };
             if contains.min > 1 {
-                ways.push(counted(0, Some(contains.min - 1)));
+                alternatives.push(counted(0, Some(contains.min - 1)));
             }
             if let Some(max) = contains.max {
-                ways.push(counted(max.saturating_add(1), None));
+                alternatives.push(counted(max.saturating_add(1), None));
             }
         }
     }
@@ -223,19 +223,19 @@ impl Schemas<'_> {
         &mut self,
         keywords: &Keywords,
         pointer: &Rc<str>,
-        ways: &mut Vec<Keywords>,
+        alternatives: &mut Vec<Keywords>,
     ) -> Result<(), &'static str> {
         let object = || Keywords::of_type(Types::OBJECT);
         for name in &keywords.required {
             let never = self.locations.made(pointer, Keywords::never());
-            ways.push(Keywords {
+            alternatives.push(Keywords {
                 properties: vec![(name.clone(), never)].into(),
                 ..object()
             });
         }
         for (name, schema) in &keywords.properties {
             let negation = self.locations.negation(*schema, pointer);
-            ways.push(Keywords {
+            alternatives.push(Keywords {
                 required: vec![name.clone()],
                 properties: vec![(name.clone(), negation)].into(),
                 ..object()
@@ -278,7 +278,7 @@ impl Schemas<'_> {
                 ..one(free)
             });
         }
-        ways.extend(has.into_iter().map(|has| Keywords {
+        alternatives.extend(has.into_iter().map(|has| Keywords {
             has: vec![Rc::new(has)],
             ..object()
         }));
@@ -286,13 +286,13 @@ impl Schemas<'_> {
             return Err("it is negated twice");
         }
         if keywords.min_properties > 0 {
-            ways.push(Keywords {
+            alternatives.push(Keywords {
                 max_properties: Some(keywords.min_properties - 1),
                 ..object()
             });
         }
         if let Some(max) = keywords.max_properties {
-            ways.push(Keywords {
+            alternatives.push(Keywords {
                 min_properties: max.saturating_add(1),
                 ..object()
             });
@@ -316,16 +316,16 @@ fn including(includes: Vec<LocationId>) -> Keywords {
     }
 }
 
-fn strings(keywords: &Keywords, ways: &mut Vec<Keywords>) {
+fn strings(keywords: &Keywords, alternatives: &mut Vec<Keywords>) {
     let string = || Keywords::of_type(Types::STRING);
     if keywords.min_length > 0 {
-        ways.push(Keywords {
+        alternatives.push(Keywords {
             max_length: Some(keywords.min_length - 1),
             ..string()
         });
     }
     if let Some(max) = keywords.max_length {
-        ways.push(Keywords {
+        alternatives.push(Keywords {
             min_length: max.saturating_add(1),
             ..string()
         });
@@ -335,20 +335,20 @@ fn strings(keywords: &Keywords, ways: &mut Vec<Keywords>) {
             negated: !pattern.negated,
             ..pattern.clone()
         };
-        ways.push(Keywords {
+        alternatives.push(Keywords {
             patterns: vec![pattern],
             ..string()
         });
     }
 }
 
-fn numbers(keywords: &Keywords, ways: &mut Vec<Keywords>) {
+fn numbers(keywords: &Keywords, alternatives: &mut Vec<Keywords>) {
     for multiple in &keywords.multiples {
         let multiple = Multiple {
             negated: !multiple.negated,
             ..multiple.clone()
         };
-        ways.push(Keywords {
+        alternatives.push(Keywords {
             multiples: vec![multiple],
             ..Keywords::of_type(Types::NUMBER)
         });
@@ -360,13 +360,13 @@ fn numbers(keywords: &Keywords, ways: &mut Vec<Keywords>) {
         })
     };
     if let Some(bound) = &keywords.minimum {
-        ways.push(Keywords {
+        alternatives.push(Keywords {
             maximum: flipped(bound),
             ..Keywords::of_type(Types::NUMBER)
         });
     }
     if let Some(bound) = &keywords.maximum {
-        ways.push(Keywords {
+        alternatives.push(Keywords {
             minimum: flipped(bound),
             ..Keywords::of_type(Types::NUMBER)
         });

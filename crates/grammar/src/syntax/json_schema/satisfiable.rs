@@ -37,7 +37,7 @@ impl Schemas<'_> {
         if depth == 0 || conjunction.members.is_empty() {
             return Ok(false);
         }
-        self.work(conjunction.size())?;
+        self.spend(conjunction.size())?;
         if let Some(&known) = self.impossible.get(conjunction) {
             return Ok(known);
         }
@@ -78,7 +78,7 @@ impl Schemas<'_> {
         for &id in &conjunction.members {
             if let Some(positive) = self.locations.get(id).negates {
                 let positive = self.single(positive)?;
-                self.work(conjunction.members.len() / MEMBERS_COMPARED_PER_UNIT)?;
+                self.spend(conjunction.members.len() / MEMBERS_COMPARED_PER_UNIT)?;
                 let mut members = positive.members.iter();
                 if members.all(|member| conjunction.members.contains(member)) {
                     return Ok(true);
@@ -90,7 +90,7 @@ impl Schemas<'_> {
 
     fn look_impossible(&mut self, conjunction: &Conjunction, depth: u32) -> Result<bool, Error> {
         self.questions += 1;
-        self.work(UNITS_PER_QUESTION + conjunction.members.len())?;
+        self.spend(UNITS_PER_QUESTION + conjunction.members.len())?;
         // What shares no type needs no further look.
         let mut types = Types::ALL;
         for &id in &conjunction.members {
@@ -206,7 +206,7 @@ impl Schemas<'_> {
         let mut evaluation = None;
         for &owner in &conjunction.members {
             let member = self.keywords(owner)?;
-            self.work(member.choices.len() / CHOICES_PER_UNIT)?;
+            self.spend(member.choices.len() / CHOICES_PER_UNIT)?;
             for (index, choice) in member.choices.iter().enumerate() {
                 let index = index as u16;
                 if choice.branches.len() > MAX_QUESTION_BRANCHES
@@ -224,8 +224,8 @@ impl Schemas<'_> {
                     choice: choice.clone(),
                 };
                 let mut alive = false;
-                for way in choice.ways(subsets) {
-                    let chosen = self.chosen(conjunction, &choice, &way)?;
+                for selection in choice.selections(subsets) {
+                    let chosen = self.chosen(conjunction, &choice, &selection)?;
                     if !self.impossible_within(&chosen, depth.saturating_sub(CHOICE_DEPTH))? {
                         alive = true;
                         break;

@@ -98,15 +98,15 @@ impl<'d> Schemas<'d> {
     }
 
     /// What is not enforced, at every subschema that says so.
-    pub(super) fn told(&mut self) -> Result<Vec<(String, String)>, Error> {
-        let mut told = std::mem::take(&mut self.report);
-        if told.is_empty() {
+    pub(super) fn reported(&mut self) -> Result<Vec<(String, String)>, Error> {
+        let mut reported = std::mem::take(&mut self.report);
+        if reported.is_empty() {
             return Ok(Vec::new());
         }
         let fuel = &mut self.read.fuel;
         let twins = self.locations.twins(fuel)?;
         let mut next = 0;
-        while let Some((pointer, reason)) = told.get_index(next).cloned() {
+        while let Some((pointer, reason)) = reported.get_index(next).cloned() {
             next += 1;
             pay_for_beginnings(&pointer, fuel)?;
             // Above the keyword itself, whose own place may be that of a subschema.
@@ -117,15 +117,15 @@ impl<'d> Schemas<'d> {
                 for other in others {
                     let other = format!("{other}{}", &pointer[end..]);
                     pay_for_pointers(2 * other.len() + reason.len(), fuel)?;
-                    told.insert((other, reason.clone()));
+                    reported.insert((other, reason.clone()));
                 }
             }
         }
-        Ok(told.into_iter().collect())
+        Ok(reported.into_iter().collect())
     }
 
     /// Pays for steps of reading: visited subschemas, compared and copied parts.
-    pub(super) fn work(&mut self, steps: usize) -> Result<(), Error> {
+    pub(super) fn spend(&mut self, steps: usize) -> Result<(), Error> {
         self.read.fuel.spend(steps)
     }
 
@@ -176,7 +176,7 @@ impl<'d> Schemas<'d> {
                 .at(SourceLocation::Pointer(self.pointer(id))));
             }
         }
-        self.work(UNITS_PER_SUBSCHEMA + self.locations.len() - known)?;
+        self.spend(UNITS_PER_SUBSCHEMA + self.locations.len() - known)?;
         let keywords = Rc::new(keywords);
         self.locations.set_keywords(id, Rc::clone(&keywords));
         Ok(keywords)
@@ -212,7 +212,7 @@ impl<'d> Schemas<'d> {
         let branches = keywords.choices.iter().flat_map(|choice| &*choice.branches);
         let mut applied: Vec<_> = keywords.includes.iter().chain(branches).copied().collect();
         applied.reverse();
-        self.work(applied.len())?;
+        self.spend(applied.len())?;
         Ok(applied)
     }
 

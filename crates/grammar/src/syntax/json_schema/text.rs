@@ -356,11 +356,11 @@ fn holding(mark: &str) -> Regex {
     let all = Regex::repeat(Regex::Class(ByteSet::range(0, 0xFF)), 0, None);
     let bytes = mark.as_bytes();
     let early = (1..bytes.len()).filter(|&at| bytes.starts_with(&bytes[at..]));
-    let mut ways: Vec<Regex> = early
+    let mut alternatives: Vec<Regex> = early
         .map(|at| Regex::concat(vec![all.clone(), Regex::literal(&bytes[..at])]))
         .collect();
-    ways.push(Regex::concat(vec![all.clone(), Regex::literal(bytes), all]));
-    Regex::alt(ways)
+    alternatives.push(Regex::concat(vec![all.clone(), Regex::literal(bytes), all]));
+    Regex::alt(alternatives)
 }
 
 /// Whether a mark stands somewhere in a word. What describes the inside of a string has none.

@@ -29,7 +29,7 @@ impl Schemas<'_> {
             return Ok(None);
         }
         let demands = self.demands(conjunction)?;
-        self.work(demands.values.as_ref().map_or(0, Vec::len))?;
+        self.spend(demands.values.as_ref().map_or(0, Vec::len))?;
         let listed = |values: &Vec<Value>| values.iter().any(|other| equal(other, value));
         if demands
             .values
@@ -57,7 +57,7 @@ impl Schemas<'_> {
         value: &Value,
         depth: u32,
     ) -> Result<Option<bool>, Error> {
-        self.work(UNITS_PER_QUESTION + demands.excluded.len() + demands.choices.len())?;
+        self.spend(UNITS_PER_QUESTION + demands.excluded.len() + demands.choices.len())?;
         if !demands.types.has(Types::of(value))
             || demands.excluded.iter().any(|other| equal(other, value))
         {
@@ -155,7 +155,7 @@ impl Schemas<'_> {
         }
         for member in &demands.members {
             if member.unique.is_some() {
-                self.work(items.len().saturating_mul(items.len()))?;
+                self.spend(items.len().saturating_mul(items.len()))?;
             }
             let repeated = || {
                 (1..items.len()).any(|at| items[..at].iter().any(|other| equal(other, &items[at])))

@@ -529,7 +529,7 @@ impl<'s> Parser<'s> {
             SourceLocation::Text { line, column, .. } => format!("%json@{line}:{column}"),
             SourceLocation::Pointer(pointer) => pointer,
         };
-        Ok(Node::Grammar(Arc::new(grammar.placed(&place))))
+        Ok(Node::Grammar(Arc::new(grammar.with_pointer_prefix(&place))))
     }
 
     /// `n` or `m..n`

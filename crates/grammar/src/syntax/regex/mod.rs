@@ -159,16 +159,16 @@ impl<'p> Source<'p> {
                 })
             }
             Dialect::Ecma => {
-                let told = |failure: ecma_syntax::Failure| {
+                let located = |failure: ecma_syntax::Failure| {
                     Error::grammar(failure.code, failure.message)
                         .at(SourceLocation::in_text(given, failure.offset))
                 };
-                let translated = ecma::translate(given, names).map_err(told)?;
+                let translated = ecma::translate(given, names).map_err(located)?;
                 Ok(Self {
                     given,
                     text: translated.text,
                     offsets: translated.offsets,
-                    unsupported: translated.unsupported.map(told),
+                    unsupported: translated.unsupported.map(located),
                 })
             }
         }
