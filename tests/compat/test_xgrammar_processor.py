@@ -85,7 +85,7 @@ def test_what_is_no_grammar_or_no_batch_is_refused() -> None:
     for wrong in ([], [compiled, 3], None):
         with pytest.raises(xgr.exception.WrongValueError):
             xgr.hf.LogitsProcessor(wrong)  # type: ignore[arg-type]
-    with pytest.raises(xgr.exception.WrongValueError, match="2 grammars for a batch of 3 x 2"):
+    with pytest.raises(xgr.exception.WrongValueError, match="3 x 2 tokens cannot be divided among 2 grammars"):
         step(xgr.hf.LogitsProcessor([compiled] * 2), [b""] * 3)
     with pytest.raises(xgr.exception.WrongTypeError, match="list"):
         xgr.hf.LogitsProcessor(compiled)([[1]], np.zeros((1, 257), np.float32))

@@ -69,7 +69,7 @@ def test_named_templates(tmp_path: Path) -> None:
     with pytest.raises(TemplateError) as raised:
         ChatTemplate.from_pretrained(folder, "other")
     assert raised.value.code == "E-TEMPLATE-LOAD"
-    assert raised.value.hint == "there are: default, rag, tool_use"
+    assert raised.value.hint == "its templates: default, rag, tool_use"
 
 
 def test_files_win_over_the_configuration(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_gguf(tmp_path: Path) -> None:
     assert ChatTemplate.from_gguf(path, "tool_use").render(USER) == "tools <unk>"
     with pytest.raises(TemplateError) as raised:
         ChatTemplate.from_gguf(path, "rag")
-    assert raised.value.hint == "there are: default, tool_use"
+    assert raised.value.hint == "its templates: default, tool_use"
 
 
 def test_gguf_without_a_template_or_damaged(tmp_path: Path) -> None:

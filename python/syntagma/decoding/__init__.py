@@ -1,4 +1,4 @@
-"""Which tokens may come next: vocabularies, compilers, matchers, bitmasks, and the interface of what generates."""
+"""Decides which tokens may come next: vocabularies, compilers, matchers, bitmasks; and the interfaces of engines."""
 
 from __future__ import annotations
 

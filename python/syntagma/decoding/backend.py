@@ -1,6 +1,6 @@
-"""The one interface of whatever generates tokens: it takes token ids and returns logits.
+"""The interface of engines that compute logits: token ids in, logits out.
 
-Encoding, sampling, masking and parsing happen outside: a backend computes. `syntagma.generation` drives it.
+Encoding, sampling, masking and parsing happen outside of a backend. `syntagma.generation` drives it.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from syntagma.decoding.tokenizer_info import TokenizerInfo
 __all__ = ["Backend", "Batch", "BatchBackend", "Logits", "ScoringBackend", "Session"]
 
 Logits: TypeAlias = NDArray[np.float32]
-"""float32, shape [vocab_size]: one logit per token id; the receiver may write into it"""
+"""float32, shape [vocab_size]: one logit per token id. The caller may overwrite it."""
 
 
 class Session(Protocol):
-    """One sequence being generated, with its cache. Not shared between threads.
+    """One sequence that is being generated, with its cache. Not safe for several threads.
 
-    A class that inherits from it need not have `extend`.
+    A class that inherits from it need not define `extend`.
     """
 
     def prefill(self, token_ids: Sequence[int]) -> Logits:
@@ -42,7 +42,7 @@ class Session(Protocol):
         ...
 
     def extend(self, token_ids: Sequence[int]) -> Logits:
-        """Append tokens, at least one, and return the logits after the last: in one pass where the model can.
+        """Append at least one token and return the logits after the last, in one pass if the model can.
 
         Raises:
             ModelError: `E-MODEL-CONTEXT`, the context is full.
@@ -53,14 +53,14 @@ class Session(Protocol):
 
 
 class Batch(Protocol):
-    """Sequences that are computed together, each known by a number that its owner chose. Used by one thread at a time.
+    """Sequences that are computed together. The caller identifies each by a number. For one thread at a time.
 
-    A call that raises leaves every sequence as it was.
+    A call that raises leaves every sequence unchanged.
     """
 
     @property
     def tokens_at_once(self) -> int:
-        """Tokens of all sequences together that one pass reads in hardly more time than one token of each."""
+        """Total tokens that one pass can read in about the same time as one token of each sequence."""
         ...
 
     @property
@@ -77,7 +77,7 @@ class Batch(Protocol):
         ...
 
     def prefill(self, token_ids: Mapping[int, Sequence[int]]) -> Sequence[Logits]:
-        """Begin sequences: read their prompts, at least one token each, and return the logits after them, in order.
+        """Begin sequences: read their prompts, at least one token each, and return the logits after each, in order.
 
         Where parts of a prompt were read, its rest is given.
 
@@ -87,7 +87,7 @@ class Batch(Protocol):
         ...
 
     def extend(self, token_ids: Mapping[int, Sequence[int]]) -> Sequence[Logits]:
-        """Append tokens, at least one to each sequence that is named, in one pass; the logits after the last of each.
+        """Append at least one token to each given sequence, in one pass, and return the logits after the last of each.
 
         Raises:
             ModelError: `E-MODEL-CONTEXT`, a context is full.
@@ -95,29 +95,29 @@ class Batch(Protocol):
         ...
 
     def drop(self, keys: Collection[int]) -> None:
-        """Forget sequences; numbers that are unknown are passed over."""
+        """Discard sequences. Unknown numbers are ignored."""
         ...
 
 
 class Backend(Protocol):
-    """A model with its tokenizer. Shared between threads; each `Session` is not."""
+    """A model with its tokenizer. Safe for several threads; a `Session` is not."""
 
     @property
     def model_name(self) -> str:
-        """The name under which it is served."""
+        """The name under which the model is served."""
         ...
 
     @property
     def tokenizer_info(self) -> TokenizerInfo:
-        """The vocabulary; `vocab_size` is the width of the logits, `encode` makes prompts of text.
+        """The vocabulary. `vocab_size` is the width of the logits; `encode` encodes prompts.
 
-        Vocabularies that were read from a tokenizer encode; others learn it by `TokenizerInfo.with_encoder`.
+        A vocabulary that was read from a tokenizer can encode. Others need `TokenizerInfo.with_encoder`.
         """
         ...
 
     @property
     def context_length(self) -> int:
-        """Tokens of prompt and answer together."""
+        """The largest number of tokens of prompt and answer together."""
         ...
 
     def open(self) -> Session:
@@ -130,18 +130,18 @@ class BatchBackend(Backend, Protocol):
     """A model that computes several sequences in one pass."""
 
     def open_batch(self) -> Batch | None:
-        """A new batch, without sequences; None where this model's network cannot be batched."""
+        """A new batch without sequences; None if this model's network cannot be batched."""
         ...
 
 
 @runtime_checkable
 class ScoringBackend(Backend, Protocol):
-    """A model that tells what it makes of each token of a text."""
+    """A model that can score the tokens of a given text."""
 
     def score(self, token_ids: Sequence[int]) -> NDArray[np.float32]:
         """The logits after each token, float32 [tokens, vocab_size].
 
         Raises:
-            ModelError: `E-MODEL-CONTEXT`, they are more than the context holds.
+            ModelError: `E-MODEL-CONTEXT`, there are more tokens than the context length.
         """
         ...

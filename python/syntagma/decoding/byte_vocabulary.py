@@ -1,4 +1,4 @@
-"""The vocabulary of the 256 bytes, for whatever asks a grammar about text and has no model."""
+"""The vocabulary of the 256 bytes, for testing texts against a grammar without a model."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["byte_vocabulary"]
 
 @entry
 def byte_vocabulary(special: Sequence[str] = ("<end>",), *, vocab_size: int | None = None) -> TokenizerInfo:
-    """A vocabulary in which the token of a byte has the byte as its id. It encodes text.
+    """A vocabulary with one token per byte, whose id is the byte. It can encode text.
 
     Args:
-        special: texts of special tokens, whose ids begin at 256; the first one ends a turn.
-        vocab_size: the width of its rows, if a model has more logits than tokens.
+        special: texts of special tokens, at least one. Their ids begin at 256; the first one ends a turn.
+        vocab_size: the width of the logits, if it is larger than the number of tokens.
     """
     info = TokenizerInfo.from_tokens(
         [bytes([value]) for value in range(256)] + [text.encode() for text in special],

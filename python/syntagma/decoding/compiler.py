@@ -25,8 +25,8 @@ class CompilerStats(msgspec.Struct, frozen=True):
     """Counts of a compiler's cache.
 
     Attributes:
-        hits: answers from the cache.
-        misses: compilations.
+        hits: requests answered from the cache.
+        misses: requests that compiled.
         entries: compiled grammars in the cache.
         bytes: their approximate size.
     """
@@ -38,10 +38,10 @@ class CompilerStats(msgspec.Struct, frozen=True):
 
 
 class Compilation(Future[_engine.CompiledGrammar]):
-    """A compilation that runs in the background: a future for threads (`result`), and to `await` in asyncio.
+    """A compilation in the background: a future for threads (`result`) that can also be awaited in asyncio.
 
-    Cancelling it, or the task that awaits it, stops a compilation that has not begun; one that runs goes on,
-    and its result is cached.
+    Cancelling it, or the task that awaits it, stops a compilation that has not begun. A running one is finished, and
+    its result is cached.
     """
 
     def __await__(self) -> Generator[Any, None, _engine.CompiledGrammar]:
@@ -49,13 +49,13 @@ class Compilation(Future[_engine.CompiledGrammar]):
 
 
 class GrammarCompiler:
-    """Compiles grammars for one vocabulary and caches them. Every method may be called from many threads at once.
+    """Compiles grammars for one vocabulary and caches them. Safe for several threads.
 
     Args:
         info: the vocabulary.
-        cache_bytes: bound on the cache, bytes; None: `limits.compiler_cache_bytes`.
-        cache: False compiles a grammar each time.
-        verify: matchers compute every mask by a plain walk, too, and report a difference; slow, for canaries.
+        cache_bytes: bound on the cache in bytes; None: `limits.compiler_cache_bytes`.
+        cache: False: compile a grammar again each time.
+        verify: check every mask against a plain walk over the vocabulary, and raise if they differ. Slow.
         limits: bounds on work and memory.
     """
 
@@ -82,18 +82,20 @@ class GrammarCompiler:
 
     @entry
     def compile(self, grammar: Grammar) -> _engine.CompiledGrammar:
-        """The compiled grammar. Threads that ask for the same one share one compilation; the interpreter is released.
+        """Compile a grammar, or take it from the cache. Releases the GIL.
+
+        Threads that ask for the same grammar at the same time share one compilation.
 
         Raises:
-            GrammarError: `E-GRAMMAR-EMPTY`, nothing matches; or a token that the vocabulary does not have.
-            LimitError: `E-LIMIT-…`, too much work.
+            GrammarError: `E-GRAMMAR-EMPTY`, no text matches; or the vocabulary lacks a token of the grammar.
+            LimitError: `E-LIMIT-…`, the compilation exceeds a limit.
         """
         grammar = own(grammar)
         compiled = self._inner.compile(grammar._inner)
         return compiled.bounded(grammar._bounds) if grammar._bounds else compiled
 
     def compile_async(self, grammar: Grammar) -> Compilation:
-        """Compile in the background; waiting for it raises what `compile` raises."""
+        """Compile in the background. Waiting for the result raises the errors of `compile`."""
         compilation = Compilation()
 
         def run() -> None:
@@ -101,7 +103,7 @@ class GrammarCompiler:
                 return
             try:
                 compiled = self.compile(grammar)
-            except BaseException as error:  # it belongs to whoever waits
+            except BaseException as error:  # raised again by the thread or task that waits
                 compilation.set_exception(error)
             else:
                 compilation.set_result(compiled)
@@ -110,7 +112,7 @@ class GrammarCompiler:
         return compilation
 
     def clear(self) -> None:
-        """Forget every compiled grammar, and give free memory back to the system; grammars in use live on."""
+        """Empty the cache and return free memory to the system. Grammars in use stay valid."""
         self._inner.clear()
 
     @property
@@ -121,5 +123,5 @@ class GrammarCompiler:
 
 @cache
 def _pool(_process: int) -> ThreadPoolExecutor:
-    """The threads of a process; a forked child has none of its parent's."""
+    """The compilation threads of this process. A forked child needs its own, because threads do not survive a fork."""
     return ThreadPoolExecutor(max_workers=2, thread_name_prefix="syntagma-compile")

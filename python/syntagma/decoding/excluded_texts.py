@@ -1,4 +1,4 @@
-"""Texts that an answer never holds, however they are cut into tokens."""
+"""Excludes texts from an answer, for any way of cutting them into tokens."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ __all__ = ["ExcludedTexts"]
 
 
 class ExcludedTexts:
-    """Says of each next token whether it completes one of the texts. For one sequence.
+    """Finds out whether a next token would complete an excluded text. For one sequence.
 
     Args:
-        texts: none of them is empty; compared by their UTF-8 bytes.
+        texts: the excluded texts, not empty; compared by their UTF-8 bytes.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -20,13 +20,13 @@ class ExcludedTexts:
         self._tail = b""
 
     def completes(self, data: bytes) -> bool:
-        """Whether the sequence would hold one of the texts if it went on with these bytes."""
+        """Whether the sequence would contain an excluded text if these bytes were appended."""
         if not self._texts:
             return False
         window = self._tail + data
         return any(text in window for text in self._texts)
 
     def accept(self, data: bytes) -> None:
-        """The sequence goes on with these bytes."""
+        """Append these bytes to the sequence."""
         if self._kept:
             self._tail = (self._tail + data)[-self._kept :]

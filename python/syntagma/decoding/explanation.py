@@ -1,4 +1,4 @@
-"""What a matcher allows next, and why a token is out: in words, and as values."""
+"""Explains what a matcher allows next and why it forbids a token, as values and in words."""
 
 from __future__ import annotations
 
@@ -14,50 +14,51 @@ from syntagma.errors import ArgumentError
 __all__ = ["Expected", "MatcherExplanation", "TokenVerdict", "explain_matcher"]
 
 _FEW = 16
-"""so many bytes may come at most for their continuations to be followed"""
+"""with at most this many possible next bytes, the forced text after each is listed"""
 _MAX_LITERAL = 64
 _MAX_TOKENS = 32
 _MAX_RULES = 8
 
 Reason = Literal["allowed", "dies", "not expected", "unused", "ended", "spent"]
 _SENTENCES: dict[Reason, str] = {
-    "allowed": "it may come",
-    "not expected": "no such token is expected here",
-    "unused": "the vocabulary has no text for it, so that it never may come",
+    "allowed": "allowed",
+    "not expected": "this token is not expected here",
+    "unused": "the token has no bytes, so it is never allowed",
     "ended": "the text has ended",
-    "spent": "the budget of the part is spent",
+    "spent": "the budget of this part is spent",
     "dies": "",
 }
 
 
 class Expected(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that may come next.
+    """One alternative for what may come next.
 
     Attributes:
-        kind: `literal`: this text; where it goes on without a choice, up to 64 bytes of it. `characters`: any one of a
-            class, `text` is the class as regular expressions write it. `token`: the special token of this text. `end`:
-            the text may end.
-        text: as above; empty for `end`.
+        kind: `literal`: this text, with its forced continuation up to 64 bytes. `characters`: one character of a
+            class, which `text` gives in the syntax of regular expressions. `token`: the special token with this text.
+            `end`: the text may end.
+        text: see `kind`; empty for `end`.
     """
 
     kind: Literal["literal", "characters", "token", "end"]
     text: str = ""
 
     def __str__(self) -> str:
-        """In words."""
+        """The alternative in words."""
         return "the end of the turn" if self.kind == "end" else f"{self.kind} {self.text!r}"
 
 
 class TokenVerdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What becomes of a token or text.
+    """Whether a token or text is allowed next, and why.
 
     Attributes:
-        text: it; U+FFFD where its bytes are no whole character.
-        allowed: whether it may come.
-        reason: `allowed`; `dies`: a byte of it cannot follow; `not expected`: a special token, or the end, that is not
-            expected here; `unused`: it has no bytes; `spent`: the bound of a part; `ended`: nothing follows.
+        text: the text, with U+FFFD for bytes that are not complete characters.
+        allowed: whether it may come next.
+        reason: `allowed`; `dies`: one of its bytes cannot follow; `not expected`: a special token, or the end, is not
+            expected here; `unused`: the token has no bytes; `spent`: the budget of a part is spent; `ended`: the text
+            has ended.
         at: for `dies`, the 0-based index of the first byte that cannot follow.
-        message: the same in words.
+        message: the reason in words.
     """
 
     text: str
@@ -68,13 +69,13 @@ class TokenVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MatcherExplanation(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a matcher is in its grammar.
+    """A matcher's place in its grammar, and what may come next there.
 
     Attributes:
-        rules: rules that wait for what comes, eight at most.
-        expected: all that may come next. Where more than 16 bytes may come, they are one class of characters; of
-            special tokens the first 32 are named.
-        token: what becomes of the token or text that was asked about.
+        rules: names of the rules that are open here, eight at most.
+        expected: all alternatives. More than 16 possible next bytes are combined into one class of characters. At most
+            32 special tokens are listed.
+        token: the verdict on the token or text in question, if there is one.
     """
 
     rules: tuple[str, ...]
@@ -82,7 +83,7 @@ class MatcherExplanation(msgspec.Struct, frozen=True, kw_only=True):
     token: TokenVerdict | None = None
 
     def __str__(self) -> str:
-        """In words."""
+        """The explanation in words."""
         place = f"in {', '.join(self.rules)}: " if self.rules else ""
         following = ", or ".join(map(str, self.expected)) or "nothing"
         verdict = "" if self.token is None else f". {self.token.text!r}: {self.token.message}"
@@ -91,16 +92,16 @@ class MatcherExplanation(msgspec.Struct, frozen=True, kw_only=True):
 
 @entry
 def explain_matcher(matcher: GrammarMatcher, info: TokenizerInfo, token: int | str | None = None) -> MatcherExplanation:
-    """What may come next, and what becomes of a token or text. The matcher stays where it is.
+    """Explain what may come next, and whether a token or text may. The matcher is not changed.
 
     Args:
-        matcher: at any place of its text.
-        info: the vocabulary that its grammar was compiled for.
-        token: a token id, or text as the model might write it, in any tokens; None: nothing is asked about.
+        matcher: the matcher, at any place of its text.
+        info: the vocabulary for which its grammar was compiled.
+        token: a token id, or a text in any tokens; None: no verdict.
 
     Raises:
         ArgumentError: `E-TOKEN-ID`, the vocabulary has no such token; `E-ARGUMENT-VALUE`, the text is empty.
-        LimitError: `E-LIMIT-STEP`, following the grammar takes too much.
+        LimitError: `E-LIMIT-STEP`, the matcher spent its fuel.
     """
     if token == "":
         raise ArgumentError("E-ARGUMENT-VALUE", "the text is empty")
@@ -133,17 +134,17 @@ def _expected(matcher: GrammarMatcher, info: TokenizerInfo) -> list[Expected]:
 
 
 def _followed(matcher: GrammarMatcher, byte: int) -> Expected:
-    """A byte, and what must come after it."""
+    """A byte with the text that must follow it."""
     ahead = matcher.fork()
     ahead.accept_bytes(bytes([byte]))
     forced = bytes([byte]) + ahead.find_jump_forward_bytes()
     text = _beginning(forced[:_MAX_LITERAL])
-    # A part of a character: no text names it.
+    # The first byte alone of a character of several bytes is not a text.
     return Expected(kind="literal", text=text) if text else Expected(kind="characters", text=_class_of(bytes([byte])))
 
 
 def _beginning(data: bytes) -> str:
-    """As much of it as is whole characters."""
+    """The complete characters at the beginning of `data`."""
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -151,7 +152,7 @@ def _beginning(data: bytes) -> str:
 
 
 def _class_of(following: bytes) -> str:
-    """Bytes as a class: ranges of ASCII, and whether others may begin."""
+    """Bytes as a character class: ranges of ASCII, and one range for all other characters if any may begin."""
     plain = [byte for byte in following if byte < 0x80]
     ranges: list[list[int]] = []
     for byte in plain:

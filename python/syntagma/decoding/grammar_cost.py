@@ -1,4 +1,4 @@
-"""What a grammar costs: compiling it, holding it, following it, and how long the texts are that it demands."""
+"""Measures a grammar: time to compile, time to the first mask, memory, and the length of its texts."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _CLOSE_TOKENS = 4096
 
 
 class CostWarning(msgspec.Struct, frozen=True, kw_only=True):
-    """A figure above which a grammar is felt.
+    """A warning that a figure of a grammar is high.
 
     Attributes:
-        figure: the attribute of `GrammarCost` that is too high.
-        value: what it is.
-        limit: above which there is a warning.
-        message: what that means, in a sentence.
+        figure: the attribute of `GrammarCost`.
+        value: its value.
+        limit: the value above which there is a warning.
+        message: the consequence, in a sentence.
     """
 
     figure: Literal["compile_ms", "first_mask_ms", "compiled_bytes", "shortest_tokens"]
@@ -47,7 +47,7 @@ class CostWarning(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GrammarCost(msgspec.Struct, frozen=True, kw_only=True):
-    """One measurement, without caches.
+    """The cost of a grammar, measured once, without caches.
 
     Attributes:
         rules: rules of the grammar's source.
@@ -57,11 +57,12 @@ class GrammarCost(msgspec.Struct, frozen=True, kw_only=True):
         compiled_bytes: memory of the compiled grammar after the first mask, approximately.
         matcher_bytes: approximate memory of one matcher at the start.
         compiled: the engine's counts for the compiled grammar, see `CompiledGrammar.stats`.
-        shortest: a shortest text of the grammar, U+FFFD where it has bytes that are no text; None: none of 4096 tokens.
-        shortest_tokens: its tokens.
-        typical_tokens: the median over nine texts that are drawn at random, always the same: each a walk of at most
-            64 bytes that prefers letters and digits and is then closed by a shortest way. None: a walk found no end.
-        warnings: what will be slow, large or long.
+        shortest: a shortest text of the grammar, with U+FFFD for invalid UTF-8; None if it has none of at most 4096
+            tokens.
+        shortest_tokens: the number of its tokens.
+        typical_tokens: median length in tokens of nine random texts. Each is a walk of at most 64 bytes that prefers
+            letters and digits, closed by the shortest end; the random seed is fixed. None if a walk found no end.
+        warnings: warnings about high figures.
     """
 
     rules: int
@@ -82,12 +83,12 @@ def grammar_cost(grammar: Grammar, info: TokenizerInfo | None = None) -> Grammar
     """Measure a grammar with a vocabulary, before a request needs it.
 
     Args:
-        grammar: what is measured.
-        info: the vocabulary; None: that of the 256 bytes.
+        grammar: the grammar.
+        info: the vocabulary; None: the vocabulary of the 256 bytes.
 
     Raises:
         GrammarError: the grammar does not compile.
-        LimitError: it is larger than a limit.
+        LimitError: the grammar exceeds a limit.
     """
     vocabulary = byte_vocabulary() if info is None else info
     compiler = GrammarCompiler(vocabulary, cache=False)
@@ -124,7 +125,7 @@ def _typical(matcher: GrammarMatcher, info: TokenizerInfo) -> float | None:
 
 
 def _walk(matcher: GrammarMatcher, info: TokenizerInfo, draws: random.Random) -> int | None:
-    """The tokens of one random text."""
+    """The number of tokens of one random text; None if no end was found."""
     text, specials = bytearray(), 0
     for _ in range(_WALK_BYTES):
         if matcher.is_accepting() and draws.random() < _STOP:
@@ -137,7 +138,7 @@ def _walk(matcher: GrammarMatcher, info: TokenizerInfo, draws: random.Random) ->
                 break
             specials += 1
             continue
-        # Quotes and brackets come as often as letters do, so that strings end.
+        # Quotes and brackets are drawn as often as letters, so that strings end.
         byte = draws.choice(plain if plain and draws.random() < 1 / 2 else following)
         if not matcher.accept_bytes(bytes([byte])):
             break
@@ -159,10 +160,10 @@ def _warnings(cost: GrammarCost) -> tuple[CostWarning, ...]:
     limits: tuple[
         tuple[Literal["compile_ms", "first_mask_ms", "compiled_bytes", "shortest_tokens"], float, str], ...
     ] = (
-        ("compile_ms", _SLOW_COMPILE_MS, "the first request with it waits so long"),
-        ("first_mask_ms", _SLOW_MASK_MS, "places of the text that are new to the engine hold up a whole batch"),
-        ("compiled_bytes", _MANY_BYTES, "few such grammars fit into the cache together"),
-        ("shortest_tokens", _MANY_TOKENS, "no answer of fewer tokens is whole"),
+        ("compile_ms", _SLOW_COMPILE_MS, "the first request with this grammar waits for the compilation"),
+        ("first_mask_ms", _SLOW_MASK_MS, "first masks delay a whole batch"),
+        ("compiled_bytes", _MANY_BYTES, "only few such grammars fit into the cache"),
+        ("shortest_tokens", _MANY_TOKENS, "an answer with fewer tokens is always cut off"),
     )
     found = []
     for figure, limit, message in limits:

@@ -1,4 +1,4 @@
-"""Which keywords of a JSON Schema cost most: each is left out, and the difference measured."""
+"""Finds the most expensive keywords of a JSON Schema: removes each in turn and measures the difference."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _REPEATS = 3
 
 
 class KeywordCost(msgspec.Struct, frozen=True, kw_only=True):
-    """What is saved by leaving one keyword out. Negative: it costs more without.
+    """The savings from removing one keyword. Negative values: the schema costs more without it.
 
     Attributes:
         pointer: JSON pointer of the keyword in the schema, as a fragment: `#/properties/city/pattern`.
-        milliseconds: of compiling and of the first mask together.
+        milliseconds: time to compile and compute the first mask.
         rules: rules of the grammar.
         compiled_bytes: memory of the compiled grammar.
     """
@@ -45,12 +45,13 @@ class KeywordCost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KeywordCosts(msgspec.Struct, frozen=True, kw_only=True):
-    """The keywords of a schema by what they cost.
+    """The keywords of a schema by cost.
 
     Attributes:
-        keywords: those that were tried, the most expensive first.
-        tried: how many.
-        left: how many were not tried, since the bounds were reached.
+        keywords: the measured keywords, most expensive first. Keywords without which the schema does not compile are
+            missing.
+        tried: number of keywords tried.
+        left: number of keywords not tried, because a bound was reached.
     """
 
     keywords: tuple[KeywordCost, ...]
@@ -68,22 +69,22 @@ class _Measured(msgspec.Struct, frozen=True):
 def keyword_costs(
     schema: Mapping[str, Any], info: TokenizerInfo | None = None, *, most: int = 64, seconds: float = 5.0
 ) -> KeywordCosts:
-    """Compile a schema without each of its keywords in turn, those next to its root first.
+    """Compile a schema without each of its keywords in turn, outermost keywords first.
 
-    Properties, items, types and references are the structure of a schema and stay.
+    Properties, items, types and references are never removed, because they are the structure of a schema.
 
     Args:
         schema: a JSON Schema.
-        info: the vocabulary; None: that of the 256 bytes.
-        most: so many keywords are tried at most; at least 1.
-        seconds: no further keyword is tried after this time. Each one that is tried compiles three times.
+        info: the vocabulary; None: the vocabulary of the 256 bytes.
+        most: largest number of keywords to try, at least 1.
+        seconds: time in seconds after which no further keyword is tried. Each keyword takes three compilations.
 
     Raises:
         ArgumentError: `E-ARGUMENT-VALUE`, a bound is not positive.
         GrammarError, LimitError: the schema itself does not compile.
     """
     if most < 1 or not seconds > 0:
-        raise ArgumentError("E-ARGUMENT-VALUE", "most and seconds are positive")
+        raise ArgumentError("E-ARGUMENT-VALUE", "most and seconds must be positive")
     vocabulary = byte_vocabulary() if info is None else info
     whole = _measure(schema, vocabulary)
     until = time.monotonic() + seconds
@@ -97,7 +98,7 @@ def keyword_costs(
         try:
             without = _measure(_without(schema, pointer), vocabulary)
         except SyntagmaError:
-            # What only makes sense together with it is no cost of it.
+            # Other keywords need this one, so its cost cannot be measured.
             continue
         found.append(
             KeywordCost(
@@ -112,7 +113,7 @@ def keyword_costs(
 
 
 def _measure(schema: Any, info: TokenizerInfo) -> _Measured:
-    """The least of some measurements: what is longer is the machine's."""
+    """The shortest of several measurements: longer ones are noise of the machine."""
     best, rules, size = float("inf"), 0, 0
     for _ in range(_REPEATS):
         began = time.perf_counter()
@@ -125,7 +126,7 @@ def _measure(schema: Any, info: TokenizerInfo) -> _Measured:
 
 
 def _keywords(schema: Mapping[str, Any]) -> Iterator[str]:
-    """The pointers of all keywords that may be left out, breadth first."""
+    """The pointers of all keywords that may be removed, breadth first."""
     waiting: deque[tuple[str, Any]] = deque([("", schema)])
     while waiting:
         at, part = waiting.popleft()

@@ -1,4 +1,4 @@
-"""What cannot be pickled, with the words that say what can."""
+"""Refuses to pickle compiled grammars and matchers, with a hint at what to pickle instead."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["refusal"]
 
 
 def refusal(name: str, hint: str) -> Callable[[object], NoReturn]:
-    """What raises for a value whose states are memory of its process.
+    """A reducer for `copyreg` that always raises `E-STATE-PICKLE`.
 
     Args:
         name: the class, with its article.
@@ -24,9 +24,9 @@ def refusal(name: str, hint: str) -> Callable[[object], NoReturn]:
         """Raise.
 
         Raises:
-            ArgumentTypeError: `E-STATE-PICKLE`.
+            ArgumentTypeError: `E-STATE-PICKLE`, always.
         """
-        message = f"{name} cannot be pickled: its states are memory of this process"
+        message = f"{name} cannot be pickled: its state is in the memory of this process"
         raise ArgumentTypeError("E-STATE-PICKLE", message, hint=hint)
 
     return refuse

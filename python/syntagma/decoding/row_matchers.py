@@ -1,8 +1,8 @@
-"""The matchers of a batch whose rows change places, go back, and go on as several.
+"""The matchers of a batch whose rows are reordered, shortened and duplicated by the sampling library.
 
-Libraries that sample show a logits processor nothing but the tokens of each row. Beams change places, drafts are taken
-back, an assistant writes ahead, and the next generation begins without notice. So a row's matcher is found by the
-tokens that the row holds, never by its number.
+A sampling library passes only the tokens of each row to a logits processor. It reorders beams, takes back drafts,
+appends tokens of an assistant model, and begins the next generation without notice. Therefore a row's matcher is found
+by the row's tokens, never by its number.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ __all__ = ["RowMatchers"]
 
 
 class RowMatchers:
-    """Follows the rows of a batch through grammars. Not shared between threads.
+    """Follows the rows of a batch through grammars. Not safe for several threads.
 
-    One matcher a row is held, each with its own past. A row goes on from any row of the step before: the matcher is
-    forked where several do, and takes back what the row does not hold. A batch that does not go on, by at most one
-    token, from what was there before begins anew: those rows are prompts.
+    Each row has one matcher. A row may continue any row of the step before: a matcher is forked if several rows
+    continue the same one, and rolled back if the row has fewer tokens. If a batch does not continue the last one by at
+    most one token, its rows are new prompts.
 
     Args:
-        grammars: one for all rows, or one for each; where there are several times as many rows (beams, several answers
-            to a prompt), those of one grammar stand together. None: the rows are free.
-        vocab_size: width of the bitmask, tokens.
-        end_token_ids: what may follow in a row that has ended, or that took a token which was masked, as beams and
-            drafts do; without them, anything.
+        grammars: one for all rows, or one for each row. If there are several rows per grammar (beams, several answers
+            to a prompt), the rows of one grammar are adjacent. None: the rows are not constrained.
+        vocab_size: width of the bitmask in tokens.
+        end_token_ids: tokens allowed in a row that has ended, or that took a masked token, which happens with beams and
+            drafts; if empty, every token is allowed there.
     """
 
     def __init__(
@@ -41,36 +41,37 @@ class RowMatchers:
         self._grammars = tuple(grammars)
         self._vocab_size = vocab_size
         self._over = allocate_token_bitmask(1, vocab_size)[0]
-        """the row of the bitmask for a row that is over"""
+        """the bitmask of a row that has ended"""
         if end_token_ids:
             bits = np.zeros(len(self._over) * 32, np.uint8)
             bits[list(end_token_ids)] = 1
             self._over = np.packbits(bits, bitorder="little").view("<i4").astype(np.int32)
         self._bitmask: NDArray[np.int32] = allocate_token_bitmask(0, vocab_size)
         self._rows: NDArray[np.integer[Any]] | None = None
-        """the batch as it was last seen"""
+        """the last batch"""
         self._matchers: list[GrammarMatcher | None] = []
-        """one for each row; it has accepted fewer tokens than the row holds after its prompt if the row is over"""
+        """one per row; it has accepted fewer tokens than the row has after its prompt if the row has ended"""
         self._prompt = 0
-        """tokens of a prompt, padding included"""
+        """length of the prompts in tokens, padding included"""
 
     def reset(self) -> None:
-        """Forget everything: the next batch holds prompts."""
+        """Forget the last batch: the rows of the next one are prompts."""
         self._rows = None
 
     def follow(self, rows: NDArray[np.integer[Any]]) -> None:
-        """Bring the matchers to the ends of the rows.
+        """Move each matcher to the end of its row.
 
         Args:
-            rows: integers [batch, tokens], the prompts and all that was written after them; copied.
+            rows: integers [batch, tokens], the prompts with all tokens generated so far; copied.
 
         Raises:
-            ArgumentError: `E-BATCH-SIZE`, no batch, or one that the grammars cannot be dealt out to.
+            ArgumentError: `E-BATCH-SIZE`, the batch is empty, or its size is not a multiple of the number of grammars.
             LimitError: `E-LIMIT-STEP`, a matcher spent its fuel.
         """
         if rows.ndim != 2 or not len(rows) or len(rows) % len(self._grammars):
             shape = " x ".join(map(str, rows.shape))
-            raise ArgumentError("E-BATCH-SIZE", f"{len(self._grammars)} grammars for a batch of {shape} tokens")
+            message = f"a batch of {shape} tokens cannot be divided among {len(self._grammars)} grammars"
+            raise ArgumentError("E-BATCH-SIZE", message)
         before = self._rows_before(rows)
         if before is None:
             self._prompt = rows.shape[1]
@@ -85,7 +86,7 @@ class RowMatchers:
         self._rows = rows.copy()
 
     def bitmask(self) -> NDArray[np.int32]:
-        """Which tokens may come next in each row: int32 [batch, words], written anew by the next call.
+        """The bitmask of the tokens that may come next in each row: int32 [batch, words]. The next call overwrites it.
 
         Raises:
             LimitError: `E-LIMIT-STEP`, a matcher spent its fuel.
@@ -108,7 +109,7 @@ class RowMatchers:
         return self._bitmask
 
     def _rows_before(self, rows: NDArray[np.integer[Any]]) -> Sequence[int] | None:
-        """For each row the one of the step before that it goes on from; None if one goes on from none."""
+        """For each row, the row of the last batch that it continues; None if a row continues none."""
         last, width = self._rows, rows.shape[1]
         if last is None or len(last) != len(rows) or not self._prompt < width <= last.shape[1] + 1:
             return None
@@ -126,7 +127,7 @@ class RowMatchers:
         return before
 
     def _move(self, before: Sequence[int], written: int) -> None:
-        """Give each row the matcher of the row that it goes on from, as it was after so many tokens."""
+        """Give each row the matcher of the row it continues, rolled back to `written` tokens."""
         if not isinstance(before, range):
             old, used = self._matchers, set[int]()
             self._matchers = []
@@ -139,7 +140,7 @@ class RowMatchers:
                 matcher.rollback(matcher.steps - written)
 
     def _accept(self, tokens: Sequence[int], written: int) -> None:
-        """Take the last token of each row; a matcher that refuses it stays behind, and its row is over."""
+        """Accept the last token of each row. If a matcher rejects it, its row has ended."""
         taken = [
             (matcher, token)
             for matcher, token in zip(self._matchers, tokens, strict=True)
@@ -150,5 +151,5 @@ class RowMatchers:
 
 
 def _goes_on(matcher: GrammarMatcher, written: int) -> bool:
-    """Whether a matcher has accepted all that its row holds, and may accept more."""
+    """Whether a matcher has accepted all tokens of its row and can accept more."""
     return matcher.steps == written and not matcher.is_terminated()

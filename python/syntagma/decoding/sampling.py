@@ -1,10 +1,9 @@
-"""From logits to one token id: penalties, temperature, what is left out, seed and log-probabilities.
+"""Chooses a token id from logits: bias, penalties, temperature, truncation, seed; and log-probabilities.
 
-A sampler sees logits after the grammar's mask (refused tokens are minus infinity) and never picks a refused one.
-Log-probabilities are those of the model itself, before mask, temperature and nucleus: they tell what the model
-believed, not how little the grammar left over.
+A sampler gets logits after the grammar's mask: forbidden tokens have minus infinity and are never chosen.
+Log-probabilities are the model's own, before mask, temperature and truncation, so they do not depend on the grammar.
 
-The order is that of vLLM: bias and allowed tokens, penalties, temperature, `min_p`, `top_k`, `top_p`.
+The order is vLLM's: bias and allowed tokens, penalties, temperature, `min_p`, `top_k`, `top_p`.
 """
 
 from __future__ import annotations
@@ -24,27 +23,27 @@ __all__ = ["Sampler", "Sampling", "TokenLogprob", "log_softmax", "top_logprobs"]
 
 _SEED_SPACE = 2**64
 _LARGEST = 1e12
-"""what numbers that are larger count as, so that float32 does not overflow; logits are some tens"""
+"""larger numbers are reduced to this one, so that float32 does not overflow; usual logits are below 100"""
 
 
 class Sampling(msgspec.Struct, frozen=True, kw_only=True):
     """How the next token is chosen.
 
     Attributes:
-        temperature: 0 takes the likeliest token; 1 samples from the model's own distribution. At least 0.
+        temperature: 0 takes the most likely token; 1 samples from the model's own distribution. At least 0.
         top_p: sample from the smallest set of tokens whose probability reaches this share; within (0, 1].
-        top_k: sample from this many of the likeliest tokens; 0 is no bound.
-        min_p: leave out tokens less probable than this share of the likeliest one's probability; within [0, 1].
-        frequency_penalty: taken from a token's logit for each time that the answer has it. Any finite number.
-        presence_penalty: taken once from the logit of a token that the answer has. Any finite number.
-        repetition_penalty: the logit of a token that prompt or answer has is divided by it where positive, and
-            multiplied where negative (Keskar et al., 2019, CTRL); 1 changes nothing. Above 0.
-        logit_bias: added to the logits of these token ids. Finite numbers.
-        allowed_token_ids: no other token is chosen; None: any may be.
-        seed: the same seed, prompt and grammar give the same tokens; None draws a fresh one. Taken modulo 2**64.
+        top_k: sample from this many of the most likely tokens; 0: no bound.
+        min_p: leave out tokens less probable than this share of the highest probability; within [0, 1].
+        frequency_penalty: subtracted from a token's logit for each occurrence in the answer. Any finite number.
+        presence_penalty: subtracted once from the logit of a token that occurs in the answer. Any finite number.
+        repetition_penalty: for tokens in the prompt or answer, positive logits are divided by it and negative ones
+            multiplied (Keskar et al., 2019, CTRL); 1 has no effect. Above 0.
+        logit_bias: finite numbers that are added to the logits of these token ids.
+        allowed_token_ids: the only tokens that may be chosen; None: all.
+        seed: the same seed, prompt and grammar give the same tokens; None: a random seed. Taken modulo 2**64.
 
     Raises:
-        ArgumentError: `E-ARGUMENT-VALUE`, out of range or not finite; the pointer names the field.
+        ArgumentError: `E-ARGUMENT-VALUE`, a value is out of range or not finite; `pointer` names the field.
     """
 
     temperature: float = 1.0
@@ -62,17 +61,17 @@ class Sampling(msgspec.Struct, frozen=True, kw_only=True):
         check_fields(self)
         infinite = float("inf")
         for name, fits, wanted in (
-            ("temperature", 0 <= self.temperature < infinite, "a number from 0 up"),
+            ("temperature", 0 <= self.temperature < infinite, "finite and at least 0"),
             ("top_p", 0 < self.top_p <= 1, "above 0 and at most 1"),
-            ("top_k", self.top_k >= 0, "a number from 0 up"),
+            ("top_k", self.top_k >= 0, "at least 0"),
             ("min_p", 0 <= self.min_p <= 1, "from 0 to 1"),
             ("frequency_penalty", abs(self.frequency_penalty) < infinite, "finite"),
             ("presence_penalty", abs(self.presence_penalty) < infinite, "finite"),
             ("repetition_penalty", 0 < self.repetition_penalty < infinite, "above 0 and finite"),
-            ("logit_bias", all(abs(bias) < infinite for bias in self.logit_bias.values()), "finite numbers"),
-            ("logit_bias", all(token >= 0 for token in self.logit_bias), "by token ids, which are numbers from 0 up"),
-            ("allowed_token_ids", self.allowed_token_ids != (), "at least one token"),
-            ("allowed_token_ids", all(token >= 0 for token in self.allowed_token_ids or ()), "numbers from 0 up"),
+            ("logit_bias", all(abs(bias) < infinite for bias in self.logit_bias.values()), "a map of finite numbers"),
+            ("logit_bias", all(token >= 0 for token in self.logit_bias), "a map of token ids of at least 0"),
+            ("allowed_token_ids", self.allowed_token_ids != (), "a list with at least one token"),
+            ("allowed_token_ids", all(token >= 0 for token in self.allowed_token_ids or ()), "ids of at least 0"),
         ):
             if not fits:
                 value = getattr(self, name)
@@ -81,7 +80,7 @@ class Sampling(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def token_ids(self) -> Iterable[tuple[str, int]]:
-        """Every token id that it names, with its pointer, for those who check them against a vocabulary."""
+        """Every token id in the fields, each with its JSON pointer, to be checked against a vocabulary."""
         yield from ((f"/logit_bias/{token}", token) for token in self.logit_bias)
         yield from ((f"/allowed_token_ids/{at}", token) for at, token in enumerate(self.allowed_token_ids or ()))
 
@@ -94,7 +93,7 @@ class TokenLogprob(msgspec.Struct, frozen=True):
 
 
 class Sampler:
-    """Chooses tokens for one sequence; holds the random state of that sequence, and what penalties need of it.
+    """Chooses tokens for one sequence. Keeps the random state and the token counts of the sequence.
 
     Args:
         sampling: how to choose.
@@ -115,7 +114,7 @@ class Sampler:
         self._counts: Counter[int] = Counter()
 
     def accept(self, token_id: int) -> None:
-        """The answer goes on with this token, which need not be the one that was sampled."""
+        """Append a token to the answer. It need not be the sampled one."""
         if self._repeats:
             self._seen.add(token_id)
         if self._counts_answer:
@@ -125,26 +124,26 @@ class Sampler:
         """Choose a token id.
 
         Args:
-            logits: float32, shape [vocab_size]; minus infinity where a token is not allowed. Not written to.
+            logits: float32, shape [vocab_size]; minus infinity for forbidden tokens. Not changed.
 
         Raises:
-            ModelError: `E-MODEL-LOGITS`, no logit is finite, or one is not a number; or the tokens that are allowed
-                otherwise are none of `allowed_token_ids`.
-            ArgumentError: `E-ARGUMENT-VALUE`, the vocabulary has not all tokens that `sampling` names.
+            ModelError: `E-MODEL-LOGITS`, no logit is finite, or one is NaN; or the mask allows none of
+                `allowed_token_ids`.
+            ArgumentError: `E-ARGUMENT-VALUE`, a token id of `sampling` is outside of the vocabulary.
         """
         sampling = self._sampling
         logits = self._adjusted(logits)
         best = int(np.argmax(logits))
         if not np.isfinite(logits[best]):
-            raise ModelError("E-MODEL-LOGITS", "no token can be chosen: the likeliest logit is not finite")
+            raise ModelError("E-MODEL-LOGITS", "no token can be chosen: the largest logit is not finite")
         if sampling.temperature == 0:
             return best
-        # Float64 keeps tiny temperatures from overflowing and small probabilities from vanishing in the sum.
+        # In float64, tiny temperatures do not overflow and small probabilities do not vanish in the sum.
         scaled = logits.astype(np.float64)
         scaled -= scaled[best]
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             scaled /= sampling.temperature
-            # Zero over a subnormal temperature stays zero; only the others may leave the range, downwards.
+            # The largest logit is 0 and stays 0; the others may only underflow.
             weights = np.exp(scaled)
         weights[best] = 1.0
         if sampling.min_p > 0:
@@ -156,11 +155,11 @@ class Sampler:
         cumulative = np.cumsum(weights)
         drawn = self._random.random() * cumulative[-1]
         chosen = int(np.searchsorted(cumulative, drawn, side="right"))
-        # Rounding can lift the draw to the total itself, and no token follows it.
+        # Rounding can make the draw equal to the total, after which there is no token.
         return chosen if chosen < weights.shape[0] else best
 
     def _adjusted(self, logits: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The logits with bias, allowed tokens and penalties; the same array where there are none."""
+        """The logits with bias, allowed tokens and penalties applied; the same array if there are none."""
         sampling = self._sampling
         if not (self._biased.size or self._allowed is not None or self._seen or self._counts):
             return logits
@@ -173,7 +172,8 @@ class Sampler:
                 logits[self._allowed] = kept
         except IndexError:
             known = logits.shape[0]
-            message = f"the vocabulary has {known} tokens, and no {max(token for _, token in sampling.token_ids)}"
+            largest = max(token for _, token in sampling.token_ids)
+            message = f"token {largest} is outside of the vocabulary of {known} tokens"
             raise ArgumentError("E-ARGUMENT-VALUE", message) from None
         if self._seen:
             seen = np.fromiter(self._seen, np.int64, len(self._seen))
@@ -192,7 +192,7 @@ def _bounded(value: float) -> float:
 
 
 def _likeliest(weights: NDArray[np.float64], count: int) -> NDArray[np.float64]:
-    """The weights of exactly `count` tokens, the likeliest."""
+    """The weights of the `count` most likely tokens; 0 for all others."""
     kept = np.argpartition(-weights, count - 1)[:count]
     narrowed = np.zeros_like(weights)
     narrowed[kept] = weights[kept]
@@ -202,7 +202,7 @@ def _likeliest(weights: NDArray[np.float64], count: int) -> NDArray[np.float64]:
 def _nucleus(weights: NDArray[np.float64], top_p: float) -> NDArray[np.float64]:
     order = np.argsort(-weights, kind="stable")
     cumulative = np.cumsum(weights[order])
-    # The token that crosses the share is kept, so the set is never empty.
+    # The token that reaches the share is kept, so the set is never empty.
     kept = int(np.searchsorted(cumulative, top_p * cumulative[-1], side="left")) + 1
     narrowed = np.zeros_like(weights)
     narrowed[order[:kept]] = weights[order[:kept]]
@@ -218,11 +218,11 @@ def log_softmax(logits: NDArray[np.float32]) -> NDArray[np.float64]:
 
 
 def top_logprobs(logprobs: NDArray[np.float64], count: int) -> Sequence[TokenLogprob]:
-    """The `count` likeliest tokens, likeliest first; ties by token id."""
+    """The `count` most likely tokens, in descending order; ties by token id."""
     count = min(count, logprobs.shape[0])
     if count <= 0:
         return ()
-    # A partial selection first: sorting a whole vocabulary for twenty tokens would dominate the step.
+    # Select before sorting: sorting the whole vocabulary for twenty tokens would dominate the step.
     chosen: NDArray[Any] = np.argpartition(-logprobs, count - 1)[:count]
     ordered = sorted(chosen.tolist(), key=lambda token: (-logprobs[token], token))
     return tuple(TokenLogprob(token, float(logprobs[token])) for token in ordered)

@@ -1,4 +1,4 @@
-"""Stop strings over a stream of pieces: found wherever the pieces are cut, never handed out."""
+"""Finds stop strings in a stream of pieces, for any cuts between the pieces."""
 
 from __future__ import annotations
 
@@ -13,18 +13,21 @@ T = TypeVar("T")
 
 
 class StopScanner(Generic[T]):
-    """Holds pieces back while they may be the beginning of a stop string.
+    """Withholds pieces while they may be the beginning of a stop string.
 
-    The stop string that is complete first ends the stream (of two that are complete at once the one that began first),
-    so the result depends on the text alone, not on how it was cut.
+    The stop string that is complete first ends the stream; of two that are complete at once, the one that began first.
+    So the result depends only on the text, not on the cuts.
 
     Args:
-        stops: texts that end the stream; empty ones are refused with `E-ARGUMENT-VALUE`.
+        stops: texts that end the stream.
+
+    Raises:
+        ArgumentError: `E-ARGUMENT-VALUE`, a stop string is empty.
     """
 
     def __init__(self, stops: Sequence[str]) -> None:
         if any(not stop for stop in stops):
-            raise ArgumentError("E-ARGUMENT-VALUE", "a stop string is not empty")
+            raise ArgumentError("E-ARGUMENT-VALUE", "a stop string must not be empty")
         self._stops = [(stop, stop.encode("utf-8", "replace")) for stop in dict.fromkeys(stops)]
         self._held: list[tuple[T, bytes]] = []
         self._buffer = b""
@@ -32,9 +35,10 @@ class StopScanner(Generic[T]):
         """the stop string that ended the stream, or None"""
 
     def push(self, item: T, data: bytes) -> list[tuple[T, bytes]]:
-        """Add a piece; what comes back are the pieces that are decided, in order, the last one cut where a stop begins.
+        """Add a piece, and return the pieces that are decided, in order.
 
-        Once `found` is set nothing more may be pushed; pieces after the beginning of the stop string are dropped.
+        When a stop string is found, the last returned piece is cut where it begins, later pieces are dropped, and
+        nothing more may be pushed.
         """
         if not self._stops:
             return [(item, data)]
@@ -47,11 +51,11 @@ class StopScanner(Generic[T]):
         return self._take(len(self._buffer) - self._undecided())
 
     def flush(self) -> list[tuple[T, bytes]]:
-        """The stream is over: everything that was held back."""
+        """End the stream, and return all withheld pieces."""
         return self._take(len(self._buffer))
 
     def _undecided(self) -> int:
-        """How many bytes at the end of the buffer may be the beginning of a stop string."""
+        """The number of bytes at the end of the buffer that may be the beginning of a stop string."""
         longest = 0
         for _, raw in self._stops:
             for length in range(min(len(raw) - 1, len(self._buffer)), longest, -1):
@@ -61,7 +65,7 @@ class StopScanner(Generic[T]):
         return longest
 
     def _take(self, limit: int, *, cut: bool = False) -> list[tuple[T, bytes]]:
-        """Take the pieces that end at `limit` or before; with `cut` also the part of the next one before it."""
+        """Remove and return the pieces that end at or before `limit`; with `cut`, also the next one up to `limit`."""
         taken: list[tuple[T, bytes]] = []
         position = 0
         while self._held and position + len(self._held[0][1]) <= limit:

@@ -1,4 +1,4 @@
-"""`TokenizerInfo`: the bytes of every token, and which tokens are special."""
+"""`TokenizerInfo`: a vocabulary, with the bytes of every token and the special tokens."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from syntagma.errors import ArgumentError, ArgumentTypeError, VocabularyError
 __all__ = ["TokenizerInfo"]
 
 _STATE_VERSION = 2
-"""of what is pickled"""
+"""version of the pickled state"""
 _BYTES = 256
 _ASCII_BLANKS = "\t\n\v\f\r\x1c\x1d\x1e\x1f "
 _BLANKS = _ASCII_BLANKS + "\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 _NORMALISED = 4
-"""a text has at most so many times the bytes of its normalised form: a letter of mathematics has four, `e` has one"""
+"""largest ratio of a text's bytes to those of its normalised form: a mathematical letter has 4 bytes, `e` has 1"""
 
 
 class TokenizerInfo:
-    """A vocabulary as the engine sees it. Immutable; shared by compilers and matchers.
+    """A vocabulary, for compilers and matchers. Immutable; safe for several threads.
 
-    Special tokens never match text: they are allowed only where a grammar demands them, or as the end of the turn.
+    Special tokens never match text. They are allowed only where a grammar asks for them, or as the end of the turn.
     """
 
     __slots__ = ("_encoder", "_inner", "_longest", "_tokens")
@@ -54,17 +54,17 @@ class TokenizerInfo:
         added_token_ids: Sequence[int] = (),
         vocab_size: int | None = None,
     ) -> TokenizerInfo:
-        """A vocabulary given as it is.
+        """A vocabulary from the bytes of its tokens.
 
         Args:
-            tokens: bytes by token id; `b""` is never allowed.
+            tokens: the bytes of each token, by id. A token `b""` is never allowed.
             eos_token_ids: tokens that end a turn; they are special too.
             special_token_ids: tokens that text never matches.
-            added_token_ids: further tokens that a marker of exactly their text stands for.
-            vocab_size: width of the logits where it is padded; ids beyond the tokens are never allowed.
+            added_token_ids: further tokens that replace a marker with exactly their text.
+            vocab_size: width of the logits, if it is padded. Ids beyond the tokens are never allowed.
 
         Raises:
-            VocabularyError: `E-VOCAB-ID` or `E-VOCAB-SIZE`.
+            VocabularyError: `E-VOCAB-ID`, an id is outside of `tokens`; `E-VOCAB-SIZE`, `vocab_size` is too small.
         """
         special = tuple(sorted({*special_token_ids, *eos_token_ids}))
         return cls(
@@ -86,7 +86,7 @@ class TokenizerInfo:
 
         Raises:
             VocabularyError: `E-VOCAB-FILE`, `E-VOCAB-MODEL`, `E-VOCAB-TOKEN`, `E-VOCAB-ROUNDTRIP` or `E-VOCAB-EOS`:
-                the file is not readable, not understood, contradicts itself, or names no end-of-sequence token.
+                the file cannot be read, is not supported, contradicts itself, or has no end-of-turn token.
         """
         tokens = read_tokenizer_json(path, eos_token_ids=eos_token_ids)
         return cls(tokens, vocab_size, TokenizerJsonEncoder(ControlTokens(tokens), Path(path)))
@@ -99,7 +99,7 @@ class TokenizerInfo:
         """A vocabulary from a GGUF file.
 
         Raises:
-            ModelError: `E-MODEL-GGUF`, the file is no GGUF or is damaged.
+            ModelError: `E-MODEL-GGUF`, the file is not a GGUF file or is damaged.
             VocabularyError: `E-VOCAB-MODEL`, `E-VOCAB-TOKEN` or `E-VOCAB-EOS`, as for `tokenizer.json`.
         """
         return cls(read_gguf_tokens(path, eos_token_ids=eos_token_ids), vocab_size)
@@ -111,8 +111,8 @@ class TokenizerInfo:
         """The vocabulary of a fast `transformers` tokenizer, or of a `tokenizers.Tokenizer`.
 
         Raises:
-            ArgumentTypeError: `E-VOCAB-TYPE`, it is neither.
-            VocabularyError: as for `tokenizer.json`; `E-VOCAB-ROUNDTRIP`, the tokens do not spell what it encodes.
+            ArgumentTypeError: `E-VOCAB-TYPE`, the object is neither.
+            VocabularyError: as for `tokenizer.json`; `E-VOCAB-ROUNDTRIP`, decoded tokens differ from the encoded text.
         """
         tokens, description = read_huggingface(tokenizer, eos_token_ids=eos_token_ids)
         return cls(tokens, vocab_size, TokenizerJsonEncoder(ControlTokens(tokens), description))
@@ -125,8 +125,8 @@ class TokenizerInfo:
         """The vocabulary of a `tiktoken.Encoding`.
 
         Raises:
-            VocabularyError: `E-VOCAB-EOS`, it has no end-of-turn token; `E-VOCAB-ROUNDTRIP`, the tokens do not spell
-                what it encodes.
+            VocabularyError: `E-VOCAB-EOS`, it has no end-of-turn token; `E-VOCAB-ROUNDTRIP`, decoded tokens differ from
+                the encoded text.
         """
         tokens = read_tiktoken(encoding, eos_token_ids=eos_token_ids)
         return cls(tokens, vocab_size, SectionEncoder(ControlTokens(tokens), encoding.encode_ordinary))
@@ -139,15 +139,15 @@ class TokenizerInfo:
         """The vocabulary of a SentencePiece model file; needs the `sentencepiece` library.
 
         Raises:
-            VocabularyError: `E-VOCAB-DEPENDENCY` (the library is missing), `E-VOCAB-FILE`, `E-VOCAB-EOS` or
-                `E-VOCAB-ROUNDTRIP`.
+            VocabularyError: `E-VOCAB-DEPENDENCY`, the library is missing; `E-VOCAB-FILE`, the file cannot be read;
+                `E-VOCAB-EOS` or `E-VOCAB-ROUNDTRIP`, as for tiktoken.
         """
         tokens, first, later = read_sentencepiece(path, eos_token_ids=eos_token_ids)
         return cls(tokens, vocab_size, SectionEncoder(ControlTokens(tokens), first, later))
 
     @property
     def vocab_size(self) -> int:
-        """Width of the logits."""
+        """The width of the logits, in tokens."""
         return self._inner.vocab_size
 
     @property
@@ -162,14 +162,15 @@ class TokenizerInfo:
 
     @property
     def added_token_ids(self) -> frozenset[int]:
-        """Tokens that a marker of exactly their text stands for."""
+        """Tokens that replace a marker with exactly their text."""
         return frozenset(self._tokens.added_token_ids)
 
     @property
     def control_tokens(self) -> dict[str, int]:
-        """The tokens that no text of users or tools may become, id by text.
+        """The tokens that no text of others may become: their ids, by text.
 
-        These are the special tokens, the ends of a turn, and the added tokens that are more than words and whitespace.
+        These are the special tokens, the ends of a turn, and the added tokens that are more than letters, digits and
+        whitespace.
         """
         return dict(ControlTokens(self._tokens).ids)
 
@@ -177,7 +178,7 @@ class TokenizerInfo:
         """The bytes of a token; empty for ids that are never allowed.
 
         Raises:
-            VocabularyError: `E-VOCAB-ID`, there is no such id.
+            VocabularyError: `E-VOCAB-ID`, the id is outside of the vocabulary.
         """
         table = self._tokens.table
         try:
@@ -185,52 +186,50 @@ class TokenizerInfo:
                 return table[token_id] if token_id < len(table) else b""
         except TypeError as error:
             kind = type(token_id).__name__
-            raise ArgumentTypeError("E-ARGUMENT-TYPE", f"a token's id is an integer, not a {kind}") from error
+            raise ArgumentTypeError("E-ARGUMENT-TYPE", f"a token id must be an integer, not a {kind}") from error
         raise VocabularyError("E-VOCAB-ID", f"token {token_id} is outside of the vocabulary of {self.vocab_size}")
 
     @entry
     def decode(self, token_ids: Sequence[int]) -> bytes:
-        """The bytes of the tokens, special ones included."""
+        """The bytes of the tokens, including special tokens."""
         return b"".join(self.token_bytes(token_id) for token_id in token_ids)
 
     @entry
     def encode(self, text: str, *, trusted: Sequence[tuple[int, int]] | None = None) -> list[int]:
-        """Token ids of a text; nothing is added at either end.
+        """The token ids of a text, with nothing added at either end.
 
-        Control tokens are the special tokens, the ends of a turn, and the added tokens that are no plain words: their
-        text becomes the token where it is trusted, and is spelled by other tokens elsewhere.
+        The text of a control token becomes this token where it is trusted; elsewhere it is encoded as plain text.
 
         Args:
-            text: what is encoded.
-            trusted: where control tokens may stand, as half-open ranges of code points, ascending: each must lie wholly
-                in one of them. None: anywhere; `()`: nowhere.
+            text: the text.
+            trusted: where control tokens may occur: half-open ranges of code points, ascending. A control token must be
+                completely in one of them. None: everywhere; `()`: nowhere.
 
         Raises:
-            VocabularyError: `E-VOCAB-ENCODER`, the vocabulary was made without a way to encode (`with_encoder`);
-                `E-VOCAB-DEPENDENCY`, the `tokenizers` library is missing; `E-VOCAB-FILE`, the tokenizer's file is not
-                readable any more; `E-VOCAB-CONTROL`, plain text is encoded as a control token.
+            VocabularyError: `E-VOCAB-ENCODER`, the vocabulary has no encoder (see `with_encoder`);
+                `E-VOCAB-DEPENDENCY`, the `tokenizers` library is missing; `E-VOCAB-FILE`, the tokenizer's file can no
+                longer be read; `E-VOCAB-CONTROL`, the tokenizer encodes plain text as a control token.
         """
         if self._encoder is None:
             raise VocabularyError(
                 "E-VOCAB-ENCODER",
-                "the vocabulary was made without a way to encode text",
+                "the vocabulary has no encoder for text",
                 hint="info.with_encoder(encode_text) adds one; from_huggingface, from_tokenizer_json and from_tiktoken "
-                "bring one along",
+                "have one",
             )
         return self._encoder.encode(text, ((0, len(text)),) if trusted is None else trusted)
 
     @entry
     def least_tokens(self, text: str) -> int:
-        """A bound that costs no encoding: `encode` gives at least so many tokens for the text, and most often far more.
+        """A lower bound on the number of tokens of a text, without encoding it.
 
-        It is the text's bytes without whitespace, divided by those of the longest token; 0 where a vocabulary has one
-        token for any unknown text. Whitespace may belong to the token next to it; what a normalisation may save is
-        allowed for.
+        It is the number of the text's bytes without whitespace, divided by the length of the longest token. For text
+        that is not ASCII it allows for normalisation. It is 0 if one token may stand for unknown text of any length.
         """
         if self._longest is None:
             table = self._tokens.table
             spelled = {token for token in table if len(token) == 1}
-            # Where a byte cannot be spelled, a text of any length may be one token for what is unknown.
+            # Without a token for each byte, text of any length may become one token for unknown text.
             self._longest = max(map(len, table)) if len(spelled) == _BYTES else 0
         if not self._longest:
             return 0
@@ -242,11 +241,11 @@ class TokenizerInfo:
 
     @entry
     def with_encoder(self, encode_text: Callable[[str], Sequence[int]]) -> TokenizerInfo:
-        """The same vocabulary with a function that encodes plain text.
+        """The same vocabulary, with a function that encodes plain text.
 
         Args:
-            encode_text: gives the token ids of a text, adds nothing at either end, and reads no special tokens: what
-                looks like one is spelled. The text between two control tokens is given to it. It is pickled with the
+            encode_text: returns the token ids of a text, adds nothing at either end, and encodes the text of special
+                tokens as plain text. It is called for each text between two control tokens, and pickled with the
                 vocabulary.
         """
         encoder = SectionEncoder(ControlTokens(self._tokens), encode_text)
@@ -262,30 +261,32 @@ class TokenizerInfo:
         return _STATE_VERSION, self._tokens, self.vocab_size, self._encoder
 
     def __setstate__(self, state: object) -> None:
-        """Be the vocabulary that was pickled.
+        """Restore a pickled vocabulary.
 
         Raises:
-            ArgumentError: `E-STATE-FORMAT`, the state is no vocabulary's; `E-STATE-VERSION`, it is another version's.
-            VocabularyError: it contradicts itself.
+            ArgumentError: `E-STATE-FORMAT`, the state is not that of a vocabulary; `E-STATE-VERSION`, it is of another
+                version.
+            VocabularyError: the state contradicts itself.
         """
         match state:
             case (int(version), *_) if version != _STATE_VERSION:
-                raise ArgumentError("E-STATE-VERSION", f"a vocabulary of version {version} cannot be read here")
+                message = f"the vocabulary was pickled in version {version}; only version {_STATE_VERSION} can be read"
+                raise ArgumentError("E-STATE-VERSION", message)
             case (int(), Tokens() as tokens, int(vocab_size), encoder) if encoder is None or hasattr(encoder, "encode"):
                 self._tokens, self._inner, self._encoder = tokens, _vocabulary(tokens, vocab_size), encoder
                 self._longest = None
             case _:
-                raise ArgumentError("E-STATE-FORMAT", "this is no pickled vocabulary")
+                raise ArgumentError("E-STATE-FORMAT", "the state is not a pickled vocabulary")
 
     def __repr__(self) -> str:
         return f"<TokenizerInfo {self.vocab_size} tokens, {len(self.special_token_ids)} special>"
 
 
 def _vocabulary(tokens: Tokens, vocab_size: int | None) -> _engine.Vocabulary:
-    """The vocabulary for the engine.
+    """The engine's vocabulary.
 
     Raises:
-        VocabularyError: `E-VOCAB-ID` or `E-VOCAB-SIZE`.
+        VocabularyError: `E-VOCAB-ID`, an id is outside of the tokens; `E-VOCAB-SIZE`, `vocab_size` is too small.
     """
     count = len(tokens.table)
     width = count if vocab_size is None else vocab_size
@@ -294,7 +295,8 @@ def _vocabulary(tokens: Tokens, vocab_size: int | None) -> _engine.Vocabulary:
     for name in ("eos_token_ids", "special_token_ids", "added_token_ids"):
         for token_id in getattr(tokens, name):
             if not 0 <= token_id < count:
-                raise VocabularyError("E-VOCAB-ID", f"{name} holds {token_id}, the vocabulary ends at {count - 1}")
+                message = f"{name} contains {token_id}; the largest token id is {count - 1}"
+                raise VocabularyError("E-VOCAB-ID", message)
     return _engine.Vocabulary(
         tokens.table,
         list(tokens.eos_token_ids),

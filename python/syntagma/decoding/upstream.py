@@ -1,9 +1,9 @@
-"""The one interface of an engine that samples by itself: a prompt and a constraint go out, text comes back.
+"""The interface of engines that sample by themselves: prompt and constraint in, text out.
 
-A `Backend` returns logits, and masks, sampling and stop strings are ours. An `Upstream` does all of that on its own
-side, often on another machine. `syntagma.generation` drives both.
+A `Backend` returns logits; Syntagma applies masks, sampling and stop strings. An `Upstream` does all of that itself,
+often on another machine. `syntagma.generation` drives both.
 
-It is asynchronous, since it waits rather than computes: a server holds hundreds of streams in one thread.
+The interface is asynchronous, because an upstream mostly waits: one thread serves hundreds of streams.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["Completion", "Constraint", "EngineFacts", "Piece", "TextLogprob", "U
 
 
 class Constraint(msgspec.Struct, frozen=True, kw_only=True):
-    """What the engine must hold its text to.
+    """A grammar that the engine's text must match.
 
     Attributes:
         language: the notation of `source`, a key of `Grammar.exports`.
@@ -32,21 +32,22 @@ class Constraint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Completion(msgspec.Struct, frozen=True, kw_only=True):
-    """One text to be written.
+    """The request for one text.
 
     Attributes:
-        prompt: rendered text, in which the text of a special token stands for that token; or token ids. Nothing is to
-            be added to either.
-        sampling: how tokens are chosen. What engines do beyond it is switched off.
-        max_tokens: tokens at most; None: as many as the context holds.
-        stop: texts that end the output and do not appear in it.
-        logprobs: None: none; otherwise the log-probability of each token, with so many of the likeliest.
-        constraint: what the text must be, in a language of `Upstream.languages`; None: anything.
-        preserved_tokens: special tokens that must appear in the output as text.
-        min_tokens: no token ends the text before there are this many.
-        ignore_eos: the model's own end tokens never end the text.
+        prompt: rendered text, in which the text of a special token means this token; or token ids. The engine must add
+            nothing to it.
+        sampling: how tokens are chosen. Further sampling options of an engine are switched off.
+        max_tokens: largest number of tokens; None: the rest of the context.
+        stop: texts that end the output and are not part of it.
+        logprobs: how many of the most likely tokens to return with each token's log-probability; None: no
+            log-probabilities.
+        constraint: the constraint, in a language of `Upstream.languages`; None: none.
+        preserved_tokens: special tokens whose text must be kept in the output.
+        min_tokens: smallest number of tokens before the text may end.
+        ignore_eos: the model's own end tokens do not end the text.
         stop_token_ids: further tokens that end the text.
-        excluded: texts that never appear in the output.
+        excluded: texts that must not occur in the output.
     """
 
     prompt: str | Sequence[int]
@@ -63,12 +64,12 @@ class Completion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TextLogprob(msgspec.Struct, frozen=True, kw_only=True):
-    """A token that was written, with its natural log-probability.
+    """A token of the output, with its natural log-probability.
 
     Attributes:
-        data: its bytes; UTF-8 characters may be cut between tokens.
-        logprob: as the engine counts it.
-        top: bytes and log-probability of the likeliest tokens at this place, likeliest first.
+        data: the token's bytes. A UTF-8 character may be cut between tokens.
+        logprob: the log-probability that the engine reports.
+        top: bytes and log-probabilities of the most likely tokens at this place, in descending order.
     """
 
     data: bytes
@@ -77,15 +78,16 @@ class TextLogprob(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Piece(msgspec.Struct, frozen=True, kw_only=True):
-    """What is new in a stream. One piece has a finish reason; no text follows it, but counts may.
+    """The new part of a stream. One piece has a finish reason; counts may follow it, but no text.
 
     Attributes:
-        text: the text that follows; may be empty.
-        tokens: how many tokens it is, where the engine reports them; they count where no piece has `completion_tokens`.
-        logprobs: of the tokens that are new, if asked for.
-        finish_reason: `stop`: the model ended its turn, or a stop string came; `length`: the tokens ran out.
-        prompt_tokens: tokens of the prompt, where the engine reports them.
-        completion_tokens: tokens written so far, where the engine reports them.
+        text: the new text; may be empty.
+        tokens: its number of tokens, if the engine reports it. It is used if no piece has `completion_tokens`.
+        logprobs: the log-probabilities of the new tokens, if requested.
+        finish_reason: `stop`: the model ended its turn, or a stop string occurred; `length`: `max_tokens` or the
+            context is used up.
+        prompt_tokens: tokens of the prompt, if the engine reports them.
+        completion_tokens: tokens of the output so far, if the engine reports them.
     """
 
     text: str = ""
@@ -97,14 +99,14 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EngineFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What an engine says of itself; None, or empty, where it does not say.
+    """Facts that an engine reports about itself; None or empty if it does not report them.
 
     Attributes:
-        model_name: the model that it runs.
-        chat_template: the template's source.
-        bos_token: the text that the template knows under this name.
-        eos_token: the same.
-        context_length: tokens of prompt and answer together.
+        model_name: the name of its model.
+        chat_template: the Jinja text of the chat template.
+        bos_token: the template's variable of this name.
+        eos_token: the template's variable of this name.
+        context_length: the largest number of tokens of prompt and answer together.
     """
 
     model_name: str
@@ -116,56 +118,56 @@ class EngineFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 @runtime_checkable
 class Upstream(Protocol):
-    """An engine that writes text. Threads and event loops may share it."""
+    """An engine that generates text. Safe for several threads and event loops."""
 
     @property
     def address(self) -> str:
-        """Where it is, for messages to the operator."""
+        """The engine's address, for messages to the operator."""
         ...
 
     @property
     def model_name(self) -> str:
-        """The name under which its model is served; known for certain once `describe` was asked."""
+        """The name under which its model is served. It is final only after `describe` has returned."""
         ...
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The keys of `Grammar.exports` that it can enforce, the best first; empty: it enforces nothing."""
+        """The keys of `Grammar.exports` that it can enforce, best first; empty: it enforces no grammars."""
         ...
 
     @property
     def tokenizer_info(self) -> TokenizerInfo | None:
-        """The vocabulary, for engines that take token ids and whose vocabulary is known; None: prompts are text."""
+        """The vocabulary, if the engine takes token ids and its vocabulary is known; None: prompts are text."""
         ...
 
     def holds(self, constraint: Constraint) -> bool:
-        """Whether it can enforce all of a constraint in one of its languages."""
+        """Whether it can enforce a constraint in one of its languages completely."""
         ...
 
     async def describe(self) -> EngineFacts:
-        """What it says of itself.
+        """Ask the engine for facts about itself.
 
         Raises:
-            UpstreamError: it cannot be asked.
+            UpstreamError: the engine cannot be reached, or its answer is unusable.
         """
         ...
 
     def stream(self, asked: Completion) -> AsyncGenerator[Piece, None]:
-        """Write a text. An iterator that is closed, or whose task is cancelled, stops the engine.
+        """Generate a text. Closing the iterator, or cancelling its task, stops the engine.
 
         Raises:
-            UpstreamError: `E-UPSTREAM-…`, from the iterator. `again` is true only before the first piece.
+            UpstreamError: `E-UPSTREAM-…`, raised by the iterator. `again` is true only before the first piece.
         """
         ...
 
     async def check(self) -> None:
-        """Whether it would answer now.
+        """Check that the engine can answer now.
 
         Raises:
-            UpstreamError: it would not.
+            UpstreamError: it cannot.
         """
         ...
 
     async def close(self) -> None:
-        """Give its connections back."""
+        """Close its connections."""
         ...

@@ -1,4 +1,4 @@
-"""Chat templates: loading, rendering within bounds, and prompts that say where the assistant's turn begins."""
+"""Chat templates: loading, rendering within bounds, and prompts that know where the assistant's turn begins."""
 
 from __future__ import annotations
 

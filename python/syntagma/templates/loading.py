@@ -24,7 +24,7 @@ _TOKENS: Final = ("unk_token", "sep_token", "pad_token", "cls_token", "mask_toke
 
 @dataclass(frozen=True)
 class Loaded:
-    """A template's text with its tokens."""
+    """A template's text, with the special tokens of its model."""
 
     source: str
     bos_token: str = ""
@@ -36,8 +36,8 @@ def read_text(path: str | os.PathLike[str], limits: Limits) -> str:
     """The text of a template file.
 
     Raises:
-        TemplateError: `E-TEMPLATE-LOAD`, it cannot be read or is not UTF-8.
-        LimitError: `E-LIMIT-TEMPLATE-SOURCE`.
+        TemplateError: `E-TEMPLATE-LOAD`, the file cannot be read or is not UTF-8.
+        LimitError: `E-LIMIT-TEMPLATE-SOURCE`, the file is larger than `limits.template_bytes`.
     """
     try:
         with open(path, "rb") as file:
@@ -54,17 +54,17 @@ def read_text(path: str | os.PathLike[str], limits: Limits) -> str:
 
 
 def read_folder(directory: str | os.PathLike[str], name: str, limits: Limits) -> Loaded:
-    """A template of a model folder.
+    """The template `name` of a model folder.
 
-    Files win over the configuration, as in transformers: `chat_template.jinja` and
+    Files take precedence over the configuration, as in transformers: `chat_template.jinja` and
     `additional_chat_templates/NAME.jinja`, then `chat_template.json`, then `tokenizer_config.json`.
 
     Raises:
-        TemplateError: `E-TEMPLATE-LOAD`.
+        TemplateError: `E-TEMPLATE-LOAD`, the folder or template does not exist, or a file cannot be read.
     """
     folder = Path(directory)
     if not folder.is_dir():
-        raise _unreadable(folder, "there is no such folder", hint="from_file reads a single template")
+        raise _unreadable(folder, "the folder does not exist", hint="from_file reads a single template")
     config = _json_object(folder / _CONFIG)
     tokens = {**_json_object(folder / "special_tokens_map.json"), **config}
     sources = _templates_of(config, folder / _CONFIG)
@@ -84,11 +84,11 @@ def read_folder(directory: str | os.PathLike[str], name: str, limits: Limits) ->
 
 
 def read_gguf(path: str | os.PathLike[str], name: str) -> Loaded:
-    """A template in the metadata of a GGUF file.
+    """The template `name` in the metadata of a GGUF file.
 
     Raises:
-        TemplateError: `E-TEMPLATE-LOAD`.
-        ModelError: `E-MODEL-GGUF`.
+        TemplateError: `E-TEMPLATE-LOAD`, there is no such template.
+        ModelError: `E-MODEL-GGUF`, the file is not a GGUF file or is damaged.
     """
     prefix = "tokenizer.chat_template"
     ids = {"bos_token": "bos_token_id", "eos_token": "eos_token_id", "unk_token": "unknown_token_id"}
@@ -114,17 +114,17 @@ def read_gguf(path: str | os.PathLike[str], name: str) -> Loaded:
 
 
 def read_tokenizer(tokenizer: Any, name: str) -> Loaded:
-    """A template of a tokenizer object of Hugging Face transformers, whose library is not needed.
+    """The template `name` of a tokenizer object of Hugging Face transformers, without importing that library.
 
     Raises:
-        ArgumentTypeError: `E-ARGUMENT-TYPE`, it is no such object.
-        TemplateError: `E-TEMPLATE-LOAD`.
+        ArgumentTypeError: `E-ARGUMENT-TYPE`, the object is not a tokenizer of transformers.
+        TemplateError: `E-TEMPLATE-LOAD`, there is no such template.
     """
     if not hasattr(tokenizer, "chat_template"):
         raise ArgumentTypeError(
             "E-ARGUMENT-TYPE",
-            f"tokenizer is a tokenizer of transformers, not a {type(tokenizer).__name__}",
-            hint="a tokenizer of the tokenizers library has no chat template; ChatTemplate takes its text",
+            f"tokenizer must be a tokenizer of transformers, not a {type(tokenizer).__name__}",
+            hint="tokenizers of the tokenizers library have no chat template; pass the template's text to ChatTemplate",
             pointer="/tokenizer",
         )
     source = f"{type(tokenizer).__name__}.chat_template"
@@ -159,14 +159,14 @@ def _json_object(path: Path) -> dict[str, Any]:
         return {}
     try:
         if path.stat().st_size > _MAX_CONFIG_BYTES:
-            raise _unreadable(path, "it is too large for a configuration")
+            raise _unreadable(path, f"the file is larger than {_MAX_CONFIG_BYTES:,} bytes")
         value = json.loads(path.read_bytes())
     except OSError as error:
         raise _unreadable(path, error.strerror or str(error)) from None
     except (ValueError, RecursionError) as error:
-        raise _unreadable(path, f"it is not JSON: {error}") from None
+        raise _unreadable(path, f"the file is not JSON: {error}") from None
     if not isinstance(value, dict):
-        raise _unreadable(path, "it is not a JSON object")
+        raise _unreadable(path, "the file is not a JSON object")
     return value
 
 
@@ -192,4 +192,4 @@ def _missing(path: str | os.PathLike[str], kind: str, name: str, known: list[str
 
 
 def _unreadable(path: str | os.PathLike[str], why: str, hint: str | None = None) -> TemplateError:
-    return TemplateError("E-TEMPLATE-LOAD", f"no template can be read: {why}", hint=hint, source=os.fspath(path))
+    return TemplateError("E-TEMPLATE-LOAD", f"cannot read the template: {why}", hint=hint, source=os.fspath(path))

@@ -1,6 +1,6 @@
-"""Texts of others that look like markers, for engines that take a prompt as text.
+"""Finds and breaks look-alikes of markers in texts of others, for engines that take a prompt as text.
 
-Such an engine reads special tokens wherever their text stands. `Prompt.ids` needs none of this.
+Such an engine reads the text of a special token as this token everywhere. `Prompt.ids` does not have this problem.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _MARKER: Final = re.compile(r"<[^<>\s]+>|\[/?[A-Z][A-Z_0-9]*\]")
 
 
 def markers_in(segments: Sequence[Segment]) -> frozenset[str]:
-    """What looks like markers in the template's own text: pieces in angle brackets, capitals in square ones."""
+    """Likely markers in the template's own text: words in angle brackets, and capitals in square brackets."""
     return frozenset(found for text, origin in segments if origin == "template" for found in _MARKER.findall(text))
 
 
 def lookalikes(segments: Sequence[Segment], markers: Collection[str]) -> Iterator[tuple[int, int]]:
-    """Where a marker stands that is not wholly the template's own, as half-open ranges."""
+    """The occurrences of markers that are not completely the template's own text, as half-open ranges."""
     text = "".join(segment.text for segment in segments)
     own: list[tuple[int, int]] = []
     done = 0
@@ -45,7 +45,7 @@ def lookalikes(segments: Sequence[Segment], markers: Collection[str]) -> Iterato
 
 
 def cuts(segments: Sequence[Segment], markers: Collection[str]) -> dict[int, Origin]:
-    """Where look-alikes can be cut: an offset inside of each, beside a character of others, and whose that is."""
+    """Offsets at which look-alikes can be cut, one inside of each, next to text of others; and that text's origin."""
     ends = list(accumulate(len(segment.text) for segment in segments))
 
     def origin_of(place: int) -> Origin:
@@ -62,7 +62,7 @@ def cuts(segments: Sequence[Segment], markers: Collection[str]) -> dict[int, Ori
 
 
 def separated(segments: Sequence[Segment], places: Mapping[int, Origin], separator: str) -> tuple[Segment, ...]:
-    """The segments with the separator at these offsets, as text of these origins."""
+    """The segments with the separator inserted at these offsets, as text of these origins."""
     pieces: list[Segment] = []
     begin = 0
     waiting = sorted(places, reverse=True)

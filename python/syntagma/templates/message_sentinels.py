@@ -22,7 +22,7 @@ def message_text(message: Mapping[str, Any], *, or_reasoning: bool) -> str | Non
 
     Args:
         message: the message.
-        or_reasoning: take the reasoning where the content is empty.
+        or_reasoning: use the reasoning if the content is empty.
     """
     field = _field(message, or_reasoning=or_reasoning)
     if field is None:

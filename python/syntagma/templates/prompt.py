@@ -1,4 +1,4 @@
-"""A rendered prompt that knows where the assistant's turn begins, and who wrote what."""
+"""`Prompt`: a rendered prompt that knows where the assistant's turn begins, and the origin of each part."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ class Encodes(Protocol):
 
     @property
     def control_tokens(self) -> Mapping[str, int]:
-        """The tokens that no text of others may become, id by text."""
+        """The tokens that no text of others may become: their ids, by text."""
         ...
 
     def encode(self, text: str, *, trusted: Sequence[tuple[int, int]] | None = None) -> list[int]:
-        """Token ids of a text, with control tokens only where it is trusted."""
+        """The token ids of a text, with control tokens only in the trusted ranges."""
         ...
 
 
 class Prompt(str):
-    """A prompt. What it knows beside its text is found out when it is first asked for.
+    """A prompt: a string with further attributes, which are computed when they are first read.
 
     Attributes:
-        start: offset in code points of the assistant's turn. What follows was written by the template, to open the
-            turn, or by the assistant; never by user, tool or system.
-        segments: the prompt in pieces with their origins, which add up to it. A text that belongs to the template is
-            `template`; one of which this is not certain is not.
-        begun: offset in code points of what the assistant has written already, where its final message is continued;
-            else the end.
+        start: offset of the assistant's turn, in code points. The text after it comes from the template or the
+            assistant, never from user, tool or system.
+        segments: the prompt in pieces with their origins. Only text that certainly belongs to the template has the
+            origin `template`.
+        begun: offset of the text that the assistant has already written, in code points, if the prompt continues the
+            final message; else the length of the prompt.
     """
 
     __slots__ = ("_begun", "_encoded", "_rendering", "_segments", "_start")
@@ -53,13 +53,13 @@ class Prompt(str):
     def __new__(
         cls, text: str, start: int, segments: Sequence[Segment] | None = None, begun: int | None = None
     ) -> Prompt:
-        """A prompt of this text whose assistant's turn begins at `start`.
+        """Create a prompt from its text.
 
         Args:
             text: the prompt.
             start: see above.
-            segments: see above; None, or none: nothing of the text is the template's.
-            begun: see above; None: the end.
+            segments: see above; None or empty: no text is the template's.
+            begun: see above; None: the length of the prompt.
 
         Raises:
             ArgumentError: `E-ARGUMENT-VALUE`, the segments do not add up to the text.
@@ -68,7 +68,7 @@ class Prompt(str):
         if not segments:
             segments = (Segment(str(text), "user"),) if text else ()
         if "".join(segment.text for segment in segments) != text:
-            raise ArgumentError("E-ARGUMENT-VALUE", "the segments of a prompt add up to its text", pointer="/segments")
+            raise ArgumentError("E-ARGUMENT-VALUE", "the segments do not add up to the text", pointer="/segments")
         prompt._start = start
         prompt._begun = len(text) if begun is None else begun
         prompt._segments = joined(segments)
@@ -81,7 +81,7 @@ class Prompt(str):
         """The prompt of a conversation.
 
         Raises:
-            TemplateError, LimitError: as `ChatTemplate.render`.
+            TemplateError, LimitError: see `ChatTemplate.render`.
         """
         prompt = super().__new__(cls, rendering.text())
         prompt._start = prompt._begun = prompt._segments = prompt._encoded = None
@@ -90,7 +90,7 @@ class Prompt(str):
 
     @property
     def start(self) -> int:
-        """Offset in code points of the assistant's turn."""
+        """The offset of the assistant's turn, in code points."""
         if self._start is None:
             assert self._rendering is not None
             self._start = self._rendering.start(str(self))
@@ -98,7 +98,7 @@ class Prompt(str):
 
     @property
     def begun(self) -> int:
-        """Offset in code points of what the assistant has written already."""
+        """The offset of the text that the assistant has already written, in code points."""
         if self._begun is None:
             assert self._rendering is not None
             self._begun = self._rendering.begun(str(self))
@@ -109,7 +109,7 @@ class Prompt(str):
         """The prompt in pieces with their origins.
 
         Raises:
-            LimitError: `E-LIMIT-TEMPLATE-…`, the render with origins takes far longer than the one without.
+            LimitError: `E-LIMIT-TEMPLATE-…`, rendering with origins takes more than ten times `template_seconds`.
         """
         if self._segments is None:
             assert self._rendering is not None
@@ -122,7 +122,7 @@ class Prompt(str):
         return self[self.start :]
 
     def template_ranges(self) -> list[tuple[int, int]]:
-        """Where the template's own text stands, as half-open ranges of code points, ascending."""
+        """The ranges of the template's own text: half-open, in code points, ascending."""
         found = []
         done = 0
         for text, origin in self.segments:
@@ -133,23 +133,22 @@ class Prompt(str):
 
     @entry
     def ids(self, info: Encodes) -> list[int]:
-        """Token ids, in which control tokens come only from the template's own text; nothing is added at either end.
+        """The token ids of the prompt, with nothing added. Control tokens come only from the template's own text.
 
         Args:
             info: the vocabulary, a `TokenizerInfo`.
 
         Raises:
-            VocabularyError: as `TokenizerInfo.encode`.
+            VocabularyError: see `TokenizerInfo.encode`.
         """
         if self._encoded is None or self._encoded[0] is not info:
             self._encoded = info, info.encode(str(self), trusted=self.template_ranges())
         return list(self._encoded[1])
 
     def markers(self) -> frozenset[str]:
-        """What looks like a marker in the template's own text of this prompt.
+        """Likely markers in the template's own text of this prompt.
 
-        That is a piece without whitespace in angle brackets, and capitals in square brackets: a guess, for want of a
-        vocabulary.
+        These are words in angle brackets and capitals in square brackets: a guess, for use without a vocabulary.
         """
         return markers_in(self.segments)
 
@@ -157,28 +156,30 @@ class Prompt(str):
     def without_lookalikes(
         self, markers: Collection[str], *, mode: Literal["break", "refuse"] = "break", separator: str = ZERO_WIDTH_SPACE
     ) -> Prompt:
-        """The prompt for an engine that takes text, where no text of others is a marker to it.
+        """The prompt for an engine that takes text, without markers in texts of others.
 
         Args:
             markers: the texts that the engine reads as tokens, each of two characters or more.
-            mode: `break` puts `separator` between two characters of each text that is a marker and not wholly the
-                template's; `refuse` raises.
-            separator: what breaks a look-alike. The default, U+200B, is not visible; a space is safer where a tokenizer
-                drops such characters.
+            mode: `break` inserts `separator` into each marker that is not completely the template's own text; `refuse`
+                raises if there is one.
+            separator: the text that breaks a look-alike. The default, U+200B, is invisible; a space is safer if the
+                tokenizer drops such characters.
 
         Raises:
-            TemplateError: `E-TEMPLATE-LOOKALIKE`, there is one, in mode `refuse`.
-            ArgumentError: `E-ARGUMENT-VALUE`, a marker is too short, holds the separator, or the separator is empty.
+            TemplateError: `E-TEMPLATE-LOOKALIKE`, in mode `refuse`: there is a look-alike.
+            ArgumentError: `E-ARGUMENT-VALUE`, a marker is too short or contains the separator, or this is empty.
         """
         for marker in markers:
             if len(marker) < 2 or not separator or separator in marker:
-                raise ArgumentError("E-ARGUMENT-VALUE", f"the marker {marker!r} cannot be broken by {separator!r}")
+                hint = "a marker has at least two characters and does not contain the separator, which is not empty"
+                message = f"the marker {marker!r} cannot be broken by {separator!r}"
+                raise ArgumentError("E-ARGUMENT-VALUE", message, hint=hint)
         if mode == "refuse":
             for start, end in lookalikes(self.segments, markers):
                 raise TemplateError(
                     "E-TEMPLATE-LOOKALIKE",
-                    f"text of others is the marker {self[start:end]!r}",
-                    hint='mode="break" breaks such texts; an engine that takes token ids needs neither',
+                    f"text of others contains the marker {self[start:end]!r}",
+                    hint='mode="break" breaks such texts; engines that take token ids do not need this',
                     offset=start,
                 )
             return self

@@ -1,4 +1,4 @@
-"""What a render takes besides the messages."""
+"""The options of a render."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ __all__ = ["RenderOptions"]
 
 
 class RenderOptions(TypedDict, total=False):
-    """Keyword arguments of `ChatTemplate.render`. All can be left out.
+    """Keyword arguments of `ChatTemplate.render`. All are optional.
 
     Attributes:
-        tools: the declared tools; dictionaries go to the template as they are, a `Tool` as its OpenAI dictionary.
+        tools: the declared tools. Dictionaries are passed to the template unchanged, a `Tool` as its OpenAI dictionary.
             Default: None, no tools.
-        documents: for templates that quote documents. Default: None.
+        documents: documents, for templates that quote them. Default: None.
         add_generation_prompt: open the assistant's turn at the end. Default: True.
         continue_final_message: leave the final message open, so that the model continues its content, or its reasoning
-            if it has no content; no generation prompt is added then. Default: False.
+            if it has no content. No generation prompt is added then. Default: False.
         template_kwargs: further variables of the template. Default: none.
         now: the clock of `strftime_now`. Default: None, the local time.
     """

@@ -1,4 +1,4 @@
-"""One conversation that is rendered: as text, and again for what a text does not tell."""
+"""`Rendering`: renders one conversation, as text and again for the prompt's other attributes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["Rendering"]
 
 
 class Rendering(msgspec.Struct, frozen=True, kw_only=True):
-    """What it takes to render a conversation.
+    """A template with the variables of one conversation.
 
     Attributes:
         render: renders the template.
-        render_traced: the same with the origin of each character.
-        variables: those of the template, `add_generation_prompt` included.
+        render_traced: renders it with the origin of each character.
+        variables: the template's variables, including `add_generation_prompt`.
         continued: the prompt ends inside the final message.
     """
 
@@ -34,11 +34,11 @@ class Rendering(msgspec.Struct, frozen=True, kw_only=True):
         return self._written(self.render)
 
     def start(self, text: str) -> int:
-        """Where the assistant's turn begins in the prompt."""
+        """The offset of the assistant's turn in the prompt."""
         return (continued_start if self.continued else opened_start)(self.render, self.variables, text)
 
     def begun(self, text: str) -> int:
-        """Where in the prompt the assistant has begun to write: the end, unless the final message is continued."""
+        """The offset of the assistant's own text in the prompt: its length, unless the final message is continued."""
         return begun_at(self.render, self.variables, text) if self.continued else len(text)
 
     def segments(self, text: str) -> tuple[Segment, ...]:

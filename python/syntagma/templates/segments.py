@@ -1,4 +1,4 @@
-"""Segments: a prompt in pieces, each with the origin of its text."""
+"""Segments: the pieces of a prompt, each with the origin of its text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from syntagma.templates.sandbox import TEMPLATE, Traced
 __all__ = ["Origin", "Segment", "joined", "segments_of"]
 
 Origin: TypeAlias = Literal["template", "system", "user", "assistant", "tool"]
-"""Who a text is from. Declared tools and documents count as `tool`, template variables as `system`."""
+"""the source of a text; declared tools and documents count as `tool`, template variables as `system`"""
 
 _LEAST_TRUSTED: Final = "user"
 
@@ -22,8 +22,8 @@ class Segment(NamedTuple):
 
     Attributes:
         text: the piece.
-        origin: `template`: the template wrote it, or it is one of its tokens or the name of a role. Anything else is
-            the text of others, whose look-alikes of control tokens are text.
+        origin: `template` for text of the template itself, its tokens and the names of roles. All else is text of
+            others, in which look-alikes of control tokens are only text.
     """
 
     text: str
@@ -31,12 +31,12 @@ class Segment(NamedTuple):
 
 
 def segments_of(text: str, traced: str) -> tuple[Segment, ...]:
-    """The segments of a prompt, neighbours of different origin; they add up to `text`.
+    """The segments of a prompt. Adjacent segments have different origins; together they are `text`.
 
     Args:
         text: the prompt.
-        traced: the same prompt, rendered with origins. If it is another text, as with a template that draws lots, no
-            origin is known and nothing counts as the template's.
+        traced: the same prompt, rendered with origins. If its text differs, for example because the template uses
+            random numbers, no origin is known, and no text counts as the template's.
     """
     if not text:
         return ()
@@ -51,13 +51,13 @@ def segments_of(text: str, traced: str) -> tuple[Segment, ...]:
 
 
 def joined(pieces: Iterable[Segment]) -> tuple[Segment, ...]:
-    """The same text in as few segments as there can be."""
+    """The same text with adjacent segments of one origin joined."""
     groups = groupby((piece for piece in pieces if piece.text), key=attrgetter("origin"))
     return tuple(Segment("".join(piece.text for piece in group), origin) for origin, group in groups)
 
 
 def _known(runs: Iterable[tuple[int, str | None]]) -> list[tuple[int, Origin]]:
-    """The runs; text of unknown origin is taken for that of the others before it, or after it."""
+    """The runs, in which text of unknown origin gets the origin of the nearest text of others before it, or after."""
     found: list[tuple[int, Origin]] = []
     runs = list(runs)
     others = [origin for _, origin in runs if origin is not None and origin != TEMPLATE]

@@ -43,15 +43,14 @@ _TRACED: Final = 10
 
 
 class ChatTemplate:
-    """A chat template as models ship them, rendered as Hugging Face transformers renders it, within bounds.
+    """A chat template of a model, rendered within bounds, with the results of Hugging Face transformers.
 
-    Immutable; threads may share it.
+    Immutable; safe for several threads.
 
     Attributes:
         source: the Jinja text.
-        name: its name among the templates of a model (`default`, `tool_use`), or the file it came from; None if it has
-            neither.
-        bos_token: text of the token that begins a sequence; templates read it under this name.
+        name: the template's name in its model (`default`, `tool_use`), or its file's path; None if it has neither.
+        bos_token: text of the token that begins a sequence; the template's variable of this name.
         eos_token: text of the token that ends a turn.
         special_tokens: further special tokens that the template may name, such as `unk_token`.
         limits: the bounds on every render.
@@ -71,12 +70,12 @@ class ChatTemplate:
         """Read a template.
 
         Raises:
-            ArgumentTypeError: `E-TEMPLATE-SOURCE`, not text.
-            TemplateError: `E-TEMPLATE-SYNTAX`, with line and excerpt.
-            LimitError: `E-LIMIT-TEMPLATE-SOURCE` or `E-LIMIT-TEMPLATE-NESTING`.
+            ArgumentTypeError: `E-TEMPLATE-SOURCE`, the source is not a string.
+            TemplateError: `E-TEMPLATE-SYNTAX`, the source is not a Jinja template; with line and excerpt.
+            LimitError: `E-LIMIT-TEMPLATE-SOURCE` or `E-LIMIT-TEMPLATE-NESTING`, the source is too long or too deep.
         """
         if not isinstance(source, str):
-            raise ArgumentTypeError("E-TEMPLATE-SOURCE", f"a template is text, not {type(source).__name__}")
+            raise ArgumentTypeError("E-TEMPLATE-SOURCE", f"a template must be a string, not {type(source).__name__}")
         self._limits = limits if limits is not None else Limits()
         size = len(source) if source.isascii() else len(source.encode("utf-8", "replace"))
         if size > self._limits.template_bytes:
@@ -102,10 +101,10 @@ class ChatTemplate:
     @classmethod
     @entry
     def from_file(cls, path: str | os.PathLike[str], **tokens: Any) -> ChatTemplate:
-        """The template in a `.jinja` file; `tokens` as for the constructor.
+        """The template in a `.jinja` file. `tokens` are further arguments of the constructor.
 
         Raises:
-            TemplateError: `E-TEMPLATE-LOAD`, with the path; or what the constructor raises.
+            TemplateError: `E-TEMPLATE-LOAD`, the file cannot be read; or an error of the constructor.
         """
         limits = tokens.get("limits") or Limits()
         return cls(read_text(path, limits), **{"name": os.fspath(path), **tokens})
@@ -118,8 +117,8 @@ class ChatTemplate:
         """The template `name` of a model folder, with the folder's special tokens.
 
         Raises:
-            TemplateError: `E-TEMPLATE-LOAD`, there is no such template, with the names that there are; or what the
-                constructor raises.
+            TemplateError: `E-TEMPLATE-LOAD`, there is no such template, with the names that exist; or an error of the
+                constructor.
         """
         return cls._from_loaded(read_folder(directory, name, limits or Limits()), name, limits)
 
@@ -131,7 +130,7 @@ class ChatTemplate:
         """The template `name` in the metadata of a GGUF file, with its special tokens.
 
         Raises:
-            TemplateError: `E-TEMPLATE-LOAD`, there is no such template; or what the constructor raises.
+            TemplateError: `E-TEMPLATE-LOAD`, there is no such template; or an error of the constructor.
             ModelError: `E-MODEL-GGUF`, the file is damaged.
         """
         return cls._from_loaded(read_gguf(path, name), name, limits)
@@ -142,14 +141,14 @@ class ChatTemplate:
         """The template `name` of a tokenizer object of Hugging Face transformers, with its special tokens.
 
         Args:
-            tokenizer: the object; it is read, and transformers is not imported.
-            name: which of several templates; transformers takes `tool_use`, if there is one, where tools are declared.
+            tokenizer: the object. Its attributes are read; transformers is not imported.
+            name: the template's name. transformers uses `tool_use`, if it exists, when tools are declared.
             limits: the bounds on every render.
 
         Raises:
-            ArgumentTypeError: `E-ARGUMENT-TYPE`, it is no such object.
-            TemplateError: `E-TEMPLATE-LOAD`, there is no such template, with the names that there are; or what the
-                constructor raises.
+            ArgumentTypeError: `E-ARGUMENT-TYPE`, the object is not a tokenizer of transformers.
+            TemplateError: `E-TEMPLATE-LOAD`, there is no such template, with the names that exist; or an error of the
+                constructor.
         """
         return cls._from_loaded(read_tokenizer(tokenizer, name), name, limits)
 
@@ -166,7 +165,7 @@ class ChatTemplate:
 
     @property
     def name(self) -> str | None:
-        """Its name among the templates of its model, the path of its file, or None."""
+        """The template's name in its model, the path of its file, or None."""
         return self._name
 
     @property
@@ -181,7 +180,7 @@ class ChatTemplate:
 
     @property
     def special_tokens(self) -> dict[str, str]:
-        """Further special tokens by the name under which a template reads them; a copy."""
+        """A copy of the further special tokens, by the name of the template's variable."""
         return dict(self._tokens)
 
     @property
@@ -192,14 +191,14 @@ class ChatTemplate:
     def undeclared_variables(self) -> frozenset[str]:
         """Names that the template reads and does not set: candidates for `template_kwargs`.
 
-        Reserved names and the template's special tokens are left out.
+        Reserved names, which include the special tokens, are left out.
         """
         return self._compiled.undeclared - self._reserved
 
     def switch_values(self) -> dict[str, tuple[Any, ...]]:
-        """The undeclared variables that a caller may set to change what is written.
+        """The undeclared variables that a caller may set to change the prompt.
 
-        Each has the texts, numbers and booleans that the template compares it with, in the order of the template.
+        Each has the strings, numbers and booleans with which the template compares it, in the template's order.
         """
         known = self._compiled.switch_values
         return {name: values for name, values in known.items() if name not in self._reserved}
@@ -228,7 +227,7 @@ class ChatTemplate:
         eos_token: str | None = None,
         limits: Limits | None = None,
     ) -> ChatTemplate:
-        """The same template with other settings; the code is shared. None keeps a setting.
+        """The same template with other settings. None keeps a setting. The compiled template is shared.
 
         Args:
             lenient: allow `append` and `pop` on lists, and generators in `tojson`; transformers refuses both.
@@ -260,20 +259,21 @@ class ChatTemplate:
     def render(self, messages: Sequence[Message | Mapping[str, Any]], **options: Unpack[RenderOptions]) -> Prompt:
         """The prompt for these messages.
 
-        It is text that also knows where the assistant's turn begins and who wrote which part. Both are found out when
-        they are first asked for, by one to three further renders.
+        It is a string that also knows where the assistant's turn begins, and the origin of each part. Both are computed
+        when they are first read, by one to three further renders.
 
         Args:
-            messages: dictionaries go to the template as they are; a `Message` as its OpenAI dictionary.
+            messages: the messages. Dictionaries are passed to the template unchanged, a `Message` as its OpenAI
+                dictionary.
             **options: see `RenderOptions`.
 
         Raises:
             TemplateError: `E-TEMPLATE-RESERVED`, a reserved name in `template_kwargs`; `E-TEMPLATE-RAISED`, the
-                template refuses the messages; `E-TEMPLATE-UNDEFINED`, `-TYPE`, `-SECURITY` or `-RUNTIME`, it fails,
-                with the line; `E-TEMPLATE-CONTINUE`, the final message cannot be continued.
-            LimitError: `E-LIMIT-TEMPLATE-…`.
-            ArgumentError: `E-MESSAGE-INCOMPLETE`, a message holds a call that was cut.
-            ArgumentTypeError: `E-TEMPLATE-VALUE`, an argument is no data.
+                template refuses the messages; `E-TEMPLATE-UNDEFINED`, `-TYPE`, `-SECURITY` or `-RUNTIME`, the template
+                fails, with the line; `E-TEMPLATE-CONTINUE`, the final message cannot be continued.
+            LimitError: `E-LIMIT-TEMPLATE-…`, the render exceeds a limit.
+            ArgumentError: `E-MESSAGE-INCOMPLETE`, a message has a call that was cut off.
+            ArgumentTypeError: `E-TEMPLATE-VALUE`, an argument is not plain data.
         """
         options["now"] = options.get("now") or datetime.datetime.now()
         variables = self._variables(messages, options)
@@ -291,13 +291,13 @@ class ChatTemplate:
         """The template's variables, as plain data, without `add_generation_prompt`."""
         unknown = options.keys() - RenderOptions.__optional_keys__
         if unknown:
-            raise TypeError(f"a render has no option {min(unknown)!r}")
+            raise TypeError(f"render() got an unexpected keyword argument {min(unknown)!r}")
         tools, documents = options.get("tools"), options.get("documents")
         template_kwargs = options.get("template_kwargs") or {}
         for name, value in (("messages", messages), ("tools", tools), ("documents", documents)):
             if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sequence | None):
                 raise ArgumentTypeError(
-                    "E-TEMPLATE-VALUE", f"{name} is a list, not {type(value).__name__}", pointer=f"/{name}"
+                    "E-TEMPLATE-VALUE", f"{name} must be a list, not {type(value).__name__}", pointer=f"/{name}"
                 )
         refuse_incomplete_calls(messages)
         for name in template_kwargs:
@@ -305,7 +305,7 @@ class ChatTemplate:
                 raise TemplateError(
                     "E-TEMPLATE-RESERVED",
                     f"{name!r} is reserved",
-                    hint="template_kwargs holds further variables; arguments and tokens have their own place",
+                    hint="set it by the argument of the same name, or by the template's tokens",
                     pointer=f"/template_kwargs/{name}",
                 )
         given = {"messages": messages, "tools": tools, "documents": documents, "template_kwargs": template_kwargs}
@@ -320,19 +320,19 @@ class ChatTemplate:
         template = self._compiled.lenient if self._lenient else self._compiled.strict
         own = dict(variables)
         if self._lenient:
-            # Such a template may change the lists that it is given, and there may be another render.
+            # A lenient template may change its lists, and later renders need them unchanged.
             own |= {name: plain_data(own[name], self._limits) for name in _LISTS if name in own}
         return self._written(template, Budget(self._limits), own)
 
     def _run_traced(self, variables: Mapping[str, Any]) -> str:
         tokens = {*self._tokens, "bos_token", "eos_token"}
-        # Tracing takes a small multiple of the time, and what was rendered once must not fail now.
+        # Tracing takes a small multiple of the time, and must not fail for a prompt that was rendered before.
         limits = msgspec.structs.replace(self._limits, template_seconds=_TRACED * self._limits.template_seconds)
         template = self._compiled.traced(lenient=self._lenient)
         return self._written(template, TracingBudget(limits), traced_variables(variables, tokens))
 
     def _written(self, template: jinja2.Template, budget: Budget, variables: dict[str, Any]) -> str:
-        """What the template writes with these variables."""
+        """The text that the template renders with these variables."""
         max_chars = self._limits.template_output_bytes
         context = template.new_context(variables)
         assert isinstance(context, BoundedContext)
@@ -363,7 +363,7 @@ class _Clock:
 
     def __init__(self, now: datetime.date | None) -> None:
         if now is not None and not isinstance(now, datetime.date):
-            raise ArgumentError("E-TEMPLATE-VALUE", "now is a date or a datetime", pointer="/now")
+            raise ArgumentError("E-TEMPLATE-VALUE", "now must be a date or a datetime", pointer="/now")
         self._now = now
 
     def __call__(self, form: str) -> str:

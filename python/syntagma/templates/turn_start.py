@@ -1,8 +1,8 @@
-"""Where the assistant's turn begins in a prompt.
+"""Finds where the assistant's turn begins in a prompt.
 
-The conversation is never searched for the template's markers, since a user may write any text. Instead, two renders
-are compared, one with and one without the generation prompt: the turn begins where they differ. Where that is not
-conclusive, the turn begins after the last sentinel appended to a non-assistant message.
+The prompt is never searched for the template's markers, because a user may write any text. Instead, two renders are
+compared, one with and one without the generation prompt: the turn begins where they differ. If that is not conclusive,
+the turn begins after the last sentinel appended to a non-assistant message.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def opened_start(render: Render, variables: Mapping[str, Any], text: str) -> int
     """The offset of the generation prompt in `text`, the render with these variables.
 
     Without a generation prompt, or with a template that always writes one, the turn begins after the last text that is
-    not the assistant's. If that is unknown, the turn begins at the end: nothing is then read from the prompt.
+    not the assistant's. If that is unknown, the turn begins at the end, so that nothing is read from the prompt.
     """
 
     def render_messages(messages: list[Any]) -> str:
@@ -39,7 +39,7 @@ def opened_start(render: Render, variables: Mapping[str, Any], text: str) -> int
 
 
 def continued_start(render: Render, variables: Mapping[str, Any], text: str) -> int:
-    """The offset where the turn of the final message begins in `text`, a prompt that ends inside of this message."""
+    """The offset in `text` at which the turn of the final message begins. The prompt ends inside of this message."""
 
     def render_messages(messages: list[Any]) -> str:
         return render_continued(render, {**variables, "messages": messages})
@@ -56,10 +56,10 @@ def continued_start(render: Render, variables: Mapping[str, Any], text: str) -> 
 
 
 def begun_at(render: Render, variables: Mapping[str, Any], text: str) -> int:
-    """The offset of what the assistant has written in `text`, a prompt that ends inside of the final message.
+    """The offset in `text` of the text that the assistant has written. The prompt ends inside of the final message.
 
-    That is what comes after a generation prompt. Where the template does not repeat that in a message which it shows,
-    it is what comes after that which stands before the text of a message. If both are unknown, it is the end of `text`.
+    This text follows the generation prompt. If the template does not repeat the generation prompt in past messages, it
+    follows the text before a message's content instead. If both are unknown, the offset is the length of `text`.
     """
     messages = variables["messages"]
     opened = _render_or_none(render, {**variables, "messages": messages[:-1], "add_generation_prompt": True})
@@ -73,9 +73,9 @@ def begun_at(render: Render, variables: Mapping[str, Any], text: str) -> int:
 
 
 def _texts_of_others(variables: Mapping[str, Any]) -> Iterator[str]:
-    """Texts of users, tools and documents; one of them in the opening is a reason to look closer, not a proof.
+    """Texts of users, tools and documents.
 
-    Short texts occur in every prompt by chance.
+    One of them in the opening is only a reason to look closer, because short texts occur in every prompt by chance.
     """
     for message in variables["messages"]:
         if isinstance(message, dict) and message.get("role") != "assistant":
@@ -86,7 +86,7 @@ def _texts_of_others(variables: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """All strings in a value that have more than whitespace."""
+    """All strings in a value that contain more than whitespace."""
     stack = [value]
     while stack:
         item = stack.pop()
@@ -117,7 +117,7 @@ def _with_sentinel(message: Any, sentinel: str) -> Any:
 
 
 def _render_or_none(render: Callable[[T], str], argument: T) -> str | None:
-    """The render; None where the template refuses the conversation."""
+    """The render; None if the template refuses the conversation."""
     try:
         return render(argument)
     except SyntagmaError:
