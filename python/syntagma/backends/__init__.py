@@ -1,7 +1,7 @@
-"""Backends: models that run in this process, each by one library, and the registry that finds them.
+"""Backends: models that run in this process, with one file per library, and a registry of them.
 
-One file each implements `syntagma.decoding.backend.Backend` and has a function `load`, which `registry` names. Packages
-add their own through the entry-point group `syntagma.backends`.
+Each file implements `syntagma.decoding.backend.Backend` and has a function `load`, which `registry` names. Packages can
+add backends through the entry-point group `syntagma.backends`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The model that comes with the library, and folders of its kind of network, computed by NumPy."""
+"""The shipped model, and model folders with the same kind of network, computed with NumPy."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ def load(path: str) -> tuple[EmbeddedModel, ChatCodec]:
     """Load a folder with `config.json`, `tokenizer.json`, `model.safetensors` and a chat template.
 
     Args:
-        path: the folder; `""`: the model that comes with the library.
+        path: the folder; `""`: the shipped model.
 
     Raises:
-        ModelError, TemplateError, VocabularyError: the folder is broken, or its network is another one.
+        ModelError, TemplateError, VocabularyError: the folder is broken, or its network is of another kind.
     """
     model = load_folder(path or None)
     return model, ChatCodec.from_pretrained(model.path)

@@ -1,4 +1,4 @@
-"""GGUF files by llama.cpp, through the functions of its C interface that llama-cpp-python has."""
+"""GGUF files, run with llama.cpp through the C functions that llama-cpp-python exposes."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ def load(
 
     Args:
         path: the file.
-        context_length: tokens of prompt and answer together; each sequence has a cache of that length. None: as many as
-            the model was made for, at most 8,192.
-        gpu_layers: how many layers an accelerator computes; None: llama.cpp's default.
-        threads: threads of one sequence; None: half of the processors.
+        context_length: largest number of tokens of prompt and answer together. Each sequence has a cache of that
+            length. None: the model's trained length, at most 8,192.
+        gpu_layers: number of layers that an accelerator computes; None: llama.cpp's default.
+        threads: number of threads per sequence; None: half of the processors.
 
     Raises:
-        ModelError: `E-MODEL-LIBRARY`, llama.cpp refuses the file; `E-MODEL-GGUF`, it is damaged.
-        TemplateError, VocabularyError: its chat template or its vocabulary cannot be used.
+        ModelError: `E-MODEL-LIBRARY`, llama.cpp cannot load the file; `E-MODEL-GGUF`, the file is damaged.
+        TemplateError, VocabularyError: the chat template or the vocabulary cannot be used.
     """
     import llama_cpp
 
     log = logging.getLogger("llama-cpp-python")
-    if log.level == logging.NOTSET:  # by default it prints every detail of the file
+    if log.level == logging.NOTSET:  # the default prints every detail of the file
         log.setLevel(logging.ERROR)
     llama_cpp.llama_backend_init()
     options = llama_cpp.llama_model_default_params()
@@ -50,7 +50,7 @@ def load(
         options.n_gpu_layers = gpu_layers
     model = llama_cpp.llama_model_load_from_file(path.encode(), options)
     if model is None:
-        raise ModelError("E-MODEL-LIBRARY", "llama.cpp cannot load it", source=path)
+        raise ModelError("E-MODEL-LIBRARY", "llama.cpp cannot load the file", source=path)
     options = llama_cpp.llama_context_default_params()
     options.n_ctx = context_length or min(llama_cpp.llama_model_n_ctx_train(model), _LONGEST)
     options.n_threads = options.n_threads_batch = threads or max(1, (os.cpu_count() or 2) // 2)
@@ -59,7 +59,7 @@ def load(
 
 
 class _Native:
-    """A model of llama.cpp with its idle contexts; it is freed when nothing refers to this any more."""
+    """A model of llama.cpp with its idle contexts. Both are freed with this object."""
 
     def __init__(self, library: Any, model: Any, options: Any) -> None:
         self.library = library
@@ -70,7 +70,7 @@ class _Native:
         weakref.finalize(self, _free, library, model, self.idle)
 
     def encode(self, text: str) -> list[int]:
-        """Token ids of plain text."""
+        """The token ids of plain text."""
         data = text.encode()
         room = len(data) + 8
         while True:
@@ -95,12 +95,12 @@ def _give_back(library: Any, context: Any, idle: list[Any]) -> None:
 
 
 class LlamaCppModel:
-    """A model in a GGUF file. Threads may share it.
+    """A model in a GGUF file. Safe for several threads.
 
     Attributes:
-        model_name: the name under which it is served.
-        tokenizer_info: the vocabulary, as wide as the logits.
-        context_length: tokens of prompt and answer together.
+        model_name: the name under which the model is served.
+        tokenizer_info: the vocabulary, with the width of the logits.
+        context_length: largest number of tokens of prompt and answer together.
     """
 
     def __init__(self, native: _Native, path: Path) -> None:
@@ -118,24 +118,25 @@ class LlamaCppModel:
         """A new, empty sequence.
 
         Raises:
-            ModelError: `E-MODEL-LIBRARY`, there is no memory for its cache.
+            ModelError: `E-MODEL-LIBRARY`, there is not enough memory for its cache.
         """
         return LlamaCppSession(self._native, self.tokenizer_info.vocab_size, self.context_length)
 
 
 class LlamaCppSession(CachedSession):
-    """One sequence being generated, with a context of its own."""
+    """One sequence that is being generated, with its own context."""
 
     def __init__(self, native: _Native, vocab_size: int, context_length: int) -> None:
         super().__init__(vocab_size, context_length)
-        self._native = native  # the model lives as long as its sequences
+        self._native = native  # keeps the model alive
         library, idle = native.library, native.idle
         try:
             self._context = idle.pop()
         except IndexError:
             self._context = library.llama_init_from_model(native.model, native.options)
         if self._context is None:
-            raise ModelError("E-MODEL-LIBRARY", "llama.cpp has no memory for a context", hint="give context_length")
+            hint = "give a smaller context_length"
+            raise ModelError("E-MODEL-LIBRARY", "llama.cpp has not enough memory for a context", hint=hint)
         library.llama_memory_clear(library.llama_get_memory(self._context), True)
         weakref.finalize(self, _give_back, library, self._context, idle)
 
@@ -143,8 +144,8 @@ class LlamaCppSession(CachedSession):
         library, context = self._native.library, self._context
         for start in range(0, len(token_ids), size := library.llama_n_batch(context)):
             part = token_ids[start : start + size]
-            ids = (library.llama_token * len(part))(*part)  # the batch only points to them
+            ids = (library.llama_token * len(part))(*part)  # kept alive: the batch only points to it
             if status := library.llama_decode(context, library.llama_batch_get_one(ids, len(part))):
-                raise ModelError("E-MODEL-LIBRARY", f"llama.cpp cannot read the tokens: llama_decode gave {status}")
+                raise ModelError("E-MODEL-LIBRARY", f"llama.cpp cannot read the tokens: llama_decode returned {status}")
         logits = library.llama_get_logits_ith(context, -1)
         return np.array(np.ctypeslib.as_array(logits, shape=(self._vocab_size,)))

@@ -1,4 +1,4 @@
-"""Model folders by mlx-lm, on Apple silicon, and on Linux by its CPU or CUDA builds."""
+"""Model folders, run with mlx-lm on Apple silicon, or on Linux with its CPU or CUDA builds."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ __all__ = ["MlxModel", "MlxSession", "load"]
 
 
 def load(path: str, *, context_length: int | None = None) -> tuple[MlxModel, ChatCodec]:
-    """Load a model folder, quantised ones of mlx-lm included.
+    """Load a model folder, which may be quantised by mlx-lm.
 
     Args:
         path: the folder.
-        context_length: tokens of prompt and answer together; None: as many as the model was made for.
+        context_length: largest number of tokens of prompt and answer together; None: the model's own.
 
     Raises:
-        ModelError: `E-MODEL-LIBRARY`, mlx-lm refuses the model; `E-MODEL-CONFIG`, the folder does not say how long the
-            context or how wide the vocabulary is.
-        TemplateError, VocabularyError: its chat template or its vocabulary cannot be used.
+        ModelError: `E-MODEL-LIBRARY`, mlx-lm cannot load the model; `E-MODEL-CONFIG`, `config.json` lacks the length of
+            the context or the size of the vocabulary.
+        TemplateError, VocabularyError: the chat template or the vocabulary cannot be used.
     """
     import mlx_lm
 
     try:
         network, tokenizer, config = mlx_lm.load(path, return_config=True)
-    except Exception as error:  # what can go wrong in such a folder has many types
-        raise ModelError("E-MODEL-LIBRARY", f"mlx-lm cannot load it: {error}", source=path) from error
+    except Exception as error:  # mlx-lm raises errors of many types
+        raise ModelError("E-MODEL-LIBRARY", f"mlx-lm cannot load the model: {error}", source=path) from error
     sizes = config | config.get("text_config", {})
     length, width = context_length or sizes.get("max_position_embeddings"), sizes.get("vocab_size")
     if not isinstance(length, int) or not isinstance(width, int):
         raise ModelError(
             "E-MODEL-CONFIG",
-            "config.json does not say how long the context or how wide the vocabulary is",
+            "config.json lacks the length of the context or the size of the vocabulary",
             source=path,
-            hint="give context_length, or write vocab_size into config.json",
+            hint="give context_length, or add vocab_size to config.json",
         )
     info = TokenizerInfo.from_tokenizer_json(
         Path(path) / "tokenizer.json", eos_token_ids=sorted(tokenizer.eos_token_ids), vocab_size=width
@@ -51,13 +51,13 @@ def load(path: str, *, context_length: int | None = None) -> tuple[MlxModel, Cha
 
 
 class MlxModel:
-    """A language model of mlx-lm. Threads may share it.
+    """A language model of mlx-lm. Safe for several threads.
 
     Args:
         network: the model.
-        info: the vocabulary, as wide as the logits.
-        name: the name under which it is served.
-        context_length: tokens of prompt and answer together.
+        info: the vocabulary, with the width of the logits.
+        name: the name under which the model is served.
+        context_length: largest number of tokens of prompt and answer together.
     """
 
     def __init__(self, network: Any, info: TokenizerInfo, *, name: str, context_length: int) -> None:
@@ -72,7 +72,7 @@ class MlxModel:
 
 
 class MlxSession(CachedSession):
-    """One sequence being generated, with its cache of keys and values."""
+    """One sequence that is being generated, with its cache of keys and values."""
 
     def __init__(self, network: Any, vocab_size: int, context_length: int) -> None:
         from mlx_lm.models.cache import make_prompt_cache

@@ -1,7 +1,7 @@
-"""The cache of a network of transformers, with sequences of any length as rows.
+"""A cache for networks of transformers whose rows are sequences of different lengths.
 
-New tokens go after all columns, aligned on the right; columns in which a row has no token are hidden from it. So rows
-may be of any length, and may be given several tokens at once, or none.
+New tokens are appended after all columns, aligned right. Columns in which a row has no token are masked for it. So rows
+may have any length, and may get several tokens at once, or none.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ __all__ = ["PaddedCache"]
 
 
 class PaddedCache:
-    """Keys and values of sequences.
+    """Keys and values of several sequences.
 
     Args:
-        config: that of the network.
-        rows: empty sequences to begin with.
-        device: where the tensors lie.
+        config: the network's configuration.
+        rows: number of empty sequences at the start.
+        device: the device of the tensors.
 
     Attributes:
-        cache: what the network reads and appends to; tensors are [rows, heads, columns, width].
-        seen: bool [rows, columns], which columns hold a token of the row.
+        cache: the cache that the network reads and extends; its tensors are [rows, heads, columns, width].
+        seen: bool [rows, columns]: whether a column has a token of the row.
     """
 
     def __init__(self, config: Any, rows: int, device: Any) -> None:
@@ -35,16 +35,16 @@ class PaddedCache:
 
     @property
     def columns(self) -> int:
-        """Columns of every row."""
+        """The number of columns."""
         return int(self.seen.shape[1])
 
     def cut(self, columns: int) -> None:
-        """Take back all columns but so many."""
+        """Keep only the first `columns` columns."""
         self.seen = self.seen[:, :columns]
         self._change(lambda tensor: tensor[:, :, :columns])
 
     def add(self, other: PaddedCache) -> None:
-        """Put the rows of another one after these."""
+        """Append the rows of another cache."""
         from torch.nn.functional import pad
 
         import torch
@@ -58,21 +58,21 @@ class PaddedCache:
         self.seen = torch.cat([pad(one, (columns - one.shape[1], 0)) for one in (self.seen, other.seen)])
 
     def keep(self, rows: Collection[int]) -> None:
-        """Keep these rows, and as many columns as the longest has tokens."""
+        """Keep only these rows, and as many columns as the longest of them has tokens."""
         import torch
 
         kept = torch.tensor([*rows], device=self.seen.device)
         seen = self.seen[kept]
-        # What is seen moves to the right, in order.
+        # Move the columns with tokens to the right, in order.
         order = seen.int().argsort(dim=1, stable=True)[:, -int(seen.sum(dim=1).max()) :]
         index = order[:, None, :, None]
         self._change(lambda one: one[kept].gather(2, index.expand(-1, one.shape[1], -1, one.shape[3])))
         self.seen = seen.gather(1, order)
 
     def _change(self, change: Callable[..., Any], *others: Any) -> None:
-        """Put into each layer what a function makes of its tensor and those of other caches."""
+        """Replace each tensor by `change` of it and of the corresponding tensors of other caches."""
         for layers in zip(*(cache.layers for cache in (self.cache, *others)), strict=True):
             for name in ("keys", "values"):
                 tensors = [getattr(layer, name) for layer in layers]
-                if tensors[0] is not None:  # a layer may use what another one keeps
+                if tensors[0] is not None:  # None if a layer shares the tensors of another layer
                     setattr(layers[0], name, change(*tensors))

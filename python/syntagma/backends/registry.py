@@ -1,4 +1,4 @@
-"""Which backend loads which source."""
+"""The registry of backends, which chooses the backend for a source."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from syntagma.errors import ArgumentTypeError, ModelError
 __all__ = ["GROUP", "Loader", "load", "names"]
 
 GROUP = "syntagma.backends"
-"""the entry-point group by which packages add backends"""
+"""the entry-point group in which packages add backends"""
 
 Loader: TypeAlias = Callable[..., tuple[Backend, ChatCodec]]
-"""`load(rest, **options)`: `rest` is what stands after `name:` in the source, or `""`; options are keyword-only"""
+"""`load(rest, **options)`: `rest` is the part of the source after `name:`, or `""`; options are keyword-only"""
 
 
 class _Row(NamedTuple):
-    """A backend that comes with the library."""
+    """A backend of this library."""
 
     loader: str
     """`module:function`"""
     install: str
-    """what pip installs to have the libraries"""
+    """the argument of `pip install` that installs the libraries"""
     needs: tuple[str, ...]
-    """the libraries, by the name under which they are imported"""
+    """import names of the required libraries"""
     reads: Literal["folder", "file", "nothing"]
-    """what must stand after the colon; a backend that needs nothing takes a folder as well"""
+    """what the part after the colon must name; with `nothing`, a folder is allowed as well"""
 
 
 _ROWS = {
@@ -47,13 +47,13 @@ _ROWS = {
     ),
 }
 _FOLDER = ("transformers", "mlx", "embedded")
-"""what loads a folder: the first whose libraries are installed, else the last"""
+"""the backends for a folder: the first whose libraries are installed is used, else the last"""
 _SUFFIXES = {".gguf": "llama_cpp"}
-"""what loads a file, by the end of its name"""
+"""the backends for a file, by suffix"""
 
 
 def names() -> tuple[str, ...]:
-    """The names of all backends, sorted: those of the library, and those that installed packages add."""
+    """The names of all backends, sorted: those of this library and of installed packages."""
     return tuple(sorted({*_ROWS, *(one.name for one in entry_points(group=GROUP))}))
 
 
@@ -62,17 +62,16 @@ def load(source: str | os.PathLike[str], **options: Any) -> tuple[Backend, ChatC
     """Load a model.
 
     Args:
-        source: a backend's name; `name:rest`, where the backend called so reads the rest; a folder; or a GGUF
-            file.
-        **options: passed on to the backend; its `load` lists them.
+        source: a backend's name; `name:rest`, where the backend `name` loads `rest`; a folder; or a GGUF file.
+        **options: the backend's options, see its `load`.
 
     Returns:
         The backend, and the codec of its chat template.
 
     Raises:
-        ModelError: `E-MODEL-SOURCE`, there is no such source; `E-MODEL-DEPENDENCY`, a library is missing;
-            `E-MODEL-FILE`, the folder or file is; or what the backend raises.
-        ArgumentTypeError: `E-ARGUMENT-TYPE`, an option that the backend does not have.
+        ModelError: `E-MODEL-SOURCE`, the source is unknown; `E-MODEL-DEPENDENCY`, a library is missing;
+            `E-MODEL-FILE`, the folder or file does not exist; or an error of the backend.
+        ArgumentTypeError: `E-ARGUMENT-TYPE`, the backend does not have an option.
         TemplateError, VocabularyError: the model's chat template or vocabulary cannot be used.
     """
     name, rest = _resolve(os.fspath(source))
@@ -83,17 +82,17 @@ def load(source: str | os.PathLike[str], **options: Any) -> tuple[Backend, ChatC
             raise ArgumentTypeError(
                 "E-ARGUMENT-TYPE",
                 f"the backend {name!r} has no option {option!r}",
-                hint=f"it has {', '.join(known)}" if known else "it has none",
+                hint=f"its options: {', '.join(known)}" if known else "it has no options",
                 pointer=f"/{option}",
             )
     return loader(rest, **options)
 
 
 def _resolve(source: str) -> tuple[str, str]:
-    """The name of the backend, and what it is to load.
+    """The name of the backend for a source, and the argument of its loader.
 
     Raises:
-        ModelError: `E-MODEL-SOURCE`.
+        ModelError: `E-MODEL-SOURCE`, the source is unknown.
     """
     name, colon, rest = source.partition(":")
     if name in names() and (rest or not colon):
@@ -120,10 +119,10 @@ def _resolve(source: str) -> tuple[str, str]:
 
 
 def _loader(name: str, rest: str) -> Loader:
-    """The function that loads the models of a backend; its libraries are there, and what it is to read.
+    """The loader of a backend, after a check that its libraries and its file or folder exist.
 
     Raises:
-        ModelError: `E-MODEL-DEPENDENCY` or `E-MODEL-FILE`.
+        ModelError: `E-MODEL-DEPENDENCY`, a library is missing; `E-MODEL-FILE`, the file or folder does not exist.
     """
     row = _ROWS.get(name)
     if row is None:
@@ -139,9 +138,9 @@ def _loader(name: str, rest: str) -> Loader:
         wanted = "file" if row.reads == "file" else "folder"
         raise ModelError(
             "E-MODEL-FILE",
-            f"there is no such {wanted}",
+            f"the {wanted} does not exist",
             source=rest,
-            hint=f"{name}:{wanted.upper()} loads a {wanted} of this machine",
+            hint=f"{name}:{wanted.upper()} loads a local {wanted}",
         )
     module, _, function = row.loader.partition(":")
     own: Loader = getattr(import_module(module), function)

@@ -1,4 +1,4 @@
-"""What sessions share that keep a cache of what they read: checks, and one way in for one token or many."""
+"""The base class of sessions with a cache, and the checks of their arguments."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["CachedSession", "check_fits"]
 
 
 class CachedSession(Session, ABC):
-    """One sequence being generated, for networks that read any number of tokens in one pass.
+    """One sequence that is being generated, for networks that read any number of tokens in one pass.
 
     Args:
         vocab_size: the width of the logits.
-        context_length: tokens of prompt and answer together.
+        context_length: largest number of tokens of prompt and answer together.
     """
 
     def __init__(self, vocab_size: int, context_length: int) -> None:
@@ -25,19 +25,20 @@ class CachedSession(Session, ABC):
         self._length = 0
 
     def prefill(self, token_ids: Sequence[int]) -> Logits:
-        """Read the prompt; the logits after its last token.
+        """Read the prompt, and return the logits after its last token.
 
         Raises:
-            ModelError: `E-MODEL-CONTEXT` (longer than the context) or `E-MODEL-TOKEN` (no token, or an unknown one).
+            ModelError: `E-MODEL-CONTEXT`, the prompt is longer than the context; `E-MODEL-TOKEN`, it is empty or has an
+                unknown token.
         """
         return self.extend(token_ids)
 
     def step(self, token_id: int) -> Logits:
-        """Append one token; the logits after it. Raises as `prefill`."""
+        """Append one token, and return the logits after it. Raises the errors of `prefill`."""
         return self.extend((token_id,))
 
     def extend(self, token_ids: Sequence[int]) -> Logits:
-        """Append tokens in one pass; the logits after the last. Raises as `prefill`."""
+        """Append tokens in one pass, and return the logits after the last. Raises the errors of `prefill`."""
         check_fits(token_ids, self._length, self._vocab_size, self._context_length)
         logits = self._read(list(token_ids))
         self._length += len(token_ids)
@@ -45,17 +46,18 @@ class CachedSession(Session, ABC):
 
     @abstractmethod
     def _read(self, token_ids: list[int]) -> Logits:
-        """Append tokens, at least one, that fit; the logits after the last, which the caller may write into."""
+        """Append checked tokens, at least one, and return the logits after the last, which the caller may overwrite."""
 
 
 def check_fits(token_ids: Sequence[int], length: int, vocab_size: int, context_length: int) -> None:
-    """Check tokens that are to be appended to a sequence of so many.
+    """Check tokens before they are appended to a sequence of `length` tokens.
 
     Raises:
-        ModelError: `E-MODEL-CONTEXT` (longer than the context) or `E-MODEL-TOKEN` (no token, or an unknown one).
+        ModelError: `E-MODEL-CONTEXT`, the sequence becomes longer than the context; `E-MODEL-TOKEN`, there is no token,
+            or an unknown one.
     """
     if not token_ids:
-        raise ModelError("E-MODEL-TOKEN", "there is no token to read")
+        raise ModelError("E-MODEL-TOKEN", "the list of tokens is empty")
     unknown = next((token for token in token_ids if not 0 <= token < vocab_size), None)
     if unknown is not None:
         raise ModelError("E-MODEL-TOKEN", f"token {unknown} is outside of the vocabulary of {vocab_size}")

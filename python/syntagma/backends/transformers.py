@@ -1,4 +1,4 @@
-"""Model folders by Hugging Face transformers, on the CPU or on an accelerator."""
+"""Model folders, run with Hugging Face transformers on the CPU or an accelerator."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ __all__ = ["TransformersModel", "TransformersSession", "load"]
 def load(
     path: str, *, device: str | None = None, dtype: str = "auto", context_length: int | None = None
 ) -> tuple[TransformersModel, ChatCodec]:
-    """Load a model folder. Code that lies in the folder is not run.
+    """Load a model folder. Code in the folder is not run.
 
     Args:
         path: the folder.
-        device: as torch names it (`cpu`, `cuda:1`); None: the accelerator if there is one, else the CPU.
-        dtype: of the weights, as torch names it (`float32`, `bfloat16`); `auto`: as they are stored.
-        context_length: tokens of prompt and answer together; None: as many as the model was made for.
+        device: torch's name of the device (`cpu`, `cuda:1`); None: the accelerator if there is one, else the CPU.
+        dtype: torch's name of the weights' type (`float32`, `bfloat16`); `auto`: the stored type.
+        context_length: largest number of tokens of prompt and answer together; None: the model's own.
 
     Raises:
-        ModelError: `E-MODEL-LIBRARY`, transformers or torch refuse the model, the device or the dtype;
-            `E-MODEL-ARCHITECTURE`, the network keeps no cache; `E-MODEL-CONFIG`, the folder does not say how long the
-            context is.
-        TemplateError, VocabularyError: its chat template or its vocabulary cannot be used.
+        ModelError: `E-MODEL-LIBRARY`, transformers or torch reject the model, the device or the dtype;
+            `E-MODEL-ARCHITECTURE`, the network has no cache; `E-MODEL-CONFIG`, `config.json` lacks the length of the
+            context.
+        TemplateError, VocabularyError: the chat template or the vocabulary cannot be used.
     """
     import transformers
 
@@ -43,18 +43,18 @@ def load(
         tokenizer = transformers.AutoTokenizer.from_pretrained(path)
         network = transformers.AutoModelForCausalLM.from_pretrained(path, dtype=dtype)
         network = network.to(_accelerator(torch) if device is None else device).eval()
-    except Exception as error:  # what can go wrong in such a folder has many types
-        raise ModelError("E-MODEL-LIBRARY", f"transformers cannot load it: {error}", source=path) from error
+    except Exception as error:  # transformers raises errors of many types
+        raise ModelError("E-MODEL-LIBRARY", f"transformers cannot load the model: {error}", source=path) from error
     length = context_length or _context_length(network.config)
     if length is None:
         raise ModelError(
             "E-MODEL-CONFIG",
-            "config.json does not say how long the context is",
+            "config.json lacks the length of the context",
             source=path,
             hint="give context_length",
         )
     if "past_key_values" not in inspect.signature(network.forward).parameters:
-        raise ModelError("E-MODEL-ARCHITECTURE", "the network keeps no cache of keys and values", source=path)
+        raise ModelError("E-MODEL-ARCHITECTURE", "the network has no cache of keys and values", source=path)
     model = TransformersModel(network, tokenizer, name=Path(path).resolve().name, context_length=length)
     return model, ChatCodec.from_pretrained(path, vocabulary=model.tokenizer_info)
 
@@ -69,16 +69,16 @@ def _context_length(config: Any) -> int | None:
 
 
 class TransformersModel:
-    """A causal language model of transformers with its fast tokenizer. Threads may share it.
+    """A causal language model of transformers with its fast tokenizer. Safe for several threads.
 
     Args:
         network: the model, in evaluation mode.
-        tokenizer: its tokenizer.
-        name: the name under which it is served.
-        context_length: tokens of prompt and answer together.
+        tokenizer: the tokenizer.
+        name: the name under which the model is served.
+        context_length: largest number of tokens of prompt and answer together.
 
     Raises:
-        ArgumentTypeError, VocabularyError: as `TokenizerInfo.from_huggingface`.
+        ArgumentTypeError, VocabularyError: see `TokenizerInfo.from_huggingface`.
     """
 
     def __init__(self, network: Any, tokenizer: Any, *, name: str, context_length: int) -> None:
@@ -98,14 +98,14 @@ class TransformersModel:
         return TransformersSession(self.network, self.tokenizer_info.vocab_size, self.context_length)
 
     def open_batch(self) -> TransformersBatch | None:
-        """A new batch, without sequences; None for networks with other caches than keys and values of all positions."""
+        """A new batch without sequences; None if `can_batch` is false for the network."""
         if not can_batch(self.network):
             return None
         return TransformersBatch(self.network, self.tokenizer_info.vocab_size, self.context_length)
 
 
 class TransformersSession(CachedSession):
-    """One sequence being generated, with its cache of keys and values."""
+    """One sequence that is being generated, with its cache of keys and values."""
 
     def __init__(self, network: Any, vocab_size: int, context_length: int) -> None:
         super().__init__(vocab_size, context_length)

@@ -1,4 +1,4 @@
-"""Sequences that a network of transformers computes together."""
+"""Batches of sequences that a network of transformers computes together."""
 
 from __future__ import annotations
 
@@ -20,11 +20,14 @@ _PROMPT_AT_ONCE = {"cpu": 256}
 _PROMPT_AT_ONCE_ELSEWHERE = 2048
 """tokens of prompts in one pass: an accelerator reads many in the time that a person does not notice"""
 _SPARE = 64
-"""hidden columns that are not worth moving the others for"""
+"""masked columns that are tolerated before the cache is compacted"""
 
 
 def can_batch(network: Any) -> bool:
-    """Whether each layer keeps keys and values of all positions, and the network is told positions and what to hide."""
+    """Whether a network can be batched.
+
+    Each layer must cache keys and values of all positions, and the network must take an attention mask and positions.
+    """
     from transformers import DynamicCache
     from transformers.cache_utils import DynamicLayer
 
@@ -36,12 +39,12 @@ def can_batch(network: Any) -> bool:
 
 
 class TransformersBatch:
-    """Sequences that are computed together. Not shared between threads.
+    """Sequences that are computed together. Not safe for several threads.
 
     Args:
-        network: for which `can_batch` holds.
+        network: a network for which `can_batch` is true.
         vocab_size: the width of the logits.
-        context_length: tokens of a sequence.
+        context_length: largest number of tokens of a sequence.
 
     Attributes:
         tokens_at_once: tokens of all sequences that are worth reading in one pass.
@@ -76,7 +79,8 @@ class TransformersBatch:
         Those of which nothing was read are read in one pass.
 
         Raises:
-            ModelError: `E-MODEL-CONTEXT` or `E-MODEL-TOKEN`, as `TransformersSession.prefill`; none has begun.
+            ModelError: `E-MODEL-CONTEXT` or `E-MODEL-TOKEN`, see `TransformersSession.prefill`; then no sequence has
+                begun.
         """
         import torch
 
@@ -121,10 +125,10 @@ class TransformersBatch:
                 raise
 
     def extend(self, token_ids: Mapping[int, Sequence[int]]) -> Sequence[Logits]:
-        """Append tokens to sequences, in one pass; the logits after the last of each, in order.
+        """Append tokens to sequences, in one pass, and return the logits after the last of each, in order.
 
         Raises:
-            ModelError: as `prefill`; nothing was appended.
+            ModelError: see `prefill`; then nothing was appended.
         """
         import torch
 
@@ -146,7 +150,7 @@ class TransformersBatch:
         return [made[key] for key in token_ids]
 
     def drop(self, keys: Collection[int]) -> None:
-        """Forget sequences; those that are unknown are passed over."""
+        """Discard sequences. Unknown ones are ignored."""
         import torch
 
         for key in keys:
@@ -162,7 +166,7 @@ class TransformersBatch:
                 self._cache = None
 
     def _pass(self, rows: Sequence[Sequence[int]], lengths: Sequence[int], cache: Any) -> list[Logits]:
-        """Append tokens to each row; the logits after the last."""
+        """Append tokens to each row, and return the logits after the last of each."""
         import torch
 
         width = max(map(len, rows))

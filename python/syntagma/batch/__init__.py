@@ -1,7 +1,7 @@
-"""Many conversations at once: stages for tables and for Ray Data, and files of any size.
+"""Batch processing of conversations: stages for tables and Ray Data, and runs over files of any size.
 
-`Render`, `Parse`, `Constrain` and `Transcript` are steps over rows. Called with a batch in the form of a data library
-they give it back with further columns; a row that cannot be processed has its error in a column and stops nothing.
+`Render`, `Parse`, `Constrain` and `Transcript` are stages, which process rows. Called with a batch of a data library,
+a stage returns it with further columns. If a row cannot be processed, its error is in a column; other rows continue.
 """
 
 from __future__ import annotations

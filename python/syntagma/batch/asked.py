@@ -1,4 +1,4 @@
-"""What each row asks of its turn: columns of a request, with the options of the stage where a row has none."""
+"""The request of each row: columns of a request, with the stage's options as defaults."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from syntagma.templates import Prompt
 __all__ = ["REQUEST", "asked_by", "prompt_of"]
 
 REQUEST = ("tools", "tool_choice", "response_format", "template_kwargs")
-"""columns of a request, under the names that requests give them"""
+"""columns of a request, named like its fields"""
 
 
 def asked_by(given: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Tools and options of a row; a column that is null or missing leaves the stage's own.
+    """The tools and options of a row. Columns that are null or missing keep the stage's options.
 
     Raises:
-        ArgumentError: `E-BATCH-COLUMN`, text that is no JSON.
+        ArgumentError: `E-BATCH-COLUMN`, a column's text is not JSON.
     """
     asked = dict(options)
     for name in REQUEST:
@@ -31,7 +31,7 @@ def asked_by(given: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, 
 
 
 def prompt_of(given: Mapping[str, Any]) -> str | None:
-    """The prompt of a row, with the place where the assistant's turn begins if a column says it."""
+    """The prompt of a row, or None. It is a `Prompt` if the row has `prompt_start`."""
     prompt, start = given.get("prompt"), given.get("prompt_start")
     if isinstance(prompt, str) and start is not None:
         return Prompt(prompt, int(start))

@@ -1,4 +1,4 @@
-"""Names of columns: every stage has standard ones, and takes other names for them."""
+"""Maps the standard names of a stage's columns to their names in the data."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ __all__ = ["Columns"]
 
 
 class Columns:
-    """The names that the columns of a stage have in the data."""
+    """The names of a stage's columns in the data."""
 
     def __init__(self, standard: Iterable[str], given: Mapping[str, str] | None) -> None:
-        """Read other names.
+        """Check and store the names.
 
         Args:
             standard: the standard names of a stage's columns.
-            given: standard name → name in the data; None: the standard ones.
+            given: standard name → name in the data; None: the standard names.
 
         Raises:
-            ArgumentError: `E-BATCH-NAME`, the stage has no such column, or two get one name.
+            ArgumentError: `E-BATCH-NAME`, the stage has no such column, or two columns get the same name.
         """
         known = tuple(dict.fromkeys(standard))
         check_argument("columns", given, Mapping[str, str] | None)
@@ -31,16 +31,16 @@ class Columns:
             raise ArgumentError(
                 "E-BATCH-NAME",
                 f"the stage has no column {unknown[0]!r}",
-                hint=f"its columns are {', '.join(known)}",
+                hint=f"its columns: {', '.join(known)}",
                 pointer=f"/columns/{unknown[0]}",
             )
         self._names = {name: names.get(name, name) for name in known}
         twice = [name for at, name in enumerate(names) if names[name] in [names[one] for one in list(names)[:at]]]
         if twice:
             raise ArgumentError(
-                "E-BATCH-NAME", f"two columns get the name {names[twice[0]]!r}", pointer=f"/columns/{twice[0]}"
+                "E-BATCH-NAME", f"two columns have the name {names[twice[0]]!r}", pointer=f"/columns/{twice[0]}"
             )
 
     def __getitem__(self, standard: str) -> str:
-        """The name in the data."""
+        """The name in the data for a standard name."""
         return self._names[standard]

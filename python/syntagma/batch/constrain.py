@@ -1,4 +1,4 @@
-"""`Constrain`: the grammar of each row's turn, in the language of an engine."""
+"""`Constrain`: writes the grammar of each row's turn in the language of an engine."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ __all__ = ["Constrain", "Dialect"]
 Dialect: TypeAlias = Literal["ebnf", "gbnf", "lark", "structural_tag", "xgrammar"]
 _CACHE_BYTES = 64 << 20
 _ENTRY_BYTES = 32 << 10
-"""about what the text of a grammar takes"""
+"""approximate size of a grammar's text"""
 
 
 class Constrain(Stage):
-    """Writes what the model may answer in each row, for engines that hold a grammar while they generate.
+    """Writes a grammar of the allowed answers for each row, for engines that enforce grammars.
 
-    Columns that are read, by their standard names, where a row has them: `tools`, `tool_choice`, `response_format`,
-    `prompt`, `prompt_start` and `template_kwargs`, as structures or as JSON text. Columns that are written: `grammar`
-    (text; JSON text for `structural_tag`), `grammar_status` (`exact`; `wider`, it accepts more; `free`, the row asks
-    for nothing and has no grammar), `preserved_tokens` (special tokens that the grammar spells as text) and `error`.
+    Optional input columns, by standard names: `tools`, `tool_choice`, `response_format`, `prompt`, `prompt_start` and
+    `template_kwargs`, as structures or as JSON text. Output columns: `grammar` (text; JSON text for `structural_tag`),
+    `grammar_status` (`exact`; `wider`, it accepts more; `free`, the request constrains nothing, so there is no
+    grammar), `preserved_tokens` (special tokens that the grammar spells as text) and `error`.
 
     Args:
         fmt: the format that the model writes.
-        dialect: the language: `gbnf` for llama.cpp, `lark` for llguidance, `xgrammar`, `structural_tag`, or `ebnf`, our
-            own.
-        tools: the tools of rows that bring none.
-        info: the model's vocabulary, by which languages that can name tokens by number do; None: by their texts.
+        dialect: the grammar language: `gbnf` for llama.cpp, `lark` for llguidance, `xgrammar`, `structural_tag`, or
+            `ebnf`, Syntagma's own.
+        tools: the default tools, for rows without tools.
+        info: the model's vocabulary, so that tokens are written as numbers if the language allows it; None: as text.
         columns: standard name → name in the data.
         **options: see `syntagma.request.RequestOptions`.
 
     Raises:
-        ArgumentError: `E-BATCH-DIALECT`, no such language; `E-BATCH-NAME`, an unknown column in `columns`; or as
-            `ChatFormat.grammar`.
+        ArgumentError: `E-BATCH-DIALECT`, the language is unknown; `E-BATCH-NAME`, `columns` has an unknown column; or
+            see `ChatFormat.grammar`.
     """
 
     needs = None
@@ -68,13 +68,13 @@ class Constrain(Stage):
         super().__init__(columns)
         if dialect not in get_args(Dialect):
             raise ArgumentError(
-                "E-BATCH-DIALECT", f"dialect={dialect!r}", hint=f"one of {', '.join(get_args(Dialect))}"
+                "E-BATCH-DIALECT", f"unknown dialect {dialect!r}", hint=f"one of {', '.join(get_args(Dialect))}"
             )
         self._format, self._dialect = fmt, dialect
         self._token_ids = None if info is None else _token_ids(info)
         self._options: dict[str, Any] = {**options, "tools": tools}
         self._cache: LruCache[dict[str, Any]] = LruCache(_CACHE_BYTES)
-        # What is wrong with the options is said now, not in every row; a choice may name tools that rows bring.
+        # Errors in the options are raised here, not in every row. A tool choice may name a tool of a row.
         resolve_request(**self._options, for_reading=True)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -93,7 +93,7 @@ class Constrain(Stage):
         if not request.constrains:
             return {"grammar": None, "grammar_status": "free", "preserved_tokens": []}
         start = StreamParser.from_request(self._format, request, prompt=prompt_of(given)).start_state
-        # Rows of one task ask for the same: what tells two requests apart is what their columns say.
+        # Rows of one task usually have the same request, so grammars are cached by its columns.
         key = json_of([given[name] for name in REQUEST]), start
         return self._cache.get(key, _ENTRY_BYTES + len(key[0]), lambda: self._written(request, start))
 
@@ -112,5 +112,5 @@ class Constrain(Stage):
 
 
 def _token_ids(info: TokenizerInfo) -> dict[str, int]:
-    """The tokens that markers stand for, id by text."""
+    """The ids of tokens that may replace a marker, by text."""
     return {info.token_bytes(token).decode("utf-8", "replace"): token for token in info.added_token_ids}

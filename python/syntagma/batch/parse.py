@@ -1,4 +1,4 @@
-"""`Parse`: what models wrote, as messages."""
+"""`Parse`: reads the output of models as messages."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ __all__ = ["Parse", "message_columns"]
 
 
 class Parse(Stage):
-    """Reads a column of raw texts, or of token ids, as messages.
+    """Reads a column of raw texts or of token ids as messages.
 
-    Columns that are read, by their standard names: `generated_text`; `generated_tokens`, if there is `info`; and, where
-    a row has them, `finish_reason` (the engine's), `prompt`, `prompt_start`, `tools`, `tool_choice`, `response_format`
-    and `template_kwargs`, as structures or as JSON text.
+    Input column, by standard name: `generated_text`; with `info`, `generated_tokens`. Optional input columns:
+    `finish_reason` (the engine's), `prompt`, `prompt_start`, `tools`, `tool_choice`, `response_format` and
+    `template_kwargs`, as structures or as JSON text.
 
-    Columns that are written: `role`, `content`, `reasoning_content`, `tool_calls` (each with `id`, `name`, `arguments`
-    and `complete`), `finish_reason`, `incomplete`, `diagnostics` (each with `code`, `message`, `start` and `end` in
+    Output columns: `role`, `content`, `reasoning_content`, `tool_calls` (each with `id`, `name`, `arguments` and
+    `complete`), `finish_reason`, `incomplete`, `diagnostics` (each with `code`, `message`, `start` and `end`, these in
     code points) and `error`.
 
     Args:
         fmt: the format.
-        tools: the tools of rows that bring none; see `ChatFormat.parse`.
-        info: the vocabulary of `generated_tokens`; None: the text is read.
+        tools: the default tools, for rows without tools; see `ChatFormat.parse`.
+        info: the vocabulary of `generated_tokens`; None: read `generated_text`.
         columns: standard name → name in the data.
-        **options: see `syntagma.parsing.ParserOptions`; `prompt` is that of rows that bring none. Ids of calls that
-            bring none are made of `id_seed`, the prompt and the text: another run gives the same.
+        **options: see `syntagma.parsing.ParserOptions`. `prompt` is the default for rows without a prompt. Missing call
+            ids are derived from `id_seed`, the prompt and the text, so that every run gives the same ids.
 
     Raises:
-        ArgumentError: `E-BATCH-NAME`, an unknown column in `columns`; or as `ChatFormat.parser`.
+        ArgumentError: `E-BATCH-NAME`, `columns` has an unknown column; or see `ChatFormat.parser`.
     """
 
     reads: ClassVar[tuple[str, ...]] = (
@@ -112,7 +112,7 @@ class Parse(Stage):
 
 
 def message_columns(message: Message) -> dict[str, Any]:
-    """The columns of a message."""
+    """A message as values of columns, by standard names."""
     return {
         "role": message.role,
         "content": message.content,

@@ -1,4 +1,4 @@
-"""`Render`: conversations as prompts."""
+"""`Render`: renders conversations as prompts."""
 
 from __future__ import annotations
 
@@ -21,20 +21,19 @@ __all__ = ["Render"]
 class Render(Stage):
     """Renders a column of conversations as prompts.
 
-    Columns that are read, by their standard names: `messages`, and, where a row has them, `tools`, `documents` and
-    `template_kwargs`, as structures or as JSON text. Columns that are written: `prompt`, `prompt_start` (where the
-    assistant's turn begins in it, in code points), `prompt_ids` if there is `info`, and `error`.
+    Input column, by standard name: `messages`. Optional input columns: `tools`, `documents` and `template_kwargs`, as
+    structures or as JSON text. Output columns: `prompt`, `prompt_start` (offset of the assistant's turn in the prompt,
+    in code points), with `info` also `prompt_ids`, and `error`.
 
     Args:
-        codec: brings messages and tools into the form that the template wants; or a template, which gets them as they
-            are.
-        info: the model's vocabulary: `prompt_ids` is written, too, in which no text of users or tools is a control
-            token, see `Turn.prompt_ids`; None: it is not.
+        codec: a codec, which adapts messages and tools to its template; or a template, which gets them unchanged.
+        info: the model's vocabulary, for the column `prompt_ids`, in which no text of others becomes a control token
+            (see `Turn.prompt_ids`); None: no such column.
         columns: standard name → name in the data.
-        **options: see `syntagma.templates.RenderOptions`; `tools` are those of rows that bring none.
+        **options: see `syntagma.templates.RenderOptions`. `tools` is the default for rows without tools.
 
     Raises:
-        ArgumentError: `E-BATCH-NAME`, an unknown column in `columns`; `E-CODEC-TEMPLATE`, the codec has no template.
+        ArgumentError: `E-BATCH-NAME`, `columns` has an unknown column; `E-CODEC-TEMPLATE`, the codec has no template.
     """
 
     needs = "messages"
@@ -56,7 +55,7 @@ class Render(Stage):
         super().__init__(columns)
         self._info = info
         if isinstance(codec, ChatCodec) and codec.template is None:
-            raise ArgumentError("E-CODEC-TEMPLATE", "the codec has no template to render with")
+            raise ArgumentError("E-CODEC-TEMPLATE", "the codec has no template")
         self._renders = codec
         self._options: dict[str, Any] = dict(options)
 

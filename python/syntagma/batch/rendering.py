@@ -1,4 +1,4 @@
-"""What stages that render have in common."""
+"""Helpers for stages that render."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ __all__ = ["codec_identity", "render_options"]
 
 
 def render_options(given: Mapping[str, Any], options: Mapping[str, Any], documents: str) -> RenderOptions:
-    """What a row is rendered with: its own columns, and the stage's options where it has none.
+    """The render options of a row: its own columns, with the stage's options as defaults.
 
     Args:
         given: the row, by standard names.
-        options: the stage's.
-        documents: the name of the column of documents in the data.
+        options: the stage's options.
+        documents: the name in the data of the column of documents.
 
     Raises:
-        ArgumentError: `E-BATCH-COLUMN`, text that is no JSON.
+        ArgumentError: `E-BATCH-COLUMN`, a column's text is not JSON.
     """
     asked = asked_by(given, options)
     found = {name: asked[name] for name in RenderOptions.__annotations__ if name in asked}
@@ -32,6 +32,6 @@ def render_options(given: Mapping[str, Any], options: Mapping[str, Any], documen
 
 
 def codec_identity(codec: ChatCodec) -> list[Any]:
-    """What tells a codec from another one, as plain data."""
+    """Plain data that identifies a codec: its template, format and capabilities."""
     source = codec.template.source if codec.template is not None else None
     return [source, codec.format.to_toml(), codec.capabilities]

@@ -1,4 +1,4 @@
-"""What the stages of a batch have in common: one row, many rows in any form, and rows that cannot be processed."""
+"""`Stage`: the base class of stages, which handles batches of any form and rows that cannot be processed."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from syntagma.errors import ArgumentError, SyntagmaError
 __all__ = ["ERROR", "Kind", "Stage"]
 
 Kind: TypeAlias = Literal["text", "count", "flag", "texts", "ids", "mask", "calls", "diagnostics", "error"]
-"""what a column of results holds"""
+"""the type of a column of results"""
 
 ERROR = "error"
-"""standard name of the column that says why a row could not be processed"""
+"""standard name of the column with the error of a row that could not be processed"""
 
 
 class Stage:
-    """A step over rows. It can be pickled, and called with rows in any form.
+    """A step over rows. It can be pickled, and called with batches of any form.
 
     Attributes:
-        needs: standard name of the column without which no row can be processed; None: there is none.
-        lists: whether a value of that column is a list.
-        reads: standard names of all columns that are read.
-        results: standard names of the columns that are written, and what they hold.
+        needs: standard name of the required column; None: no column is required.
+        lists: whether the values of the required column are lists.
+        reads: standard names of all input columns.
+        results: standard names and types of the output columns.
     """
 
     needs: str | None
@@ -39,19 +39,18 @@ class Stage:
         self._columns = Columns((*self.reads, *self.results, ERROR), columns)
 
     def __call__(self, batch: Any) -> Any:
-        """The batch with columns of results. Its form stays: what comes in as a table goes out as one.
+        """Process a batch, and return it with the columns of results, in the same form.
 
-        A row that cannot be processed stops nothing: its results are null, and the column `error` has the code and the
-        message.
+        If a row cannot be processed, its results are null and its column `error` has the code and the message.
 
         Args:
             batch: an Arrow table or record batch, a pandas DataFrame, a dictionary of columns, a list of rows, or one
-                row as a dictionary. Members of structures that are null count as missing, as Arrow writes them; JSON
-                text keeps them.
+                row as a dictionary. Null members of structures count as missing, because Arrow adds them; in JSON text
+                they are kept.
 
         Raises:
-            ArgumentError: `E-BATCH-MISSING`, a table lacks the column that is needed.
-            ArgumentTypeError: `E-BATCH-FORM`, it is none of these.
+            ArgumentError: `E-BATCH-MISSING`, a table does not have the required column.
+            ArgumentTypeError: `E-BATCH-FORM`, the batch is none of these.
         """
         needed = None if self.needs is None else self._columns[self.needs]
         if is_row(batch, needed, lists=self.lists):
@@ -66,22 +65,22 @@ class Stage:
 
     @entry
     def row(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """One row with its results; it is taken as it is, null members of structures included."""
+        """One row with its results. Null members of structures are kept."""
         return self._joined(row, row)
 
     @property
     def written(self) -> dict[str, Kind]:
-        """The columns that are written, by their names in the data, and what they hold."""
+        """The names in the data and the types of the output columns."""
         kinds: dict[str, Kind] = {**self.results, ERROR: "error"}
         return {self._columns[name]: kind for name, kind in kinds.items()}
 
     @property
     def error_column(self) -> str:
-        """The name of the column with errors, in the data."""
+        """The name in the data of the column with errors."""
         return self._columns[ERROR]
 
     def identity(self) -> list[Any]:
-        """What tells the stage from another one, as plain data: a run over a file goes on only with an equal one."""
+        """Plain data that identifies the stage. A run over a file may be resumed only by a stage with equal data."""
         return [type(self).__qualname__, self.written, *self._identity()]
 
     def _identity(self) -> list[Any]:
@@ -102,7 +101,7 @@ class Stage:
             return self._answer(given)
         except SyntagmaError as error:
             return {ERROR: {"code": error.code, "message": error.message}}
-        except Exception as error:  # one row, whatever is wrong with it, must not end a batch of millions
+        except Exception as error:  # one bad row must not end a batch of millions
             return {ERROR: {"code": "E-BATCH-ROW", "message": f"unexpected {type(error).__name__}: {error}"}}
 
     def _missing(self, standard: str, row: Mapping[str, Any]) -> ArgumentError:
@@ -110,7 +109,7 @@ class Stage:
         return ArgumentError(
             "E-BATCH-MISSING",
             f"the row has no column {needed!r}, only {', '.join(map(str, row)) or 'none'}",
-            hint=f"name another one: columns={{{standard!r}: …}}",
+            hint=f"name the column: columns={{{standard!r}: …}}",
             pointer=f"/{needed}",
         )
 

@@ -1,4 +1,4 @@
-"""Batches in the forms that data libraries use: columns out of them, and columns of results into them."""
+"""Reads columns from batches of data libraries, and adds columns to them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ __all__ = ["arrow_type", "columns_of", "is_row", "rows_in", "with_columns"]
 
 
 def is_row(batch: Any, needed: str | None, *, lists: bool) -> bool:
-    """Whether a dictionary is one row, not a dictionary of columns.
+    """Whether a batch is one row, in contrast to a dictionary of columns.
 
-    A column is an array or a list with one value a row.
+    A column is an array or a list with one value per row.
 
     Args:
         batch: a batch in any form.
-        needed: the column by which it is told; None: there is none.
-        lists: whether a value of that column is itself a list, of messages or of token ids. Lists of these make a
-            column then, and no row.
+        needed: name of the required column, which decides; None: there is none.
+        lists: whether the values of that column are lists, of messages or token ids. Then a list of lists is a column,
+            and a list of messages or ids is the value of one row.
     """
     if not isinstance(batch, Mapping):
         return False
@@ -38,25 +38,25 @@ def is_row(batch: Any, needed: str | None, *, lists: bool) -> bool:
 
 
 def columns_of(batch: Any, names: Iterable[str], *, needed: str | None) -> dict[str, list[Any]]:
-    """The values of those of the columns that a batch has.
+    """The values of the named columns, without those that the batch does not have.
 
     Raises:
-        ArgumentError: `E-BATCH-MISSING`, the needed one is not among them.
-        ArgumentTypeError: `E-BATCH-FORM`, no form of batch that is known.
+        ArgumentError: `E-BATCH-MISSING`, the required column is missing.
+        ArgumentTypeError: `E-BATCH-FORM`, the batch has an unknown type.
     """
     there = _names_of(batch)
     if needed is not None and needed not in there:
         raise ArgumentError(
             "E-BATCH-MISSING",
             f"the batch has no column {needed!r}, only {', '.join(map(str, there)) or 'none'}",
-            hint="name another one: columns={…}",
+            hint="name the column: columns={…}",
             pointer=f"/{needed}",
         )
     return {name: _values(batch[name]) for name in dict.fromkeys(names) if name in there}
 
 
 def rows_in(batch: Any) -> int:
-    """How many rows a batch has."""
+    """The number of rows of a batch."""
     if isinstance(batch, Mapping):
         return max((len(column) for column in batch.values()), default=0)
     return int(batch.num_rows) if _is_arrow(batch) else len(batch)
@@ -71,7 +71,7 @@ def _names_of(batch: Any) -> list[Any]:
         return list(batch.columns)
     raise ArgumentTypeError(
         "E-BATCH-FORM",
-        f"a batch is a table, a dictionary of columns, a list of rows or a row, not a {type(batch).__name__}",
+        f"a batch must be a table, a dictionary of columns, a list of rows or a row, not a {type(batch).__name__}",
     )
 
 
@@ -80,7 +80,7 @@ def _values(column: Any) -> list[Any]:
 
 
 def with_columns(batch: Any, found: Mapping[str, list[Any]], kinds: Mapping[str, str]) -> Any:
-    """The batch with further columns; one that is there already is replaced."""
+    """The batch with further columns. Existing columns of the same names are replaced."""
     if isinstance(batch, Mapping):
         return {**batch, **{name: _array(values) for name, values in found.items()}}
     if _is_pandas(batch):
@@ -102,7 +102,7 @@ def with_columns(batch: Any, found: Mapping[str, list[Any]], kinds: Mapping[str,
 
 
 def _array(values: list[Any]) -> Any:
-    """An array of objects; numpy would make a table of lists that have one length."""
+    """An array of objects. `np.array` would turn lists of equal length into a two-dimensional array."""
     array = np.empty(len(values), dtype=object)
     for at, value in enumerate(values):
         array[at] = value
@@ -110,7 +110,7 @@ def _array(values: list[Any]) -> Any:
 
 
 def arrow_type(kind: str) -> Any:
-    """The Arrow type of a kind of column, see `syntagma.batch.stage.Kind`."""
+    """The Arrow type of a column type, see `syntagma.batch.stage.Kind`."""
     import pyarrow as pa
 
     text = pa.string()
@@ -130,7 +130,7 @@ def arrow_type(kind: str) -> Any:
 
 
 def _is_arrow(batch: Any) -> bool:
-    # Asked without importing the library: whoever brings a table has imported it.
+    # No import is needed: a caller with an Arrow table has imported the library.
     arrow = sys.modules.get("pyarrow")
     return arrow is not None and isinstance(batch, arrow.Table | arrow.RecordBatch)
 

@@ -1,4 +1,4 @@
-"""Conversations as token ids for training, with a mask of what the model wrote."""
+"""Encodes conversations as token ids for training, with a mask of the model's own tokens."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ __all__ = ["TrainingIds", "Transcript", "Turns", "training_ids"]
 
 Turns: TypeAlias = Literal["all", "last"]
 _LONGEST_END = 64
-"""tokens in which the end of a turn is looked for"""
+"""number of last tokens in which the end of a turn is searched"""
 _BEFORE = ("\n", ".", "0")
-"""what is encoded before a turn and taken off again; the first that makes no token together with the turn's text"""
+"""texts to encode before a turn and remove again; the first that does not merge with the turn's tokens is used"""
 
 
 class TrainingIds(NamedTuple):
-    """A conversation for training.
+    """An encoded conversation for training.
 
     Attributes:
-        ids: its tokens.
-        mask: one number a token: 1 where the model wrote it, otherwise 0.
+        ids: the token ids.
+        mask: one number per token: 1 if the model wrote it, else 0.
     """
 
     ids: list[int]
@@ -38,13 +38,13 @@ class TrainingIds(NamedTuple):
 
 
 class _Piece(NamedTuple):
-    """A part of the conversation that is encoded by itself."""
+    """A part of the conversation that is encoded separately."""
 
     begin: int
     end: int
     mask: int
     ids: Sequence[int] | None = None
-    """recorded tokens in place of the text"""
+    """recorded tokens that replace the text"""
 
 
 @entry
@@ -57,39 +57,43 @@ def training_ids(
     completions: Mapping[int, Sequence[int]] | None = None,
     **options: Unpack[RenderOptions],
 ) -> TrainingIds:
-    """The tokens of a conversation, and which of them the model wrote, its end of turn included.
+    """The tokens of a conversation, and a mask of those that the model wrote, including its end of turn.
 
-    Each turn is encoded by itself, after the tokens of the prompt that it answered, as it was when the model wrote it.
-    Where its tokens were recorded they are taken as they are: no text is encoded a second time. As in
-    `Turn.prompt_ids`, only the template's own text makes control tokens.
+    Each turn is encoded separately, after the tokens of its prompt, as when the model wrote it. Recorded tokens are
+    used unchanged instead of encoding the text again. As in `Turn.prompt_ids`, only the template's own text becomes
+    control tokens.
 
     Args:
-        codec: renders the conversation.
-        messages: the conversation, with its answers.
-        info: the model's vocabulary; it must be able to encode (`TokenizerInfo.encode`).
-        turns: `all`: every assistant's message is the model's; `last`: the last one, and those before it are prompt.
-        completions: index of a message → the tokens that the model wrote for it. Where they lack the end of the turn,
-            as when a limit cut them or an engine took it off, the template's stands after them, and is not masked.
-        **options: as for `ChatCodec.render`; the generation prompt is added where a turn begins.
+        codec: the codec that renders the conversation.
+        messages: the conversation, including the answers.
+        info: the model's vocabulary, which must be able to encode (`TokenizerInfo.encode`).
+        turns: `all`: every assistant message is the model's; `last`: only the last one, the others are prompt.
+        completions: index of a message → the tokens that the model wrote for it. If they lack the end of the turn,
+            because a limit cut them or the engine removed it, the template's end of turn is added with mask 0.
+        **options: see `ChatCodec.render`. The generation prompt is added where a turn begins.
 
     Raises:
-        ArgumentError: `E-TRANSCRIPT-TURN`, there is no assistant's message, or a completion is not of one of them;
-            `E-TRANSCRIPT-PREFIX`, the template writes a turn differently than after its prompt: the model cannot
-            have written it there; with the pointer of the message.
-        ArgumentError: `E-TRANSCRIPT-BLANK`, the vocabulary cannot encode a turn without a space before it.
-        TemplateError, LimitError: as `ChatCodec.render`.
-        VocabularyError: as `TokenizerInfo.encode`.
+        ArgumentError: `E-TRANSCRIPT-TURN`, there is no assistant message, or a completion does not belong to one of
+            `turns`; `E-TRANSCRIPT-PREFIX`, the conversation does not begin with the prompt of a turn, so the model
+            cannot have written the turn there (`pointer` names the message); `E-TRANSCRIPT-BLANK`, the vocabulary
+            cannot encode a turn without a space before it; `E-ARGUMENT-VALUE`, `turns` is unknown.
+        TemplateError, LimitError: see `ChatCodec.render`.
+        VocabularyError: see `TokenizerInfo.encode`.
     """
     if turns not in get_args(Turns):
-        raise ArgumentError("E-ARGUMENT-VALUE", f"turns={turns!r}", hint="all or last", pointer="/turns")
+        raise ArgumentError(
+            "E-ARGUMENT-VALUE", f"unknown value {turns!r} of turns", hint="one of all, last", pointer="/turns"
+        )
     answers = [at for at, message in enumerate(messages) if _role(message) == "assistant"]
     recorded = dict(completions or {})
     chosen = answers if turns == "all" else answers[-1:]
     if not chosen or recorded.keys() - set(chosen):
         raise ArgumentError(
             "E-TRANSCRIPT-TURN",
-            f"no turn of the model at {sorted(recorded.keys() - set(chosen))}" if chosen else "no turn of the model",
-            hint="a completion belongs to an assistant's message among `turns`",
+            f"the messages {sorted(recorded.keys() - set(chosen))} have completions but are not turns of the model"
+            if chosen
+            else "the conversation has no assistant message",
+            hint="each completion must belong to an assistant message that `turns` selects",
             pointer="/messages",
         )
     render = _Renderer(codec, messages, options)
@@ -110,22 +114,22 @@ def training_ids(
 
 
 class _Renderer:
-    """Renders the beginnings of a conversation."""
+    """Renders prefixes of a conversation."""
 
     def __init__(self, codec: ChatCodec, messages: Sequence[MessageLike], options: RenderOptions) -> None:
         self._codec, self._messages = codec, messages
         self._options: RenderOptions = {**options}
 
     def __call__(self, count: int, *, opened: bool) -> Prompt:
-        """The first messages, with or without the beginning of an answer to them."""
+        """The prompt of the first `count` messages. `opened`: with a generation prompt."""
         options: RenderOptions = {**self._options, "add_generation_prompt": opened}
         return self._codec.render(self._messages[:count], **options)
 
     def turn(self, at: int, whole: Prompt, ends: Sequence[str]) -> tuple[int, int, int]:
-        """Where in the whole the model wrote the message at an index: its begin, its mark of the end, its end.
+        """The offsets of the message at index `at` in `whole`: its begin, its end-of-turn text, its end.
 
         Raises:
-            ArgumentError: `E-TRANSCRIPT-PREFIX`.
+            ArgumentError: `E-TRANSCRIPT-PREFIX`, see `training_ids`.
         """
         prompt, answered = self(at, opened=True), self(at + 1, opened=False)
         begin = len(prompt)
@@ -135,24 +139,24 @@ class _Renderer:
         later = answered.startswith(prompt)
         raise ArgumentError(
             "E-TRANSCRIPT-PREFIX",
-            "the template writes the turn otherwise once others follow"
+            "the template renders the turn differently when other messages follow"
             if later
-            else "the template writes the turn differently than after its prompt",
+            else "the template renders the turn differently than after its prompt",
             hint='turns="last", with a row for each turn'
             if later
-            else "template_kwargs may change how the turn is opened, such as whether the model reasons",
+            else "template_kwargs may change the beginning of the turn, for example switch reasoning on or off",
             pointer=f"/messages/{at}",
         )
 
 
 def _ends_of_turns(codec: ChatCodec, info: TokenizerInfo) -> list[str]:
-    """The texts that end a turn, longer ones first."""
+    """The texts that end a turn, longest first."""
     own = [info.token_bytes(token).decode("utf-8", "replace") for token in info.eos_token_ids]
     return sorted({*codec.format.stop_strings, *own} - {""}, key=len, reverse=True)
 
 
 def _end_of_turn(text: str, begin: int, ends: Sequence[str]) -> tuple[int, int]:
-    """Where the last text that ends a turn stands, if only whitespace follows; otherwise the end of the text."""
+    """The range of the end-of-turn text at the end, before optional whitespace; an empty range if there is none."""
     size = len(text.rstrip())
     for end in ends:
         for stop in (len(text), size):
@@ -167,7 +171,7 @@ def _ends_with(ids: Sequence[int], text: str, info: TokenizerInfo) -> bool:
 
 
 def _encoded(whole: Prompt, pieces: Sequence[_Piece], info: TokenizerInfo) -> TrainingIds:
-    """The pieces, one after the other, each with its mask."""
+    """The encoded pieces in order, with their mask."""
     trusted = whole.template_ranges()
     ids: list[int] = []
     mask: list[int] = []
@@ -181,10 +185,10 @@ def _encoded(whole: Prompt, pieces: Sequence[_Piece], info: TokenizerInfo) -> Tr
 
 
 class _Encoder(NamedTuple):
-    """Encodes parts of a text as what stands after the part before them.
+    """Encodes parts of a text as if they followed the part before them.
 
-    Some vocabularies put a space before a text, or before each text after a control token. A turn that stands after
-    other text has none; so something is encoded before it, and taken off again.
+    Some vocabularies add a space before a text, or before each text after a control token. A turn that follows other
+    text must not get this space, so a short text is encoded before it and removed again.
     """
 
     whole: Prompt
@@ -192,10 +196,10 @@ class _Encoder(NamedTuple):
     info: TokenizerInfo
 
     def piece(self, begin: int, end: int) -> list[int]:
-        """Token ids of a part.
+        """The token ids of a part.
 
         Raises:
-            ArgumentError: `E-TRANSCRIPT-BLANK`.
+            ArgumentError: `E-TRANSCRIPT-BLANK`, see `training_ids`.
         """
         if begin in (0, end):
             return self._encode(begin, end)
@@ -212,11 +216,11 @@ class _Encoder(NamedTuple):
                 if self.info.decode(longer[dropped:]) == wanted:
                     return longer[dropped:]
         raise ArgumentError(
-            "E-TRANSCRIPT-BLANK", "the vocabulary writes a space before a turn, where the model cannot have written one"
+            "E-TRANSCRIPT-BLANK", "the vocabulary adds a space before a turn, which the model cannot have written"
         )
 
     def _control_before(self, place: int) -> int:
-        """The length of the control token that ends at a place; 0 if none does."""
+        """The length of the control token that ends at an offset; 0 if there is none."""
         first = next((first for first, last in self.trusted if first < place <= last), place)
         texts = [text for text in self.info.control_tokens if self.whole.endswith(text, first, place)]
         return max(map(len, texts), default=0)
@@ -236,22 +240,21 @@ def _role(message: MessageLike) -> object:
 
 
 class Transcript(Stage):
-    """Makes token ids for training of a column of conversations, with a mask of what the model wrote.
+    """Encodes a column of conversations as token ids for training, with a mask of the model's own tokens.
 
-    Columns that are read, by their standard names: `messages`, and, where a row has them, `completion_ids` (for each
-    assistant's message in turn the tokens that the model wrote, or null), `tools`, `documents` and `template_kwargs`,
-    as structures or as JSON text. Columns that are written: `input_ids`, `assistant_masks` (1 where the model wrote)
-    and `error`.
+    Input column, by standard name: `messages`. Optional input columns: `completion_ids` (for each assistant message in
+    order, the tokens that the model wrote, or null), `tools`, `documents` and `template_kwargs`, as structures or as
+    JSON text. Output columns: `input_ids`, `assistant_masks` (1 for tokens that the model wrote) and `error`.
 
     Args:
-        codec: renders the conversations.
+        codec: the codec that renders the conversations.
         info: the model's vocabulary.
         turns: see `training_ids`.
         columns: standard name → name in the data.
-        **options: as for `training_ids`; `tools` are those of rows that bring none.
+        **options: see `training_ids`. `tools` is the default for rows without tools.
 
     Raises:
-        ArgumentError: `E-BATCH-NAME`, an unknown column in `columns`; `E-CODEC-TEMPLATE`, the codec has no template.
+        ArgumentError: `E-BATCH-NAME`, `columns` has an unknown column; `E-CODEC-TEMPLATE`, the codec has no template.
     """
 
     needs = "messages"
@@ -271,7 +274,7 @@ class Transcript(Stage):
     ) -> None:
         super().__init__(columns)
         if codec.template is None:
-            raise ArgumentError("E-CODEC-TEMPLATE", "the codec has no template to render with")
+            raise ArgumentError("E-CODEC-TEMPLATE", "the codec has no template")
         self._codec, self._info, self._turns = codec, info, turns
         self._options = options
 
@@ -293,14 +296,14 @@ class Transcript(Stage):
         return {"input_ids": found.ids, "assistant_masks": found.mask}
 
     def _completions(self, messages: Sequence[MessageLike], given: Any) -> dict[int, list[int]]:
-        """The recorded tokens by the index of their message."""
+        """The recorded tokens, by the index of their message."""
         column = self._columns["completion_ids"]
         recorded = from_json(given, column)
         if recorded is None:
             return {}
         answers = [at for at, message in enumerate(messages) if _role(message) == "assistant"]
         if not isinstance(recorded, list) or len(recorded) != len(answers):
-            message = f"{column} has an entry, or null, for each of the {len(answers)} messages of the assistant"
+            message = f"{column} must be a list with an entry or null for each of the {len(answers)} assistant messages"
             raise ArgumentError("E-BATCH-COLUMN", message, pointer=f"/{column}")
         pairs = zip(answers, recorded, strict=True)
         return {at: ids_of(one, column) for at, one in pairs if one is not None}

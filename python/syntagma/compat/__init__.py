@@ -1,3 +1,3 @@
-"""Other libraries' names over ours, for code that was written for them."""
+"""Interfaces of other libraries, for code that was written for them."""
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""llama.cpp: the fields of a request to its server that hold a model to a grammar or a turn.
+"""llama.cpp: the fields of a request to its server that constrain a model to a grammar or a turn.
 
-The names and numbers are those of `POST /completion`; `/v1/chat/completions` takes the same fields.
+The names and numbers are those of `POST /completion`. `/v1/chat/completions` takes the same fields.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from syntagma.grammars import Gbnf, Grammar
 __all__ = ["TRIGGER_PATTERN", "TRIGGER_WORD", "request_fields", "special_tokens"]
 
 TRIGGER_WORD = 1
-"""the type of a trigger that is a text, or the special token of this text, in `grammar_triggers`"""
+"""type of a trigger in `grammar_triggers` that is a text, or the special token with this text"""
 TRIGGER_PATTERN = 2
-"""the type of a trigger that is a regular expression; the grammar begins at its group"""
+"""type of a trigger in `grammar_triggers` that is a regular expression; the grammar begins at its group"""
 _ESCAPED = re.compile(r"[.^$|()*+?\[\]{}\\]")
 
 
@@ -28,47 +28,47 @@ _ESCAPED = re.compile(r"[.^$|()*+?\[\]{}\\]")
 def request_fields(
     source: Turn | Grammar, *, lazy: bool = False, vocabulary: TokenizerInfo | None = None
 ) -> dict[str, Any]:
-    """The fields of a request to llama.cpp's server that let a model write only what a turn or grammar allows.
+    """The fields of a request to llama.cpp's server that constrain the answer to a turn or grammar.
 
-    Without the vocabulary, markers are text in the grammar and are listed in `preserved_tokens`: llama.cpp lets a
-    control token match its text, but also lets a model spell the marker in letters. With the vocabulary they are tokens
-    by number, which older versions of llama.cpp (before 2026) do not read.
+    Without the vocabulary, markers are text in the grammar and are listed in `preserved_tokens`. llama.cpp then accepts
+    a marker as its control token, but also spelled with other tokens. With the vocabulary, markers are token numbers,
+    which versions of llama.cpp before 2026 cannot read.
 
     Args:
-        source: what the model may write.
-        lazy: hold only calls to the grammar: the model writes freely up to one of the turn's triggers. Reasoning is
-            passed over where the format has an opener for it.
-        vocabulary: that of the model which the server runs.
+        source: the turn or grammar.
+        lazy: constrain only calls: the model writes freely up to one of the turn's triggers. Triggers inside of
+            reasoning are ignored if the format has an opener for reasoning.
+        vocabulary: the vocabulary of the server's model.
 
     Returns:
-        `grammar` with `preserved_tokens`; lazily also `grammar_lazy`, `grammar_triggers` and, where triggers inside of
-        reasoning must not count, `reasoning_budget_start_tag` and `reasoning_budget_end_tags`. Only `preserved_tokens`
-        where the turn constrains nothing.
+        `grammar` and `preserved_tokens`. With `lazy` also `grammar_lazy`, `grammar_triggers` and, if triggers inside of
+        reasoning must be ignored, `reasoning_budget_start_tag` and `reasoning_budget_end_tags`. Only `preserved_tokens`
+        if the turn constrains nothing.
 
     Raises:
-        FormatError: `E-FORMAT-UNSUPPORTED`, the request, or a grammar, cannot be enforced lazily.
-        GrammarError: `E-GRAMMAR-UNPRINTABLE`, llama.cpp cannot hold it: what GBNF lacks, a bound, or a token at which
-            llama.cpp ends the answer; the message names it.
-        FormatError, GrammarError, LimitError: as `Turn.grammar`.
+        FormatError: `E-FORMAT-UNSUPPORTED`, `lazy` is not possible for this request, or for a grammar.
+        GrammarError: `E-GRAMMAR-UNPRINTABLE`, llama.cpp cannot enforce the grammar: GBNF cannot express it, it has a
+            budget, or it contains a token that ends the answer in llama.cpp.
+        FormatError, GrammarError, LimitError: see `Turn.grammar`.
     """
     if isinstance(source, Grammar):
         if lazy:
-            raise FormatError("E-FORMAT-UNSUPPORTED", "a grammar names no triggers, so it cannot be enforced lazily")
+            raise FormatError("E-FORMAT-UNSUPPORTED", "a grammar has no triggers, so it cannot be enforced lazily")
         gbnf = _written(source, vocabulary)
         return {"grammar": gbnf.text, "preserved_tokens": list(gbnf.preserved_tokens)}
     if not isinstance(source, Turn):
-        raise ArgumentTypeError("E-GRAMMAR-TYPE", f"a turn or a grammar is wanted, not {type(source).__name__}")
+        raise ArgumentTypeError("E-GRAMMAR-TYPE", f"source must be a turn or a grammar, not {type(source).__name__}")
     fields = _lazily(source) if lazy else {}
     grammar = source.call_grammar if lazy else source.grammar
     if grammar is None:
         return {"preserved_tokens": list(source.preserved_tokens)}
-    # A trigger that is one token must be among them.
+    # Triggers that are one token must be preserved, too.
     preserved = dict.fromkeys((*source.preserved_tokens, *(source.triggers if lazy else ())))
     return {"grammar": _written(grammar, vocabulary).text, "preserved_tokens": list(preserved), **fields}
 
 
 def special_tokens(vocabulary: TokenizerInfo) -> dict[str, int]:
-    """The number of each special, added or user-defined token by its text, as `Grammar.to_gbnf` wants them."""
+    """The ids of special, added and user-defined tokens by text, as an argument for `Grammar.to_gbnf`."""
     texts = ((vocabulary.token_bytes(number), number) for number in sorted(vocabulary.added_token_ids, reverse=True))
     return {text.decode(): number for text, number in texts if text and _is_text(text)}
 
@@ -82,12 +82,12 @@ def _is_text(data: bytes) -> bool:
 
 
 def _lazily(turn: Turn) -> Mapping[str, Any]:
-    """What a lazy grammar needs beside itself."""
+    """The further fields of a request with a lazy grammar."""
     if turn.request.choice.forced or not turn.request.response_format.is_text:
         raise FormatError(
             "E-FORMAT-UNSUPPORTED",
-            "a call or an answer that must come cannot be enforced lazily",
-            hint="leave out lazy: the grammar of the whole turn holds the model to it",
+            "a required call or response format cannot be enforced lazily",
+            hint="use lazy=False: the grammar of the whole turn enforces it",
         )
     reasoning = turn.format.spec.reasoning
     blocks = (
@@ -102,9 +102,9 @@ def _lazily(turn: Turn) -> Mapping[str, Any]:
 
 
 def _triggers(turn: Turn, blocks: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
-    """What begins a call; after the end of reasoning, if the prompt has opened it."""
+    """The triggers of calls; only after the end of reasoning if the prompt has opened it."""
     if turn.start.reasoning != "open":
-        # A word that is one ordinary token would be missed inside of a longer token.
+        # As a word, a trigger that is not a control token would be missed inside of a longer token.
         markers = frozenset(turn.preserved_tokens)
         return [
             {"type": TRIGGER_WORD, "value": trigger}
@@ -131,7 +131,7 @@ def _written(grammar: Grammar, vocabulary: TokenizerInfo | None) -> Gbnf:
         raise GrammarError(
             "E-GRAMMAR-UNPRINTABLE",
             f"llama.cpp cannot bound {label!r} to {most} {unit}",
-            hint="leave out the budget, or bound the answer by n_predict",
+            hint="leave out the budget, or bound the answer with n_predict",
         )
     if vocabulary is None:
         return grammar.to_gbnf()
@@ -141,7 +141,7 @@ def _written(grammar: Grammar, vocabulary: TokenizerInfo | None) -> Gbnf:
         text = vocabulary.token_bytes(min(ends)).decode()
         raise GrammarError(
             "E-GRAMMAR-UNPRINTABLE",
-            f"llama.cpp ends the answer at the token {text}, which stands in the grammar",
-            hint="make the TokenizerInfo with those eos_token_ids at which llama.cpp ends",
+            f"the grammar contains the token {text}, at which llama.cpp ends the answer",
+            hint="create the TokenizerInfo with the eos_token_ids at which llama.cpp ends an answer",
         )
     return gbnf

@@ -1,5 +1,5 @@
-"""Adapters: one file for each library that people run models with.
+"""Adapters to libraries that run models: one file for each library.
 
-Each is imported by its own name (`from syntagma.integrations.transformers import Constraint`) and imports its library
-where it is used, so that importing it needs nothing but the library that it is for.
+Each is imported by its own name (`from syntagma.integrations.transformers import Constraint`), so that only the library
+in use must be installed.
 """

@@ -1,4 +1,4 @@
-"""One answer of a loaded model, for libraries that speak OpenAI's names."""
+"""`Answer`: one answer of a loaded model, for libraries that use OpenAI's names."""
 
 from __future__ import annotations
 
@@ -21,17 +21,19 @@ _REQUEST = frozenset(RequestOptions.__annotations__) | {"tools"}
 
 
 class Answer:
-    """One answer to a conversation; iterate over it for the deltas, once. Closing the iterator stops the model.
+    """One answer to a conversation. Iterating over it, which is possible once, yields OpenAI deltas.
+
+    Closing the iterator stops the model.
 
     Args:
-        model: what answers.
-        messages: the conversation; `Message`s or OpenAI dictionaries.
-        options: by OpenAI's names where it has them, else those of `Sampling`, `GenerationOptions` and
-            `RequestOptions`; None is as good as left out.
+        model: the model.
+        messages: the conversation: `Message` objects or OpenAI dictionaries.
+        options: options by OpenAI's names, or the fields of `Sampling`, `GenerationOptions` and `RequestOptions`.
+            Options that are None are ignored.
 
     Raises:
-        ArgumentError: `E-ARGUMENT-VALUE`, an option that nothing knows.
-        SyntagmaError: as `Model.chat`.
+        ArgumentError: `E-ARGUMENT-VALUE`, an option is unknown.
+        SyntagmaError: see `Model.chat`.
     """
 
     def __init__(self, model: Model, messages: Sequence[MessageLike], options: Mapping[str, Any]) -> None:
@@ -44,8 +46,8 @@ class Answer:
         if unknown:
             raise ArgumentError(
                 "E-ARGUMENT-VALUE",
-                f"there is no option {unknown[0]!r}",
-                hint=f"the options are {', '.join(sorted(_SAMPLING | _GENERATION | _REQUEST))}",
+                f"unknown option {unknown[0]!r}",
+                hint=f"options: {', '.join(sorted(_SAMPLING | _GENERATION | _REQUEST))}",
                 pointer=f"/{unknown[0]}",
             )
         asked: Any = {name: given[name] for name in _REQUEST & set(given)}
@@ -66,24 +68,24 @@ class Answer:
                     yield delta
 
     def message(self) -> dict[str, Any]:
-        """What was read so far, as OpenAI's assistant message."""
+        """The message so far, as an OpenAI dictionary."""
         return self._parser.message.to_openai()
 
     @property
     def finish_reason(self) -> str | None:
-        """Why it ended, by OpenAI's words; None before the end."""
+        """OpenAI's finish reason; None before the end."""
         return self._parser.finish_reason
 
     @property
     def usage(self) -> dict[str, int]:
-        """Tokens so far, by OpenAI's names."""
+        """Token counts so far, by OpenAI's names."""
         metrics = self._generation.metrics
         prompt, written = metrics.prompt_tokens, metrics.completion_tokens
         return {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written}
 
 
 def response_format(value: Any) -> Any:
-    """A response format as the library takes it: a class of pydantic becomes its JSON Schema."""
+    """A response format for `RequestOptions`: a pydantic class becomes its JSON Schema, other values are unchanged."""
     schema = getattr(value, "model_json_schema", None)
     if not isinstance(value, type) or schema is None:
         return value

@@ -1,4 +1,4 @@
-"""What adapters are given, a turn or a grammar and a tokenizer, made into compiled grammars."""
+"""Makes compiled grammars from the arguments of adapters: turns or grammars, and a tokenizer."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from syntagma.grammars import Grammar
 __all__ = ["Constrained", "Tokenizer", "compiled_grammars", "compiler_for"]
 
 Constrained: TypeAlias = Turn | Grammar | CompiledGrammar
-"""what says what a model may write"""
+"""the possible types of a constraint"""
 
 Tokenizer: TypeAlias = Any
-"""a tokenizer of a library, or what was made of one: a `TokenizerInfo` or a `GrammarCompiler`"""
+"""a tokenizer of a library, or a `TokenizerInfo` or `GrammarCompiler` made from one"""
 
 
 class _Known(NamedTuple):
-    """The compiler of a tokenizer as it was when that was made."""
+    """The compiler of a tokenizer, with the tokenizer's state when the compiler was made."""
 
     size: int
     end_token_ids: tuple[int, ...] | None
@@ -30,19 +30,19 @@ class _Known(NamedTuple):
 
 
 _COMPILERS: WeakKeyDictionary[Any, _Known] = WeakKeyDictionary()
-"""reading a large vocabulary takes a second, so it is done once for each tokenizer"""
+"""compilers by tokenizer, because reading a large vocabulary takes a second"""
 
 
 def compiler_for(tokenizer: Tokenizer, eos_token_ids: Sequence[int] | None = None) -> GrammarCompiler:
-    """The compiler for a tokenizer: for one of `transformers` the same each time, so that grammars are compiled once.
+    """The compiler for a tokenizer. A tokenizer of `transformers` gets the same compiler each time.
 
     Args:
         tokenizer: a fast tokenizer of `transformers`, a `tokenizers.Tokenizer`, a `TokenizerInfo` or a compiler.
-        eos_token_ids: tokens that end a turn; None: those of the tokenizer. Only for tokenizers of a library.
+        eos_token_ids: tokens that end a turn; None: the tokenizer's. Ignored for a `TokenizerInfo` or compiler.
 
     Raises:
-        ArgumentTypeError: `E-VOCAB-TYPE`, it is none of these.
-        VocabularyError: as `TokenizerInfo.from_huggingface`.
+        ArgumentTypeError: `E-VOCAB-TYPE`, the tokenizer is none of these.
+        VocabularyError: see `TokenizerInfo.from_huggingface`.
     """
     if isinstance(tokenizer, GrammarCompiler):
         return tokenizer
@@ -62,16 +62,18 @@ def compiler_for(tokenizer: Tokenizer, eos_token_ids: Sequence[int] | None = Non
 def compiled_grammars(
     what: Constrained | Sequence[Constrained], compiler: GrammarCompiler
 ) -> list[CompiledGrammar | None]:
-    """The grammars of one constraint or several; None stands for a turn that constrains nothing.
+    """The compiled grammars of one or several constraints; None for a turn that constrains nothing.
 
     Raises:
-        ArgumentTypeError: `E-ARGUMENT-TYPE`, no turn and no grammar.
-        ArgumentError: `E-ARGUMENT-VALUE`, an empty list; `E-BITMASK-SIZE`, grammars of another vocabulary.
-        FormatError, GrammarError, LimitError: as `Turn.grammar` and `GrammarCompiler.compile`.
+        ArgumentTypeError: `E-ARGUMENT-TYPE`, a constraint is neither a turn nor a grammar.
+        ArgumentError: `E-ARGUMENT-VALUE`, the list is empty; `E-BITMASK-SIZE`, a grammar is compiled for a vocabulary
+            of another size.
+        FormatError, GrammarError, LimitError: see `Turn.grammar` and `GrammarCompiler.compile`.
     """
     every = list(what) if isinstance(what, Sequence) else [what]
     if not every:
-        raise ArgumentError("E-ARGUMENT-VALUE", "the list is empty: give a turn or a grammar for each sequence")
+        hint = "give a turn or a grammar for each sequence"
+        raise ArgumentError("E-ARGUMENT-VALUE", "the list of constraints is empty", hint=hint)
     return [_compiled(own(one), compiler) for one in every]
 
 
@@ -84,6 +86,6 @@ def _compiled(what: Constrained, compiler: GrammarCompiler) -> CompiledGrammar |
     if what.vocab_size != compiler.info.vocab_size:
         raise ArgumentError(
             "E-BITMASK-SIZE",
-            f"the grammar is compiled for {what.vocab_size} tokens, the tokenizer has {compiler.info.vocab_size}",
+            f"the grammar is compiled for {what.vocab_size} tokens, but the tokenizer has {compiler.info.vocab_size}",
         )
     return what

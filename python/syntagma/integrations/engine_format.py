@@ -1,4 +1,4 @@
-"""Which format the model of an engine writes: named in the environment, or found in its chat template."""
+"""Finds the format of an engine's model: named in the environment, or derived from the chat template."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from syntagma.templates import ChatTemplate
 __all__ = ["FORMAT_VARIABLE", "TEMPLATE_VARIABLE", "engine_format"]
 
 FORMAT_VARIABLE = "SYNTAGMA_FORMAT"
-"""names a registered format, or a format file"""
+"""environment variable with the name of a registered format, or the path of a format file"""
 
 TEMPLATE_VARIABLE = "SYNTAGMA_CHAT_TEMPLATE"
-"""names the file of a chat template that the engine was given beside the model"""
+"""environment variable with the path of a chat template that the engine uses instead of the model's"""
 
 
 def engine_format(tokenizer: Any) -> ChatFormat:
     """The format that the model of a tokenizer writes.
 
-    The environment comes first: `SYNTAGMA_FORMAT`, then `SYNTAGMA_CHAT_TEMPLATE`, since engines do not tell their
-    parsers of a template that replaces the model's. Then the tokenizer's own template is analysed, once.
+    The environment takes precedence: `SYNTAGMA_FORMAT`, then `SYNTAGMA_CHAT_TEMPLATE`. It is needed because engines do
+    not pass a replaced template to their parsers. Else the tokenizer's own template is analysed, once.
 
     Raises:
-        FormatError: `E-FORMAT-…`, the named format is not known, or its file not right.
-        ArgumentError: `E-ARGUMENT-FORMAT`, nothing is named and the tokenizer has no template; or the named file cannot
-            be read.
+        FormatError: `E-FORMAT-…`, the named format is unknown, or its file is invalid.
+        ArgumentError: `E-ARGUMENT-FORMAT`, no variable is set and the tokenizer has no template; or the named file
+            cannot be read.
         TemplateError: the template cannot be loaded or analysed.
     """
     named = os.environ.get(FORMAT_VARIABLE)
@@ -43,17 +43,17 @@ def engine_format(tokenizer: Any) -> ChatFormat:
     if not template:
         raise ArgumentError(
             "E-ARGUMENT-FORMAT",
-            "the tokenizer has no chat template, so nothing says how the model writes",
-            hint=f"name a format in {FORMAT_VARIABLE}, or a template's file in {TEMPLATE_VARIABLE}",
+            "the tokenizer has no chat template, so the model's format is unknown",
+            hint=f"set {FORMAT_VARIABLE} to a format, or {TEMPLATE_VARIABLE} to the file of a template",
         )
     begin, end = (str(getattr(tokenizer, name, None) or "") for name in ("bos_token", "eos_token"))
     return _analysed(template, begin, end)
 
 
 def _template_of(tokenizer: Any) -> str:
-    """The text of a tokenizer's template; of several the default one.
+    """The text of a tokenizer's template, of several the default one; empty if it has none.
 
-    Engines ask for every request, so nothing is compiled for that.
+    Engines call this for every request, so the template is not compiled here.
     """
     template = getattr(tokenizer, "chat_template", None)
     if isinstance(template, dict):
@@ -70,4 +70,4 @@ def _text(path: str, variable: str) -> str:
     try:
         return Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ArgumentError("E-ARGUMENT-FORMAT", f"{variable} names a file that cannot be read: {error}") from error
+        raise ArgumentError("E-ARGUMENT-FORMAT", f"cannot read the file named in {variable}: {error}") from error

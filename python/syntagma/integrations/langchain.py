@@ -1,4 +1,4 @@
-"""LangChain: a chat model over a loaded model, in this process or in front of an engine that runs already.
+"""LangChain: a chat model that uses a loaded model, in this process or on a running engine.
 
 chat = chat_model(sg.load("embedded"), temperature=0)
 chat.bind_tools([search]).invoke("Where is Rome?")
@@ -23,12 +23,12 @@ def chat_model(model: Model, **options: Any) -> Any:
     """A `BaseChatModel` of LangChain, with `bind_tools`, `with_structured_output`, streaming and asyncio.
 
     Args:
-        model: what answers.
-        **options: for every call, unless the call has others: `temperature`, `max_tokens`, `template_kwargs` and so on,
-            as `syntagma.integrations.answers.Answer` takes them.
+        model: the model.
+        **options: default options of every call, such as `temperature`, `max_tokens` and `template_kwargs`; see
+            `syntagma.integrations.answers.Answer`.
 
     Raises:
-        ArgumentTypeError: `E-ARGUMENT-TYPE`, no model.
+        ArgumentTypeError: `E-ARGUMENT-TYPE`, `model` is not a `Model`.
     """
     check_argument("model", model, Model)
     return _chat_class()(model=model, options=options)
@@ -36,7 +36,7 @@ def chat_model(model: Model, **options: Any) -> Any:
 
 @functools.cache
 def _chat_class() -> Any:
-    """The class, made when LangChain is first needed."""
+    """The class, which is defined when LangChain is first needed."""
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage, AIMessageChunk
     from langchain_core.output_parsers import JsonOutputParser, PydanticOutputParser
@@ -45,7 +45,7 @@ def _chat_class() -> Any:
     from langchain_core.utils.function_calling import convert_to_json_schema, convert_to_openai_tool
 
     class ChatSyntagma(BaseChatModel):  # type: ignore[misc,unused-ignore]
-        """Answers by a model of Syntagma."""
+        """A chat model that answers with a model of Syntagma."""
 
         model: Any
         options: dict[str, Any]
@@ -59,13 +59,13 @@ def _chat_class() -> Any:
             return {"model": repr(self.model), **self.options}
 
         def bind_tools(self, tools: Sequence[Any], *, tool_choice: Any = None, **options: Any) -> Any:
-            """The model with tools; `tool_choice`: `auto`, `none`, `any` or `required`, or a tool's name."""
+            """The model with tools. `tool_choice` is `auto`, `none`, `any`, `required`, or the name of a tool."""
             declared = [convert_to_openai_tool(tool) for tool in tools]
             choice = "required" if tool_choice in ("any", True) else tool_choice or None
             return self.bind(tools=declared, tool_choice=choice, **options)
 
         def with_structured_output(self, schema: Any, *, include_raw: bool = False, **options: Any) -> Any:
-            """The model constrained to a schema: its answer is JSON, read into a dictionary or into the class."""
+            """The model constrained to a schema. Its answer is returned as a dictionary, or as the pydantic class."""
             shape = convert_to_json_schema(schema)
             named = {"name": shape.get("title") or "answer", "schema": shape}
             bound = self.bind(response_format={"type": "json_schema", "json_schema": named}, **options)
@@ -102,7 +102,7 @@ def _chat_class() -> Any:
 
         def _answer(self, messages: Any, stop: Any, options: Mapping[str, Any]) -> Answer:
             given = {**self.options, **options, **({"stop": stop} if stop else {})}
-            # What LangChain says of a call for whoever watches it.
+            # LangChain adds these options for tracing.
             given = {name: value for name, value in given.items() if not name.startswith("ls_")}
             return Answer(self.model, to_openai(messages), given)
 
@@ -110,7 +110,7 @@ def _chat_class() -> Any:
 
 
 def _whole(messages: Iterator[Any]) -> Iterator[Any]:
-    """Messages as they come; the parsers of LangChain would complete JSON that was cut."""
+    """Pass messages on, and raise if one was cut: LangChain's parsers would complete cut JSON."""
     for message in messages:
         yield _checked(message)
 
@@ -124,5 +124,5 @@ def _checked(message: Any) -> Any:
     from langchain_core.exceptions import OutputParserException
 
     if message.response_metadata.get("finish_reason") == "length":
-        raise OutputParserException("the answer was cut by its length: give more tokens")
+        raise OutputParserException("the answer was cut off at its length limit: raise max_tokens")
     return message

@@ -1,4 +1,4 @@
-"""LangChain's messages from and to those of OpenAI."""
+"""Converts messages between LangChain and OpenAI."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["chunk_fields", "message_fields", "to_openai", "usage_fields"]
 
 
 def to_openai(messages: Sequence[Any]) -> list[dict[str, Any]]:
-    """LangChain's messages as OpenAI writes them, reasoning included."""
+    """LangChain messages as OpenAI dictionaries, including reasoning."""
     from langchain_core.messages import convert_to_openai_messages
 
     found: list[dict[str, Any]] = []
@@ -22,14 +22,14 @@ def to_openai(messages: Sequence[Any]) -> list[dict[str, Any]]:
 
 
 def message_fields(message: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of an `AIMessage`; calls that were cut are invalid ones."""
+    """The fields of an `AIMessage`. Calls that were cut off become `invalid_tool_calls`."""
     calls: dict[str, list[dict[str, Any]]] = {"tool_calls": [], "invalid_tool_calls": []}
     for call in message.get("tool_calls") or ():
         name, arguments = call["function"]["name"], call["function"]["arguments"]
         if call.get("complete", True):
             calls["tool_calls"].append({"name": name, "args": json.loads(arguments), "id": call["id"]})
         else:
-            cut = {"name": name, "args": arguments, "id": call["id"], "error": "the call was cut"}
+            cut = {"name": name, "args": arguments, "id": call["id"], "error": "the call was cut off"}
             calls["invalid_tool_calls"].append(cut)
     return {"content": message.get("content") or "", "additional_kwargs": _reasoning(message), **calls}
 

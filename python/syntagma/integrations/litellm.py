@@ -1,4 +1,4 @@
-"""LiteLLM: a provider over loaded models, in this process or in front of an engine that runs already.
+"""LiteLLM: a provider that uses loaded models, in this process or on running engines.
 
 litellm.custom_provider_map = [{"provider": "syntagma", "custom_handler": handler(sg.load("embedded"))}]
 litellm.completion(model="syntagma/embedded", messages=messages, tools=tools)
@@ -20,14 +20,13 @@ __all__ = ["handler"]
 
 
 def handler(models: Model | Mapping[str, Model]) -> Any:
-    """A `litellm.CustomLLM`: `completion`, `acompletion`, and both streamed.
+    """A `litellm.CustomLLM` with `completion`, `acompletion`, `streaming` and `astreaming`.
 
     Args:
-        models: the model that answers whatever it is called; or several by name, the part of `model=` after the
-            provider.
+        models: one model for all names; or several models by name, which is the part of `model=` after the provider.
 
     Raises:
-        ArgumentTypeError: `E-ARGUMENT-TYPE`, no models.
+        ArgumentTypeError: `E-ARGUMENT-TYPE`, `models` is neither.
     """
     check_argument("models", models, Model | Mapping[str, Model])
     return _handler_class()(models)
@@ -35,12 +34,12 @@ def handler(models: Model | Mapping[str, Model]) -> Any:
 
 @functools.cache
 def _handler_class() -> Any:
-    """The class, made when LiteLLM is first needed."""
+    """The class, which is defined when LiteLLM is first needed."""
     from litellm import CustomLLM, ModelResponse
     from litellm.types.utils import Delta, ModelResponseStream, StreamingChoices, Usage
 
     class Handler(CustomLLM):  # type: ignore[misc,unused-ignore]
-        """Answers by models of Syntagma."""
+        """A provider that answers with models of Syntagma."""
 
         def __init__(self, models: Model | Mapping[str, Model]) -> None:
             super().__init__()
@@ -63,11 +62,11 @@ def _handler_class() -> Any:
             yield ModelResponseStream(choices=[last], usage=Usage(**answer.usage))
 
         async def acompletion(self, *_: Any, **call: Any) -> Any:
-            """The whole answer, written in a thread."""
+            """The whole answer, generated in a thread."""
             return await asyncio.to_thread(self.completion, **call)
 
         async def astreaming(self, *_: Any, **call: Any) -> AsyncIterator[Any]:
-            """The answer in pieces, each written in a thread."""
+            """The answer in pieces, each generated in a thread."""
             pieces = self.streaming(**call)
             try:
                 while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
@@ -77,7 +76,7 @@ def _handler_class() -> Any:
 
         def _answer(self, call: Mapping[str, Any]) -> Answer:
             options = dict(call.get("optional_params") or {})
-            # What LiteLLM keeps for itself there.
+            # These options are LiteLLM's own.
             for name in ("stream", "stream_options", "extra_body", "max_retries"):
                 extra = options.pop(name, None)
                 options |= extra if name == "extra_body" and extra else {}
@@ -91,7 +90,7 @@ def _handler_class() -> Any:
                 return self._models[name]
             except KeyError:
                 raise ArgumentError(
-                    "E-ARGUMENT-VALUE", f"there is no model {name!r}", hint=f"there are {', '.join(self._models)}"
+                    "E-ARGUMENT-VALUE", f"there is no model {name!r}", hint=f"models: {', '.join(self._models)}"
                 ) from None
 
     return Handler

@@ -25,23 +25,23 @@ __all__ = ["Constraint", "read_events"]
 
 
 class Constraint:
-    """A logits processor that holds one sequence to a turn or a grammar.
+    """A logits processor that constrains one sequence to a turn or a grammar.
 
-    The sequence is known by its tokens, so that drafts of another model are taken back, and the next generation begins
-    anew. After the end only end tokens may come. Not shared between threads; the sequences of a `BatchGenerator` have
-    one each.
+    The sequence is identified by its tokens, so that drafts of another model can be taken back, and a new generation is
+    recognised. After the end, only end tokens are allowed. Not safe for several threads. Each sequence of a
+    `BatchGenerator` needs its own object.
 
     Args:
         constraint: a turn, a grammar or a compiled grammar.
-        tokenizer: the model's, as `mlx_lm.load` returns it; or a `TokenizerInfo` or `GrammarCompiler` made of it.
+        tokenizer: the model's tokenizer from `mlx_lm.load`; or a `TokenizerInfo` or `GrammarCompiler` made from it.
 
     Attributes:
-        compiler: compiles grammars for the tokenizer; another constraint with the same tokenizer shares it.
+        compiler: the tokenizer's compiler, which constraints with the same tokenizer share.
 
     Raises:
-        ArgumentTypeError: `E-ARGUMENT-TYPE`, `E-VOCAB-TYPE`.
-        ArgumentError: `E-BITMASK-SIZE`, a grammar of another vocabulary.
-        FormatError, GrammarError, LimitError, VocabularyError: as `Turn.grammar` and `GrammarCompiler.compile`.
+        ArgumentTypeError: `E-ARGUMENT-TYPE` or `E-VOCAB-TYPE`, an argument has the wrong type.
+        ArgumentError: `E-BITMASK-SIZE`, the grammar is compiled for a vocabulary of another size.
+        FormatError, GrammarError, LimitError, VocabularyError: see `Turn.grammar` and `GrammarCompiler.compile`.
     """
 
     def __init__(self, constraint: Constrained, tokenizer: Tokenizer) -> None:
@@ -51,10 +51,10 @@ class Constraint:
         self._rows = RowMatchers(compiled_grammars(constraint, self.compiler), info.vocab_size, info.eos_token_ids)
 
     def __call__(self, tokens: Any, logits: Any) -> Any:
-        """The logits with those of tokens that may not come next at minus infinity.
+        """The logits, with minus infinity for tokens that may not come next.
 
         Args:
-            tokens: integer `mlx.core.array` [tokens], the prompt and all that was written after it.
+            tokens: integer `mlx.core.array` [tokens], the prompt with all tokens generated so far.
             logits: floating `mlx.core.array` [1, vocab].
 
         Raises:
@@ -64,21 +64,21 @@ class Constraint:
         return masked_mlx(logits, self._rows.bitmask())
 
     def reset(self) -> None:
-        """Take the next sequence for a prompt, even if it is what was last written and one token more."""
+        """Forget the sequence: the next one is a new prompt, even if it continues the last one by one token."""
         self._rows.reset()
 
 
 def read_events(steps: Iterable[Any], parser: StreamParser, tokenizer: Tokenizer) -> Iterator[Event]:
-    """The typed events of a generation, read by token identity.
+    """The typed events of a generation, read from token ids.
 
     Args:
-        steps: what `stream_generate` yields.
-        parser: a fresh parser: `turn.parser()`.
-        tokenizer: as for `Constraint`.
+        steps: the iterator of `stream_generate`.
+        parser: a new parser, such as `turn.parser()`.
+        tokenizer: see `Constraint`.
 
     Raises:
-        VocabularyError: as `TokenizerInfo.from_huggingface`.
-        ParseError: bad text, only if the parser is strict.
+        VocabularyError: see `TokenizerInfo.from_huggingface`.
+        ParseError: the text is malformed and the parser is strict.
     """
     info = _compiler(tokenizer).info
     reason: str | None = None

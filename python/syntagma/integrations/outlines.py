@@ -20,18 +20,20 @@ __all__ = ["processor_for"]
 def processor_for(
     model: Any, constraint: Constrained | Sequence[Constrained]
 ) -> transformers.Constraint | mlx.Constraint:
-    """What `outlines.Generator` takes as `processor` to hold a model to turns or grammars.
+    """The argument `processor` of `outlines.Generator` that constrains a model to turns or grammars.
 
-    From then on Outlines takes a `Prompt` as it is. Other text it makes a user's message of, by the chat template.
+    After this call, Outlines passes a `Prompt` to the model unchanged. It renders other text as a user message with the
+    chat template.
 
     Args:
-        model: as `outlines.from_transformers` or `outlines.from_mlxlm` returns it.
-        constraint: a turn, a grammar or a compiled grammar; with transformers also a list, one for each prompt of
+        model: a model from `outlines.from_transformers` or `outlines.from_mlxlm`.
+        constraint: a turn, a grammar or a compiled grammar; with transformers also a list with one for each prompt of
             `batch`.
 
     Raises:
-        ArgumentTypeError: `E-ARGUMENT-TYPE`, another model, or no turn and no grammar.
-        FormatError, GrammarError, LimitError, VocabularyError: as `Turn.grammar` and `GrammarCompiler.compile`.
+        ArgumentTypeError: `E-ARGUMENT-TYPE`, the model is of another kind, or a constraint is neither a turn nor a
+            grammar.
+        FormatError, GrammarError, LimitError, VocabularyError: see `Turn.grammar` and `GrammarCompiler.compile`.
     """
     from outlines.models.mlxlm import MLXLM
     from outlines.models.transformers import Transformers
@@ -45,12 +47,12 @@ def processor_for(
         return mlx.Constraint(constraint, model.mlx_tokenizer)  # type: ignore[arg-type]  # it checks
     raise ArgumentTypeError(
         "E-ARGUMENT-TYPE",
-        f"model is a model of transformers or mlx-lm in Outlines, not a {type(model).__name__}",
-        hint="sg.load runs GGUF files, and stands in front of engines that run already",
+        f"model must be an Outlines model of transformers or mlx-lm, not a {type(model).__name__}",
+        hint="for GGUF files and running engines, use sg.load",
         pointer="/model",
     )
 
 
 def _as_it_is(_adapter: Any, prompt: Prompt) -> str:
-    """The text of a prompt that is rendered already."""
+    """The text of a rendered prompt, unchanged."""
     return str(prompt)

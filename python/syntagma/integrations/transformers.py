@@ -27,31 +27,32 @@ __all__ = ["Constraint", "EventStreamer", "set_response_template"]
 
 
 class Constraint:
-    """A logits processor that holds `generate` to turns or grammars.
+    """A logits processor that constrains `generate` to turns or grammars.
 
-    Rows are known by their tokens, so it is right with beams, several sequences for a prompt, left padding, prompt
-    look-up and assistant models, and in the next call of `generate`, which begins anew. Not shared between threads.
+    Rows are identified by their tokens. So it works with beams, several sequences per prompt, left padding, prompt
+    look-up, assistant models, and consecutive calls of `generate`. Not safe for several threads.
 
-    A row that has ended holds nothing but end tokens from then on; so does one that took a masked token, as beams
-    without a chance do (their score is minus infinity) and drafts that will be taken back.
+    After a row has ended, only end tokens are allowed in it. The same holds for a row that took a masked token, as
+    beams with a score of minus infinity do, and drafts that will be taken back.
 
     Args:
-        constraint: one turn, grammar or compiled grammar for all sequences of the batch, or a list with one for each.
-            With beams or several sequences for each prompt, the list has one for each prompt.
-        tokenizer: the model's; or a `TokenizerInfo` or `GrammarCompiler` that was made of it.
-        eos_token_ids: tokens at which `generate` ends a sequence, if they are not those of the tokenizer:
-            `model.generation_config.eos_token_id`.
+        constraint: one turn, grammar or compiled grammar for all sequences of the batch, or a list with one for each
+            prompt.
+        tokenizer: the model's tokenizer; or a `TokenizerInfo` or `GrammarCompiler` made from it.
+        eos_token_ids: tokens at which `generate` ends a sequence (`model.generation_config.eos_token_id`), if they
+            differ from the tokenizer's.
 
     Attributes:
-        compiler: compiles grammars for the tokenizer; another constraint with the same tokenizer shares it.
+        compiler: the tokenizer's compiler, which constraints with the same tokenizer share.
 
     Raises:
-        ArgumentTypeError: `E-ARGUMENT-TYPE`, `E-VOCAB-TYPE`.
-        ArgumentError: `E-ARGUMENT-VALUE`, an empty list; `E-BITMASK-SIZE`, a grammar of another vocabulary.
-        FormatError, GrammarError, LimitError, VocabularyError: as `Turn.grammar` and `GrammarCompiler.compile`.
+        ArgumentTypeError: `E-ARGUMENT-TYPE` or `E-VOCAB-TYPE`, an argument has the wrong type.
+        ArgumentError: `E-ARGUMENT-VALUE`, the list is empty; `E-BITMASK-SIZE`, a grammar is compiled for a vocabulary
+            of another size.
+        FormatError, GrammarError, LimitError, VocabularyError: see `Turn.grammar` and `GrammarCompiler.compile`.
     """
 
-    # Continuous batching shows a processor the rows of many requests as one, without saying which are whose.
+    # Continuous batching concatenates the rows of many requests, without telling the processor which is which.
     supports_continuous_batching = False
 
     def __init__(
@@ -69,16 +70,16 @@ class Constraint:
         self._rows = RowMatchers(grammars, info.vocab_size, info.eos_token_ids)
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """The scores with those of tokens that may not come next at minus infinity.
+        """A copy of the scores, with minus infinity for tokens that may not come next.
 
-        The scores that are given are left as they are: `generate` hands them out as `logits` and uses them again.
+        The given scores are not changed, because `generate` returns them as `logits` and uses them again.
 
         Args:
-            input_ids: integer tensor [batch, tokens], the prompts and all that was written after them.
+            input_ids: integer tensor [batch, tokens], the prompts with all tokens generated so far.
             scores: float tensor [batch, vocab] on any device.
 
         Raises:
-            ArgumentError: `E-BATCH-SIZE`, sequences that the constraints cannot be dealt out to.
+            ArgumentError: `E-BATCH-SIZE`, the batch size is not a multiple of the number of constraints.
             LimitError: `E-LIMIT-STEP`, a matcher spent its fuel.
         """
         self._rows.follow(input_ids.cpu().numpy())
@@ -87,26 +88,27 @@ class Constraint:
         return masked
 
     def reset(self) -> None:
-        """Take the next sequences for prompts, even if they are what was last written and one token more."""
+        """Forget the sequences: the next ones are new prompts, even if they continue the last ones by one token."""
         self._rows.reset()
 
 
 class EventStreamer:
-    """A streamer for `generate` that reads what is written as typed events, one message for each sequence.
+    """A streamer for `generate` that reads the output as typed events, with one message for each sequence.
 
-    It may be used for one call after another where it is made of turns. `generate` takes no streamer with beams.
+    If it is created from turns, it may be used for several calls in turn. `generate` does not support streamers with
+    beams.
 
     Args:
-        turns: one turn for all sequences of the batch, or a list with one for each prompt; or fresh parsers, one for
-            each sequence.
-        tokenizer: the model's; or a `TokenizerInfo` or `GrammarCompiler` that was made of it.
-        on_event: called with the number of the sequence in the batch and the event, in the thread of `generate`.
-        eos_token_ids: as for `Constraint`.
+        turns: one turn for all sequences of the batch, or a list with one for each prompt; or new parsers, one for each
+            sequence.
+        tokenizer: the model's tokenizer; or a `TokenizerInfo` or `GrammarCompiler` made from it.
+        on_event: called with the index of the sequence in the batch and the event, in the thread of `generate`.
+        eos_token_ids: see `Constraint`.
 
     Raises:
-        ArgumentTypeError: `E-ARGUMENT-TYPE`, `E-VOCAB-TYPE`.
-        ArgumentError: `E-ARGUMENT-VALUE`, an empty list.
-        VocabularyError: as `TokenizerInfo.from_huggingface`.
+        ArgumentTypeError: `E-ARGUMENT-TYPE` or `E-VOCAB-TYPE`, an argument has the wrong type.
+        ArgumentError: `E-ARGUMENT-VALUE`, the list is empty.
+        VocabularyError: see `TokenizerInfo.from_huggingface`.
     """
 
     def __init__(
@@ -121,7 +123,8 @@ class EventStreamer:
         for source in self._sources:
             check_argument("turns", source, Turn | StreamParser)
         if not self._sources:
-            raise ArgumentError("E-ARGUMENT-VALUE", "the list is empty: give a turn or a parser for each sequence")
+            hint = "give a turn or a parser for each sequence"
+            raise ArgumentError("E-ARGUMENT-VALUE", "the list of turns is empty", hint=hint)
         ends = [eos_token_ids] if isinstance(eos_token_ids, int) else eos_token_ids
         self._info = compiler_for(tokenizer, ends).info
         self._on_event = on_event
@@ -131,18 +134,18 @@ class EventStreamer:
 
     @property
     def messages(self) -> list[Message]:
-        """What was read so far, a message for each sequence."""
+        """The messages so far, one for each sequence."""
         return [parser.message for parser in self._parsers]
 
     def put(self, value: Any) -> None:
-        """Take the prompts, or what was sampled after them; `generate` calls it.
+        """Take the prompts or sampled tokens. Called by `generate`.
 
         Args:
             value: integer tensor [batch, tokens], or [batch] with one token for each sequence.
 
         Raises:
-            ArgumentError: `E-BATCH-SIZE`, sequences that the turns cannot be dealt out to.
-            ParseError: bad text, only if a parser is strict.
+            ArgumentError: `E-BATCH-SIZE`, the batch size does not match the number of turns or parsers.
+            ParseError: the text is malformed and the parser is strict.
         """
         rows = value.tolist() if value.ndim == 2 else [[token] for token in value.tolist()]
         if not self._began:
@@ -152,7 +155,7 @@ class EventStreamer:
             self._read(row, tokens)
 
     def end(self) -> None:
-        """Finish the messages; `generate` calls it."""
+        """Finish the messages. Called by `generate`."""
         for row, (parser, ended) in enumerate(zip(self._parsers, self._ended, strict=True)):
             if not ended:
                 self._tell(row, parser.finish("length"))
@@ -164,7 +167,7 @@ class EventStreamer:
         if rest or (any(given) and share > 1):
             raise ArgumentError(
                 "E-BATCH-SIZE",
-                f"{len(self._sources)} turns or parsers for {count} sequences",
+                f"{len(self._sources)} turns or parsers do not match {count} sequences",
                 hint="give a turn for each prompt, or a parser for each sequence",
             )
         sources = [source for source in self._sources for _ in range(share)]
@@ -173,7 +176,7 @@ class EventStreamer:
         self._began = True
 
     def _read(self, row: int, tokens: list[int]) -> None:
-        """Read the tokens of a sequence up to the one that ends it; padding follows."""
+        """Read the tokens of a sequence up to its end token. Padding after it is ignored."""
         if self._ended[row]:
             return
         parser, ends = self._parsers[row], self._info.eos_token_ids
@@ -192,20 +195,20 @@ class EventStreamer:
 def set_response_template(
     tokenizer: Any, source: ChatFormat | ChatCodec | Turn, *, start_anchor: str | None = None
 ) -> tuple[NotCarried, ...]:
-    """Give a tokenizer the `response_template` of a format, by which `tokenizer.parse_response` reads it.
+    """Set a tokenizer's `response_template` to that of a format, for `tokenizer.parse_response`.
 
-    It is saved with the tokenizer. Grammars and events need none: they come from the format itself.
+    It is saved with the tokenizer. Grammars and events do not need it.
 
     Args:
-        tokenizer: the tokenizer, changed.
-        source: the format, or the codec or turn that has it.
-        start_anchor: where the assistant's turn begins in a prompt; by default what the format says.
+        tokenizer: the tokenizer, which is changed.
+        source: the format, or a codec or turn with this format.
+        start_anchor: the text in a prompt after which the assistant's turn begins; None: the format's anchor.
 
     Returns:
-        What is lost in the translation.
+        The parts of the format that the response template cannot express.
 
     Raises:
-        FormatError: `E-FORMAT-UNWRITABLE`, it is unknown where the assistant's turn begins.
+        FormatError: `E-FORMAT-UNWRITABLE`, the anchor is unknown.
     """
     check_argument("source", source, ChatFormat | ChatCodec | Turn)
     fmt = source if isinstance(source, ChatFormat) else source.format
