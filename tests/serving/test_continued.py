@@ -62,3 +62,45 @@ def test_prefilled_answers_of_anthropic_s_are_held_too() -> None:
     refused = client("").post("/v1/messages", json=asked)
     assert refused.status_code == 400
     assert refused.json()["error"]["message"].startswith("messages[1].content: ")
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("cut", range(1, len("</call>") + 1))
+def test_a_marker_that_is_one_token_is_written_whole(cut: int, streamed: bool) -> None:
+    special = ("<end>", "<call>", "</call>")
+    prefix = CALL[: len(CALL) - len("</call>") + cut]
+    served = client("</call>" if cut < len("</call>") else "", special=special)
+    fields = {"continue_final_message": True, "tools": [WEATHER], "tool_choice": "required", "stream": streamed}
+    answer = served.post("/v1/chat/completions", json=body(messages=messages(prefix), return_token_ids=True, **fields))
+    assert answer.status_code == 200, answer.text
+    if cut == len("</call>"):
+        assert "tool_calls" not in answer.text.replace('"finish_reason":"tool_calls"', "")
+    elif not streamed:
+        data = answer.json()
+        (call,) = data["choices"][0]["message"]["tool_calls"]
+        assert call["function"]["arguments"] == '{"city": "Oslo", "days": 2}'
+        assert bytes(data["prompt_token_ids"][-3:]) == b"2}}"
+
+
+def test_what_only_looks_like_the_beginning_of_a_token_is_text() -> None:
+    served = client(" 2", special=("<end>", "<call>", "</call>"))
+    fields = {"continue_final_message": True, "tools": [WEATHER]}
+    answer = served.post("/v1/chat/completions", json=body(messages=messages("1 <"), return_token_ids=True, **fields))
+    data = answer.json()
+    assert data["choices"][0]["message"]["content"] == " 2"
+    assert bytes(data["prompt_token_ids"][-3:]) == b"1 <"
+
+
+def test_a_prefix_that_is_wrong_before_a_cut_marker_is_refused_where_it_is() -> None:
+    fields = {"continue_final_message": True, "tools": [WEATHER], "tool_choice": "required"}
+    asked = body(messages=messages("Well</ca"), **fields)
+    answer = client("", special=("<end>", "<call>", "</call>")).post("/v1/chat/completions", json=asked)
+    assert answer.status_code == 400
+    assert "character 0" in answer.json()["error"]["message"]
+
+
+def test_only_the_assistant_s_message_goes_on() -> None:
+    asked = body(continue_final_message=True)
+    answer = client().post("/v1/chat/completions", json=asked)
+    assert answer.status_code == 400
+    assert answer.json()["error"]["param"] == "messages[0].role"

@@ -112,6 +112,23 @@ class Turn(FormatTexts):
         texts = ((info.token_bytes(token).decode("utf-8", "replace"), token) for token in info.added_token_ids)
         self._departs(accept_text(matcher, begun, [(text, token) for text, token in texts if text and text in begun]))
 
+    @entry
+    def before_cut_marker(self, info: TokenizerInfo) -> Turn:
+        """The same turn from before the control token whose text the prompt ends inside of; itself, if there is none.
+
+        A token cannot be written from its middle on. So where only such a token may come, the model writes it whole.
+
+        Args:
+            info: the model's vocabulary.
+        """
+        begun = self.begun
+        texts = [text for text in info.control_tokens if len(text) > 1]
+        longest = max((len(text) - 1 for text in texts), default=0)
+        for size in range(min(longest, len(begun)), 0, -1):
+            if any(text.startswith(begun[-size:]) for text in texts if len(text) > size):
+                return Turn(self.prompt.without_end(size), self.format, self.request, self.reading)
+        return self
+
     def check_begun(self) -> None:
         """Check what the prompt holds of the answer already; for those who have no vocabulary.
 

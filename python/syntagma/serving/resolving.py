@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Unpack
+from typing import Any, Final, Unpack
 
 from syntagma.errors import ArgumentError, SyntagmaError
 from syntagma.request import Budgets, RequestOptions, ResolvedRequest, ResponseFormat, resolve_request
@@ -11,8 +11,10 @@ from syntagma.serving.body import bad_field
 from syntagma.serving.pointers import placed
 from syntagma.serving.settings import Settings
 
-__all__ = ["budgets_of", "resolved"]
+__all__ = ["budgets_of", "resolved", "thinking_of"]
 
+_NO_REASONING: Final = "none"
+"""the effort that switches reasoning off"""
 _OF_TOOLS = ("E-TOOL-LIST", "E-TOOL-INVALID", "E-TOOL-DUPLICATE")
 """errors whose pointers begin at the list of tools"""
 
@@ -47,6 +49,11 @@ def resolved(
         if error.pointer is not None:
             error.pointer = placed(error.pointer, places)
         raise
+
+
+def thinking_of(effort: str | None) -> bool | None:
+    """Whether an effort asks for reasoning, where a template has a switch for it; None: nothing is said."""
+    return None if effort is None else effort != _NO_REASONING
 
 
 def budgets_of(given: int | None, settings: Settings, pointer: str, least: int = 0) -> Budgets | None:

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple, TypeVar
 import msgspec
 
 from syntagma.codec import Turn
-from syntagma.decoding import GrammarMatcher
+from syntagma.decoding import GrammarMatcher, TokenizerInfo
 from syntagma.errors import RequestError, SyntagmaError
 from syntagma.generation import Generation, GenerationOptions, Metrics, RemoteGeneration, Written
 from syntagma.generation.local import written
@@ -142,7 +142,7 @@ class Runner:
         with stage("render"):
             ready = await self.read(size, prepare)
         if ready.served.computes and ready.turn.request.constrains:
-            ready = ready._replace(grammar_s=await self._compile(lambda: _compile(ready)))
+            ready = await self._compile(lambda: _compile(ready))
         if ready.request.prompt_logprobs is not None:
             ready = ready._replace(prompt_logprobs=await _in(self._compiling, lambda: _score(ready)))
         return ready
@@ -263,16 +263,40 @@ async def _in(threads: Executor, work: Callable[[], T]) -> T:
     return await asyncio.get_running_loop().run_in_executor(threads, work)
 
 
-def _compile(ready: Ready) -> float:
-    """Build and compile the grammar of a turn, which both keep; what that took, seconds."""
+def _compile(ready: Ready) -> Ready:
+    """Build and compile the grammar of a turn, which both keep, and say what that took.
+
+    Where the prompt ends inside of a control token which only the whole token can end, it goes without that.
+    """
     turn, model = ready.turn, ready.served.model
     began = time.perf_counter()
     with in_request(ready.request):
         grammar = turn.whole_grammar
         compiled = None if grammar is None else model.compiler.compile(grammar)
         if compiled is not None and turn.begun:
-            turn.begin(GrammarMatcher(compiled), model.backend.tokenizer_info)
-    return time.perf_counter() - began
+            turn = _begun(turn, GrammarMatcher(compiled), model.backend.tokenizer_info)
+    ids = ready.prompt_ids
+    if ids is not None and turn is not ready.turn:
+        ids = turn.prompt_ids(model.backend.tokenizer_info)
+    return ready._replace(turn=turn, prompt_ids=ids, grammar_s=time.perf_counter() - began)
+
+
+def _begun(turn: Turn, matcher: GrammarMatcher, info: TokenizerInfo) -> Turn:
+    try:
+        turn.begin(matcher, info)
+    except RequestError:
+        before = turn.before_cut_marker(info)
+        if before is turn:
+            raise
+        matcher.reset()
+        try:
+            before.begin(matcher, info)
+        except RequestError:
+            pass
+        else:
+            return before
+        raise
+    return turn
 
 
 def _score(ready: Ready) -> PromptLogprobs:

@@ -116,6 +116,19 @@ class Prompt(str):
             self._segments = self._rendering.segments(str(self))
         return self._segments
 
+    def without_end(self, size: int) -> Prompt:
+        """The prompt without its last characters.
+
+        Args:
+            size: how many; none of them was written before `begun`.
+        """
+        text, segments = self[: len(self) - size], []
+        done = 0
+        for part, origin in self.segments:
+            segments.append(Segment(part[: max(0, len(text) - done)], origin))
+            done += len(part)
+        return Prompt(text, self.start, segments, self.begun)
+
     @property
     def opening(self) -> str:
         """The text from `start` on."""

@@ -24,7 +24,7 @@ from syntagma.serving.dialect import Asked
 from syntagma.serving.errors import error_response
 from syntagma.serving.inner import InnerRequest
 from syntagma.serving.known_members import CONSTRAINTS, FUNCTIONS, TOOL_CHOICE, TOOLS
-from syntagma.serving.resolving import budgets_of, resolved
+from syntagma.serving.resolving import budgets_of, resolved, thinking_of
 from syntagma.serving.sampling_fields import OPTION_PLACES, generation_options
 from syntagma.serving.settings import Settings
 
@@ -63,6 +63,9 @@ class ChatDialect:
         _refuse_unsupported(request)
         places = {**OPTION_PLACES, **_PLACES, **(PLACES if request.functions is not None else {})}
         notes = RequestNotes(data)
+        last = len(request.messages) - 1
+        if request.continue_final_message and request.messages and request.messages[last].role != "assistant":
+            raise bad_field(f"/messages/{last}/role", "must be 'assistant' where continue_final_message is true")
         inner = InnerRequest(
             model=request.model,
             messages=conversation_of(data["messages"], notes),
@@ -78,11 +81,12 @@ class ChatDialect:
             documents=request.documents,
             add_generation_prompt=request.add_generation_prompt is not False,
             continue_final_message=request.continue_final_message is True,
-            final_message=f"/messages/{len(request.messages) - 1}/content",
+            final_message=f"/messages/{last}/content",
             stream_reasoning=request.stream_reasoning is not False,
             return_token_ids=request.return_token_ids is True,
             prompt_logprobs=prompt_logprobs_of(request, settings, stream=request.stream),
             places=places,
+            thinking=thinking_of(request.reasoning_effort),
         )
         writer = partial(
             ChatWriter,

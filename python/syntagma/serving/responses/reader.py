@@ -18,7 +18,7 @@ from syntagma.serving.dialect import Asked
 from syntagma.serving.errors import error_response
 from syntagma.serving.inner import InnerRequest
 from syntagma.serving.known_members import CONSTRAINTS, RESPONSE_FORMAT, TOOL_CHOICE, TOOLS
-from syntagma.serving.resolving import budgets_of, resolved
+from syntagma.serving.resolving import budgets_of, resolved, thinking_of
 from syntagma.serving.responses.conversation import conversation_of
 from syntagma.serving.responses.store import ResponseStore
 from syntagma.serving.responses.wire import Reasoning, Response, ResponsesRequest
@@ -47,8 +47,6 @@ _REFUSED: Final = (
     *("access_programs", "context_management", "image", "moderation"),
 )
 """fields that ask for what is not done here"""
-_NO_REASONING: Final = "none"
-"""the effort that switches reasoning off"""
 
 
 class ResponsesDialect:
@@ -118,7 +116,7 @@ def _inner(request: ResponsesRequest, messages: list[dict[str, Any]], settings: 
         messages=messages,
         resolved=_resolved(request, settings, effort),
         options=generation_options(request, settings, max_tokens=most, logprobs=top if wants_logprobs else None),
-        thinking=None if effort is None else effort != _NO_REASONING,
+        thinking=thinking_of(effort),
         places=_PLACES,
     )
 
