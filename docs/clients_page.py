@@ -9,16 +9,16 @@ from pathlib import Path
 HERE = Path(__file__).parent
 INTRODUCTION = """# Clients
 
-Start the server with `syntagma serve --model embedded`, or with a model of your own, and give a client its address:
-`http://127.0.0.1:8000/v1`. Anthropic's own client adds `/v1` itself. Without `--api-key` any key will do. Fields,
-endpoints and errors stand in [the reference](reference/server.md).
+Start the server with `syntagma serve --model embedded`, or with your own model, and give its address to a client:
+`http://127.0.0.1:8000/v1`. Anthropic's own client adds `/v1` itself. Without `--api-key` any key works. Fields,
+endpoints and errors are in [the reference](reference/server.md).
 
 """
 TRIED = """
-## What was tried
+## Test results
 
-`make test-clients` asks the shipped model through each client, in an environment of its own.
-● held, ✕ did not, – the client has no such thing, or it was not tried.
+`make test-clients` uses the shipped model through each client, in separate environments.
+● passed, ✕ failed, – not supported by the client, or not tested.
 
 """
 # What tests show, by their names, and how it is called in the table.

@@ -11,8 +11,8 @@ __all__ = ["doctor_page"]
 
 HEAD = """# Checks of `syntagma doctor`
 
-Every law that [`syntagma doctor`](../doctor.md) looks at: the request that tries it, what a fault does to those who use
-the server, and how it is mended. `--only` and `--skip` take the names of checks and of families.
+Every rule that [`syntagma doctor`](../doctor.md) checks: the request that tests it, the harm that a fault does, and
+how to fix it. `--only` and `--skip` take the names of checks and of families.
 """
 
 
@@ -23,7 +23,7 @@ def doctor_page() -> str:
 
 def _families() -> Iterator[str]:
     for family, checks in groupby(CHECKS, key=lambda check: check.id.partition(".")[0]):
-        yield f"\n## {family}\n\n| check | law | asked | what a fault does | mended |\n|:--|:--|:--|:--|:--|\n"
+        yield f"\n## {family}\n\n| check | rule | request | harm of a fault | fix |\n|:--|:--|:--|:--|:--|\n"
         for check in checks:
             cells = (f"`{check.id}`", check.title, check.asks, check.harm, check.mend)
             yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"

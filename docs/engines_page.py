@@ -9,17 +9,17 @@ from pathlib import Path
 FOLDER = Path(__file__).parent / "engines"
 INTRODUCTION = """# Engines
 
-The turn is the same for every engine: prompt, grammar and parser come from one `Turn`. Engines differ in who masks the logits,
-and in how thoroughly we could test them.
+The turn is the same for every engine: prompt, grammar and parser come from one `Turn`. Engines differ in who masks the
+logits, and in how thoroughly we could test them.
 
 """
 CASES = """
 ## The table of cases
 
-All engines run the same cases (`tests/upstreams/cases.py`): `make test-engines`, and `make test` for the mocks. ● passed whole
-and streamed, ◐ whole only, ◑ streamed only, ✕ is refused with the reason, – was not tested. `hot` is temperature 2. `disconnect`
-checks that the model stops if the client disconnects or the stream is closed; without a stream or connection of ours there is
-nothing to test.
+All engines run the same cases (`tests/upstreams/cases.py`): `make test-engines`, and `make test` for the mocks.
+● passed whole and streamed, ◐ whole only, ◑ streamed only, ✕ is refused with the reason, – was not tested. `hot` is
+temperature 2. `disconnect` checks that the model stops if the client disconnects or the stream is closed; without a
+stream or connection of ours there is nothing to test.
 
 """
 

@@ -24,28 +24,30 @@ def analyze(
     tools: Annotated[
         str | None, typer.Option(help="JSON file with tools, for --gbnf and the turn that is shown.")
     ] = None,
-    toml: Annotated[bool, typer.Option("--toml", help="Print the format file and nothing else.")] = False,
-    gbnf: Annotated[bool, typer.Option("--gbnf", help="Print the grammar of a turn as GBNF and nothing else.")] = False,
+    toml: Annotated[bool, typer.Option("--toml", help="Print only the format file.")] = False,
+    gbnf: Annotated[bool, typer.Option("--gbnf", help="Print only the grammar of a turn, as GBNF.")] = False,
     response_template: Annotated[
         bool,
-        typer.Option("--response-template", help="Print the format as a response_template and nothing else."),
+        typer.Option("--response-template", help="Print only the format as a response_template."),
     ] = False,
     trace: Annotated[
-        bool, typer.Option("--trace", help="Print pairs of renders that differ in one thing, and what differs.")
+        bool, typer.Option("--trace", help="Print pairs of renders that differ in one thing, and the difference.")
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", help="Print every message that was tried, as rendered.")
+        bool, typer.Option("--verbose", help="Print every message that was tested, as rendered.")
     ] = False,
     tokenizer: Annotated[
         str | None,
-        typer.Option(help="tokenizer.json, folder, GGUF, or 'embedded': formats are assumed only by its tokens."),
+        typer.Option(
+            help="tokenizer.json, folder, GGUF, or 'embedded': a format is assumed only if its markers are tokens."
+        ),
     ] = None,
-    cache: Annotated[str | None, typer.Option(help="Folder in which analyses are kept.")] = None,
+    cache: Annotated[str | None, typer.Option(help="Folder that caches analyses.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Derive a model's output format from its chat template, and verify it.
+    """Derive a model's format from its chat template.
 
-    The exit code is 1 if the certificate is not clean.
+    The format is proved on other messages. The exit code is 1 if the certificate is not clean.
     """
     loaded = load_template(template)
     declared = load_tools(tools)

@@ -18,26 +18,28 @@ __all__ = ["batch"]
 
 batch = typer.Typer(
     name="batch",
-    help="Send files of rows through a step: JSON lines or Parquet in, the same out, in constant memory.",
+    help="Process files of rows. JSON lines or Parquet, in constant memory.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 
-Source: TypeAlias = Annotated[str, typer.Argument(help="The rows: .jsonl (also .jsonl.gz, .jsonl.zst) or .parquet.")]
-Target: TypeAlias = Annotated[str, typer.Argument(help="The same rows with results; its name says the form, too.")]
+Source: TypeAlias = Annotated[
+    str, typer.Argument(help="File of rows: .jsonl (also .jsonl.gz, .jsonl.zst) or .parquet.")
+]
+Target: TypeAlias = Annotated[str, typer.Argument(help="File for the rows with results; the same types.")]
 Format: TypeAlias = Annotated[str | None, typer.Option("--format", help="A format's name or TOML file.")]
 Template: TypeAlias = Annotated[str | None, typer.Option(help="Chat template to derive the format from.")]
-Tools: TypeAlias = Annotated[str | None, typer.Option(help="JSON file with the tools of rows that bring none.")]
+Tools: TypeAlias = Annotated[str | None, typer.Option(help="JSON file with tools, for rows that have none.")]
 Column: TypeAlias = Annotated[
-    list[str] | None, typer.Option("--column", help="NAME=COLUMN: the name that a column has in the files; repeatable.")
+    list[str] | None, typer.Option("--column", help="NAME=COLUMN: use another column name; repeatable.")
 ]
 Errors: TypeAlias = Annotated[
-    str | None, typer.Option(help="Side file for rows that cannot be processed; otherwise OUT.errors.jsonl.")
+    str | None, typer.Option(help="File for rows that cannot be processed; by default OUT.errors.jsonl.")
 ]
-Workers: TypeAlias = Annotated[int, typer.Option(min=1, help="Processes that work; 1 is this one.")]
-ChunkRows: TypeAlias = Annotated[int, typer.Option(min=1, help="Rows of a chunk, the unit of work of a process.")]
+Workers: TypeAlias = Annotated[int, typer.Option(min=1, help="Number of processes; 1 is this one.")]
+ChunkRows: TypeAlias = Annotated[int, typer.Option(min=1, help="Rows per chunk, the unit of work of a process.")]
 Overwrite: TypeAlias = Annotated[
-    bool, typer.Option("--overwrite", help="Begin anew: replace OUT, and forget where an earlier run stopped.")
+    bool, typer.Option("--overwrite", help="Start again: replace OUT instead of resuming an earlier run.")
 ]
 
 
@@ -58,7 +60,7 @@ def parse(
     overwrite: Overwrite = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Read what models wrote, in the column generated_text, as messages."""
+    """Parse the column generated_text into messages."""
     from syntagma.batch import Parse
 
     stage = Parse(
@@ -78,11 +80,11 @@ def render(
     *,
     template: Annotated[str, typer.Option(help="Template file, model folder, GGUF file, or 'embedded'.")],
     as_is: Annotated[
-        bool, typer.Option("--as-is", help="Give messages to the template as they are, without analysing it.")
+        bool, typer.Option("--as-is", help="Pass messages to the template unchanged, without analyzing it.")
     ] = False,
     tools: Tools = None,
     kwargs: Annotated[str | None, typer.Option(help="JSON file with further template variables.")] = None,
-    generation_prompt: Annotated[bool, typer.Option(help="Open the assistant's turn at the end.")] = True,
+    generation_prompt: Annotated[bool, typer.Option(help="End with the beginning of the assistant's turn.")] = True,
     column: Column = None,
     errors: Errors = None,
     workers: Workers = 1,
@@ -120,7 +122,7 @@ def constrain(
     template: Template = None,
     tools: Tools = None,
     tool_choice: Annotated[
-        str, typer.Option(help="Of rows that bring none: auto, none, required, or a tool's name.")
+        str, typer.Option(help="For rows that have none: auto, none, required, or the name of a tool.")
     ] = "auto",
     column: Column = None,
     errors: Errors = None,

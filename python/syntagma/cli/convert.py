@@ -57,10 +57,11 @@ def convert(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Convert conversations between the forms of chat messages; what is lost is listed on standard error.
+    """Convert conversations between forms of chat messages.
 
     Forms: OpenAI's chat messages (openai) and Responses (responses), Anthropic's messages (anthropic), messages of
-    chat templates (hf), and transcripts in Harmony and OpenChatML. A file of JSON lines stays one.
+    chat templates (hf), and transcripts in Harmony and OpenChatML. JSON lines stay JSON lines. Losses are listed on
+    standard error.
     """
     number_of, documents, is_lines = _documents(read_bytes(file), file)
     with _target(output) as put, progress(file, number_of, hidden=output is None and sys.stdout.isatty()) as show:

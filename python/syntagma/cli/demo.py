@@ -94,7 +94,7 @@ class _Answer(msgspec.Struct, frozen=True):
 
 @reported
 def demo(as_json: JsonOption = False) -> None:
-    """Ask the shipped model without and with a grammar."""
+    """Ask the shipped model the same without and with a grammar."""
     from syntagma import embedded
 
     model = embedded.load()

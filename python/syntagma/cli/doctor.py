@@ -23,25 +23,26 @@ _STYLES = {"held": "green", "fault": "bold red", "not offered": "dim", "unsure":
 def doctor(
     url: Annotated[str, typer.Argument(help="Base URL, such as http://127.0.0.1:8000/v1.")],
     *,
-    model: Annotated[str | None, typer.Option(help="The model to ask for, not the first that is listed.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Model to test; by default the first that the server lists.")
+    ] = None,
     api_key: Annotated[
-        str | None, typer.Option(help="Goes out as a bearer token, and is never shown.", envvar="SYNTAGMA_API_KEY")
+        str | None, typer.Option(help="Key sent as a bearer token; never printed.", envvar="SYNTAGMA_API_KEY")
     ] = None,
-    only: Annotated[
-        list[str] | None, typer.Option(help="A check or a family of checks to run; may be given again.")
-    ] = None,
-    skip: Annotated[list[str] | None, typer.Option(help="One to leave out; may be given again.")] = None,
-    timeout: Annotated[float, typer.Option(help="Seconds that one answer may take.")] = 60.0,
-    limit: Annotated[float | None, typer.Option(help="Seconds for everything.")] = None,
+    only: Annotated[list[str] | None, typer.Option(help="Check or family of checks to run; repeatable.")] = None,
+    skip: Annotated[list[str] | None, typer.Option(help="Check or family of checks to leave out; repeatable.")] = None,
+    timeout: Annotated[float, typer.Option(help="Time limit for one answer, in seconds.")] = 60.0,
+    limit: Annotated[float | None, typer.Option(help="Time limit for the whole run, in seconds.")] = None,
     max_tokens: Annotated[
-        int, typer.Option(help="Tokens of an answer whose length does not matter; long reasoning needs more.")
+        int, typer.Option(help="Tokens for answers whose length does not matter; models that reason long need more.")
     ] = 512,
     as_json: JsonOption = False,
 ) -> None:
-    """Check an OpenAI-compatible server: streams, calls, reasoning, schemas, errors, injection.
+    """Check whether a server follows the OpenAI protocol.
 
-    Each rule is held, broken (fault), not offered, or unsure. A fault comes with the request that causes it.
-    The exit code is 1 if there are any. docs/doctor.md says what each means and how to fix it.
+    The checks cover streams, calls, reasoning, schemas, errors and injection. A rule is held, broken (fault), not
+    offered, or unsure. Each fault comes with the request that causes it, and a fix. The exit code is 1 if there are
+    faults. docs/doctor.md explains the verdicts.
     """
     names = (*(only or ()), *(skip or ()))
     with progress(url, None if names else len(CHECKS)) as show:
@@ -74,8 +75,8 @@ def _write_table(report: Report) -> None:
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, title=f"{report.url}, model {report.model or 'not named'}", title_justify="left")
-    for column in ("check", "verdict", "law, and what was found"):
-        table.add_column(column, overflow="fold", no_wrap=column != "law, and what was found")
+    for column in ("check", "verdict", "rule, and result"):
+        table.add_column(column, overflow="fold", no_wrap=column != "rule, and result")
     for result in report.results:
         said = Text(result.title)
         if result.said:
@@ -93,9 +94,9 @@ def _write_faults(report: Report) -> None:
         write(f"\n{fault.id}: {fault.said}")
         for name, text in (
             ("request", fault.request),
-            ("came", fault.came),
+            ("answer", fault.came),
             ("harm", fault.harm),
-            ("mend", fault.mend),
+            ("fix", fault.mend),
         ):
             if text:
                 write(f"  {name}: " + text.replace("\n", "\n    "))

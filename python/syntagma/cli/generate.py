@@ -30,13 +30,13 @@ __all__ = ["generate"]
 
 @reported
 def generate(
-    prompt: Annotated[str | None, typer.Argument(help="What the user says; - reads it from standard input.")] = None,
+    prompt: Annotated[str | None, typer.Argument(help="Message of the user; - reads standard input.")] = None,
     *,
     model: Annotated[
         str, typer.Option(help="'embedded', a folder, a GGUF file, 'backend:REST', or 'kind:URL' of an engine.")
     ] = EMBEDDED,
     messages: Annotated[
-        str | None, typer.Option(help="JSON file with a whole conversation, instead of a text.")
+        str | None, typer.Option(help="JSON file with a whole conversation, instead of one message.")
     ] = None,
     grammar: Annotated[str | None, typer.Option(help=f"What the answer is constrained to. {GRAMMAR_FILE}")] = None,
     regex: Annotated[str | None, typer.Option(help="The same, as a regular expression.")] = None,
@@ -44,15 +44,20 @@ def generate(
     tool_choice: Annotated[str, typer.Option(help="auto, required, none, or a tool's name.")] = "auto",
     format_: Annotated[
         str | None,
-        typer.Option("--format", help="How the model writes: a format's name or TOML file, not its template."),
+        typer.Option(
+            "--format", help="Name or TOML file of the model's format, instead of deriving it from the template."
+        ),
     ] = None,
-    temperature: Annotated[float, typer.Option(help="0 takes the likeliest token.")] = 1.0,
-    max_tokens: Annotated[int | None, typer.Option(help="Tokens of the answer at most.")] = None,
+    temperature: Annotated[float, typer.Option(help="0 always takes the likeliest token.")] = 1.0,
+    max_tokens: Annotated[int | None, typer.Option(help="Maximum length of the answer, in tokens.")] = None,
     seed: Annotated[int | None, typer.Option(help="The same seed gives the same answer.")] = None,
-    events: Annotated[bool, typer.Option("--events", help="Print the events, one JSON object a line.")] = False,
+    events: Annotated[bool, typer.Option("--events", help="Print the events, one JSON object per line.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Let a model answer: content as it is written, then calls, one JSON object a line; reasoning goes to stderr."""
+    """Let a model answer.
+
+    Content is printed as it is written, then calls, one JSON object per line. Reasoning goes to standard error.
+    """
     conversation = _conversation(prompt, messages)
     shape = _shape(grammar, regex)
     choice: Any = tool_choice

@@ -40,32 +40,37 @@ def grammar(
     *,
     regex: Annotated[str | None, typer.Option(help="A regular expression instead of a file.")] = None,
     format_: Annotated[
-        str | None, typer.Option("--format", help="Instead of a file, a turn of this format: its name or TOML file.")
+        str | None,
+        typer.Option("--format", help="Instead of a file, the grammar of a turn in this format (name or TOML file)."),
     ] = None,
-    template: Annotated[str | None, typer.Option(help="Instead of a file, a turn of this chat template.")] = None,
+    template: Annotated[
+        str | None, typer.Option(help="Instead of a file, the grammar of a turn of this chat template.")
+    ] = None,
     tools: Annotated[str | None, typer.Option(help="JSON file with the tools of the turn.")] = None,
     start: Annotated[str | None, typer.Option(help=START)] = None,
-    order: Annotated[str, typer.Option(help="Of the properties of a JSON Schema: 'declared' or 'any'.")] = "declared",
+    order: Annotated[str, typer.Option(help="Order of properties in a JSON Schema: 'declared' or 'any'.")] = "declared",
     strict: Annotated[
         bool, typer.Option("--strict", help="Refuse a JSON Schema that cannot be enforced exactly.")
     ] = False,
-    report: Annotated[bool, typer.Option("--report", help="Print what is not enforced, beside other output.")] = False,
+    report: Annotated[bool, typer.Option("--report", help="Also print what is not enforced.")] = False,
     ebnf: Annotated[bool, typer.Option("--ebnf", help="Print it as EBNF.")] = False,
     gbnf: Annotated[bool, typer.Option("--gbnf", help="Print it as GBNF.")] = False,
     lark: Annotated[bool, typer.Option("--lark", help="Print it as Lark, for llguidance.")] = False,
     exports: Annotated[
         bool,
-        typer.Option("--exports", help="Say in which languages of other engines it can be written, and what is lost."),
+        typer.Option(
+            "--exports", help="List the languages of other engines in which it can be written, and what is lost."
+        ),
     ] = False,
     lnf: Annotated[bool, typer.Option("--lnf", help="Print the normal form that the engine runs.")] = False,
     check: Annotated[
-        str | None, typer.Option(help="File with a text to check; prints whether it is accepted, or where and why not.")
+        str | None, typer.Option(help="File with a text to check: is it accepted, or where and why not?")
     ] = None,
     cost: Annotated[
         bool,
         typer.Option(
             "--cost",
-            help="Measure its cost: time, memory, tokens of an answer; of a schema, the most expensive keywords.",
+            help="Measure its cost: time, memory, tokens of an answer, and the most expensive keywords of a schema.",
         ),
     ] = False,
     tokenizer: Annotated[
@@ -77,7 +82,10 @@ def grammar(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Read a grammar or JSON Schema, or take that of a turn: report on it, print it, check a text, measure its cost."""
+    """Read, print and check a grammar, or measure its cost.
+
+    The grammar comes from a file, a JSON Schema, a regular expression, or a turn of a format or chat template.
+    """
     if format_ is not None or template is not None:
         read = _of_turn(source or regex, format_, template, tools)
     else:

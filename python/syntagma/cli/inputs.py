@@ -43,14 +43,14 @@ EMBEDDED = "embedded"
 """in place of a path: the model that is shipped with the library"""
 
 GRAMMAR_FILE = (
-    "Grammar file: .json JSON Schema or structural tag, .gbnf, .lark, .ebnf, .kbnf, .regex, else by its text."
+    "Grammar file: .json (JSON Schema or structural tag), .gbnf, .lark, .ebnf, .kbnf, .regex; others by their text."
 )
 """help text for the files that `load_grammar` reads"""
 
 _FORMATS = "`syntagma formats` lists the named formats; a template is a file, a model folder or a GGUF file"
 """hint where a command needs a format"""
 
-START = "The rule that everything must match; otherwise 'start', in GBNF 'root'."
+START = "Start rule; by default 'start', in GBNF 'root'."
 """help text for the start rule of `load_grammar`"""
 
 

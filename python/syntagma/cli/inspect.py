@@ -22,11 +22,15 @@ __all__ = ["inspect"]
 def inspect(
     *,
     model: Annotated[str, typer.Option(help="'embedded' for the shipped model, a folder, or BACKEND:REST.")] = EMBEDDED,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 0,
-    browser: Annotated[bool, typer.Option("--open/--no-open", help="Whether the page is opened.")] = True,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 chooses a free one.")] = 0,
+    browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = True,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what happens to a request and its answer, in a page that only this machine reaches."""
+    """Open a page that shows what happens to a request.
+
+    It shows the prompt, the format, the grammar, each token of the answer, and the events. Only this machine can reach
+    it.
+    """
     inspector = Inspector(*backends.load(model))
     with LocalServer(inspector, port) as server:
         if as_json:

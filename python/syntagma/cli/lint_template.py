@@ -22,11 +22,13 @@ def lint_template(
     *,
     tokenizer: Annotated[
         str | None,
-        typer.Option(help="tokenizer.json, folder, GGUF, or 'embedded': says which texts are control tokens."),
+        typer.Option(help="tokenizer.json, folder, GGUF, or 'embedded': defines the control tokens."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print the defects of a chat template, each with a conversation that shows it.
+    """Find defects of a chat template.
+
+    Each defect comes with a conversation that shows it.
 
     The exit code is 1 if there are any. docs/reference/template-lint.md lists the rules.
     """

@@ -24,10 +24,10 @@ def mask(
     start: Annotated[str | None, typer.Option(help=START)] = None,
     tokenizer: Annotated[str, typer.Option(help="tokenizer.json, folder, GGUF file, or 'embedded'.")] = "embedded",
     text: Annotated[str, typer.Option(help="The text so far.")] = "",
-    first: Annotated[int, typer.Option("--first", "-n", min=0, help="Tokens to print.")] = 20,
+    first: Annotated[int, typer.Option("--first", "-n", min=0, help="Number of tokens to print.")] = 20,
     as_json: JsonOption = False,
 ) -> None:
-    """Print which tokens may follow a text."""
+    """Print the tokens that may follow a text."""
     info = load_tokenizer(tokenizer)
     matcher = GrammarMatcher(GrammarCompiler(info).compile(load_grammar(source, regex, start=start)))
     special = [(info.token_bytes(token).decode("utf-8", "replace"), token) for token in info.special_token_ids]

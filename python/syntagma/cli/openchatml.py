@@ -31,7 +31,7 @@ __all__ = ["openchatml"]
 
 openchatml = typer.Typer(
     name="openchatml",
-    help="Transcripts in OpenChatML 2.2, and their conversion from and to Harmony, JSON and OpenAI messages.",
+    help="Read, check and convert transcripts. OpenChatML 2.2, Harmony, JSON and OpenAI messages.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -140,7 +140,7 @@ def validate(
     require_header: HeaderOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Check a transcript against every requirement; exit code 1 if a MUST is not met."""
+    """Check a transcript against every requirement; exit code 1 if it breaks a MUST."""
     source, transcript = _read(text, profile, lenient=True)
     with progress(text):
         checked = check_transcript(transcript, require_header=require_header)
@@ -165,7 +165,7 @@ def validate(
 def visible_(
     text: TextInput = "-", *, profile: ProfileOption = None, debug: DebugOption = False, as_json: JsonOption = False
 ) -> None:
-    """Print what an end user sees of a transcript."""
+    """Print the part of a transcript that an end user sees."""
     _, transcript = _read(text, profile, lenient=False)
     shown = visible(transcript, debug=debug)
     if as_json:

@@ -16,18 +16,18 @@ __all__ = ["parse"]
 
 @reported
 def parse(
-    text: Annotated[str, typer.Argument(help="File with the raw text; - is standard input.")] = "-",
+    text: Annotated[str, typer.Argument(help="File with the raw output; - is standard input.")] = "-",
     *,
     format_: Annotated[str | None, typer.Option("--format", help="A format's name or TOML file.")] = None,
     template: Annotated[str | None, typer.Option(help="Chat template to derive the format from.")] = None,
     tools: Annotated[str | None, typer.Option(help="JSON file with the tools, for the types of arguments.")] = None,
-    prompt: Annotated[str | None, typer.Option(help="File with the prompt that the text continues.")] = None,
+    prompt: Annotated[str | None, typer.Option(help="File with the prompt of the output.")] = None,
     reasoning: Annotated[str, typer.Option(help="State at the start: auto, open, closed or off.")] = "auto",
     finish_reason: Annotated[str | None, typer.Option(help="Why the engine stopped, such as length.")] = None,
-    events: Annotated[bool, typer.Option("--events", help="Print the events, one JSON object a line.")] = False,
+    events: Annotated[bool, typer.Option("--events", help="Print the events, one JSON object per line.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Print the message in a raw text."""
+    """Parse the raw output of a model and print the message."""
     if reasoning not in ("auto", "open", "closed", "off"):
         raise RequestError("E-REQUEST-ARGUMENT", f"--reasoning is auto, open, closed or off, not {reasoning!r}")
     parser = format_of(format_, template).parser(

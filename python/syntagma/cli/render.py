@@ -21,9 +21,11 @@ def render(
     messages: Annotated[str, typer.Option(help="JSON file with the messages; - is standard input.")] = "-",
     tools: Annotated[str | None, typer.Option(help="JSON file with the tools.")] = None,
     kwargs: Annotated[str | None, typer.Option(help="JSON file with further template variables.")] = None,
-    generation_prompt: Annotated[bool, typer.Option(help="Open the assistant's turn at the end.")] = True,
+    generation_prompt: Annotated[bool, typer.Option(help="End with the beginning of the assistant's turn.")] = True,
     continue_final_message: Annotated[bool, typer.Option(help="Leave the final message open.")] = False,
-    segments: Annotated[bool, typer.Option("--segments", help="Show who wrote what, a line for each piece.")] = False,
+    segments: Annotated[
+        bool, typer.Option("--segments", help="Show who wrote which part, one line per piece.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Print the prompt for a conversation."""

@@ -30,13 +30,16 @@ def replay(
     bundle: Annotated[str, typer.Argument(help="File with the recording; - is standard input.")],
     *,
     format_: Annotated[
-        str | None, typer.Option("--format", help="Read it with this format instead: its name or TOML file.")
+        str | None, typer.Option("--format", help="Parse it with another format: name or TOML file.")
     ] = None,
-    chunks: Annotated[_Chunks, typer.Option(help="How the answer is cut.")] = _Chunks.AS_CAME,
+    chunks: Annotated[_Chunks, typer.Option(help="How to cut the answer.")] = _Chunks.AS_CAME,
     prompt: Annotated[bool, typer.Option("--prompt", help="Print the prompt as well.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Parse a recorded answer again, and show the events; exit code 1 if anything differs from the recording."""
+    """Parse a recorded answer again and show the events.
+
+    The exit code is 1 if anything differs from the recording.
+    """
     recorded = Bundle.from_json(read_bytes(bundle), source=bundle)
     with of_file(bundle), progress(bundle):
         done = replay_bundle(recorded, fmt=None if format_ is None else load_format(format_), chunks=chunks.value)

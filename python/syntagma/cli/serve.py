@@ -22,7 +22,7 @@ __all__ = ["serve"]
 def serve(
     *, context: typer.Context, options: ServeOptions, config: ConfigOption = None, as_json: JsonOption = False
 ) -> None:
-    """Serve a model, or engines that run already, to OpenAI clients."""
+    """Serve a model or running engines to OpenAI clients."""
     if config is not None:
         check_config(context)
     try:

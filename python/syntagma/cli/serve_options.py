@@ -1,4 +1,4 @@
-"""The options of `syntagma serve`: names, help and defaults, as one value that processes can hand on."""
+"""The options of `syntagma serve`: names, help and defaults, as one value that can be passed to worker processes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["ServeOptions", "with_options"]
 
 
 class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that can be said on the command line or in a file; the help of each option describes it."""
+    """The options of `serve`, from the command line or a file; the help of each one describes it."""
 
     model: Annotated[
         str | None,
@@ -27,21 +27,21 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
     upstream: Annotated[
         list[str] | None,
         typer.Option(
-            help="An engine that runs already, as [NAME=]KIND:URL, such as llamacpp:http://127.0.0.1:8080; #MODEL at "
-            "the end picks one of its models. Repeat it for several models, or several engines of one NAME, which take "
-            "turns."
+            help="A running engine, as [NAME=]KIND:URL, such as llamacpp:http://127.0.0.1:8080; #MODEL at the end "
+            "chooses one of its models. Repeatable, for several models, or for several engines with one NAME, which "
+            "take turns."
         ),
     ] = None
     chat_template: Annotated[
-        str | None, typer.Option(help="A file with the chat template. It is read again when it changes.")
+        str | None, typer.Option(help="File with the chat template; it is read again when it changes.")
     ] = None
     format: Annotated[
         str | None,
         typer.Option(
             "--format",
             "--tool-call-parser",
-            help="The format that the model writes, by name or as a TOML file; else it is found. A file is read again "
-            "when it changes.",
+            help="Name or TOML file of the model's format; by default it is derived from the template. A file is read "
+            "again when it changes.",
         ),
     ] = None
     reasoning_format: Annotated[
@@ -49,38 +49,37 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
         typer.Option(
             "--reasoning-format",
             "--reasoning-parser",
-            help="A format, by name or as a TOML file, whose reasoning takes the place of that of --format, or of what "
-            "was found.",
+            help="Name or TOML file of a format whose reasoning replaces that of --format, or of the derived format.",
         ),
     ] = None
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1"
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 8000
-    name: Annotated[str | None, typer.Option("--name", "--served-model-name", help="The model's name in requests.")] = (
-        None
-    )
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 chooses a free one.")] = 8000
+    name: Annotated[
+        str | None, typer.Option("--name", "--served-model-name", help="Name of the model in requests.")
+    ] = None
     enforce: Annotated[
         str | None,
         typer.Option(
-            help="What the grammar enforces of calls that are not required: off, name or parameters. Without it: "
-            "parameters, and off where an engine cannot enforce it."
+            help="What the grammar enforces in calls that are not required: off, name or parameters. By default "
+            "parameters; off if an engine cannot enforce it."
         ),
     ] = None
     unheld: Annotated[
-        str, typer.Option(help="What becomes of a constraint that an engine cannot enforce: refuse or check.")
+        str, typer.Option(help="A constraint that an engine cannot enforce: refuse the request, or check the answer.")
     ] = "refuse"
     lookalikes: Annotated[
         str,
         typer.Option(
-            help="What becomes of texts of users and tools that an engine would read as control tokens, where prompts "
-            "go out as text: break or refuse."
+            help="Text of users and tools that an engine would read as control tokens, if prompts are sent as text: "
+            "break it up, or refuse the request."
         ),
     ] = "break"
     upstream_key: Annotated[
-        str | None, typer.Option(envvar="SYNTAGMA_UPSTREAM_KEY", help="The key that engines ask for.")
+        str | None, typer.Option(envvar="SYNTAGMA_UPSTREAM_KEY", help="API key for the engines.")
     ] = None
     upstream_timeout: Annotated[
         float,
-        typer.Option(min=0.1, help="Seconds for which an engine may be silent, its reading of a prompt included."),
+        typer.Option(min=0.1, help="Seconds that an engine may be silent, including the time to read the prompt."),
     ] = 600.0
     parallel: Annotated[
         int | None,
@@ -89,8 +88,8 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
             "--max-num-seqs",
             "--max-running-requests",
             min=1,
-            help="Generations in this process, or in each worker, that compute at once; 16 where the model computes "
-            "them together, else 2.",
+            help="Generations that run at the same time in each process; by default 16 if the model computes them "
+            "together, else 2.",
             show_default=False,
         ),
     ] = None
@@ -100,86 +99,87 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
         bool,
         typer.Option(
             "--complete/--cut",
-            help="Whether answers with a grammar end legally before the limit, or are cut. Engines elsewhere cut.",
+            help="At the limit, complete answers with a grammar to a valid ending, or cut them off. Engines cut.",
         ),
     ] = True
     on_length: Annotated[
-        str, typer.Option(help="Finish reason of answers that are brought to a legal end at the limit: length or stop.")
+        str, typer.Option(help="Finish reason of answers that are completed at the limit: length or stop.")
     ] = "length"
     reasoning_field: Annotated[
-        str, typer.Option(help="Where a chat completion shows reasoning: reasoning_content, reasoning or both.")
+        str, typer.Option(help="Field with the reasoning in chat completions: reasoning_content, reasoning or both.")
     ] = "both"
     stored_bytes: Annotated[
         int,
-        typer.Option(min=0, help="Bytes that the answers of /v1/responses that are kept may have together; 0: none."),
+        typer.Option(min=0, help="Memory for stored answers of /v1/responses, in bytes; 0 stores none."),
     ] = 64 << 20
     record_dir: Annotated[
         str | None,
         typer.Option(
-            help="A folder in which answers are kept for `syntagma replay`: those of requests with the header "
-            "x-syntagma-record: 1. They hold prompts, and no headers or keys."
+            help="Folder for recordings, which `syntagma replay` reads: answers to requests with the header "
+            "x-syntagma-record: 1. They contain prompts, but no headers or keys."
         ),
     ] = None
-    record_all: Annotated[bool, typer.Option("--record-all", help="Keep every answer there.")] = False
-    record_files: Annotated[int, typer.Option(min=1, help="Answers that are kept; the oldest make room.")] = 1_000
-    record_bytes: Annotated[int, typer.Option(min=1, help="Bytes that they may have together.")] = 256 << 20
+    record_all: Annotated[bool, typer.Option("--record-all", help="Record every answer.")] = False
+    record_files: Annotated[int, typer.Option(min=1, help="Maximum number of recordings; the oldest are deleted.")] = (
+        1_000
+    )
+    record_bytes: Annotated[int, typer.Option(min=1, help="Maximum size of all recordings, in bytes.")] = 256 << 20
     api_key: Annotated[
         list[str] | None,
-        typer.Option(envvar="SYNTAGMA_API_KEY", help="A key that clients must show; repeat it for several."),
+        typer.Option(envvar="SYNTAGMA_API_KEY", help="Key that clients must send; repeatable."),
     ] = None
-    api_keys: Annotated[str | None, typer.Option(help="A file of such keys: KEY or NAME KEY a line.")] = None
-    rate: Annotated[int | None, typer.Option(min=1, help="Requests that a key has at first, and gains a minute.")] = (
-        None
-    )
-    concurrency: Annotated[int | None, typer.Option(min=1, help="Requests of one key that are answered at once.")] = (
-        None
-    )
+    api_keys: Annotated[str | None, typer.Option(help="File of keys: KEY or NAME KEY per line.")] = None
+    rate: Annotated[
+        int | None, typer.Option(min=1, help="Requests per minute and key, which is also the initial burst.")
+    ] = None
+    concurrency: Annotated[int | None, typer.Option(min=1, help="Concurrent requests per key.")] = None
     cors: Annotated[
         list[str] | None,
-        typer.Option(help="A web page that may ask, as https://example.org; repeat it for several, '*' for all."),
+        typer.Option(help="Origin that may send requests, such as https://example.org; repeatable, '*' for all."),
     ] = None
     inspector: Annotated[
         bool,
-        typer.Option("--inspector", help="Serve the inspector at /inspector. With keys, the page asks for one."),
+        typer.Option("--inspector", help="Serve the inspector at /inspector; with keys, the page asks for one."),
     ] = False
-    workers: Annotated[int, typer.Option(min=1, help="Processes that serve, each with the model.")] = 1
+    workers: Annotated[int, typer.Option(min=1, help="Number of server processes, each with the model.")] = 1
     tls_cert: Annotated[
-        str | None, typer.Option("--tls-cert", "--ssl-certfile", help="The server's certificate, a PEM file.")
+        str | None, typer.Option("--tls-cert", "--ssl-certfile", help="Certificate of the server, a PEM file.")
     ] = None
     tls_key: Annotated[
-        str | None, typer.Option("--tls-key", "--ssl-keyfile", help="The key of the certificate, a PEM file.")
+        str | None, typer.Option("--tls-key", "--ssl-keyfile", help="Key of the certificate, a PEM file.")
     ] = None
-    log_format: Annotated[str, typer.Option(help="Lines of the log: text, or json, an object a line.")] = "text"
+    log_format: Annotated[str, typer.Option(help="Format of the log: text, or json with one object per line.")] = "text"
     log_level: Annotated[
         str,
         typer.Option(
             "--log-level",
             "--uvicorn-log-level",
-            help="What is logged: debug, info (a line for each request), warning or error.",
+            help="Level of the log: debug, info (one line per request), warning or error.",
         ),
     ] = "warning"
     otlp_traces_endpoint: Annotated[
         str | None,
-        typer.Option(help="Where traces go, by OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces."),
+        typer.Option(help="OTLP endpoint for traces over HTTP, such as http://127.0.0.1:4318/v1/traces."),
     ] = None
     queue_timeout: Annotated[
-        float, typer.Option(min=0.1, help="Seconds for which a request may wait for a generation to be free.")
+        float, typer.Option(min=0.1, help="Seconds that a request may wait for a free generation.")
     ] = 300.0
     shutdown_timeout: Annotated[
         int,
         typer.Option(
             min=0,
-            help="Seconds that answers have to end after SIGTERM or Ctrl-C; then they are cut off. A second signal "
-            "ends the server at once.",
+            help="Seconds for running answers to finish after SIGTERM or Ctrl-C; then they are cut off. A second "
+            "signal ends the server at once.",
         ),
     ] = 30
     enable_auto_tool_choice: Annotated[
-        bool, typer.Option("--enable-auto-tool-choice", help="Taken for vLLM's sake: calls are always read.")
+        bool,
+        typer.Option("--enable-auto-tool-choice", help="Accepted for compatibility with vLLM; calls are always read."),
     ] = False
     grammar_backend: Annotated[
         str | None,
         typer.Option(
-            help="Taken for SGLang's sake: grammars are always held by Syntagma, or by the engine of --upstream."
+            help="Accepted for compatibility with SGLang; Syntagma, or the engine of --upstream, enforces grammars."
         ),
     ] = None
 
