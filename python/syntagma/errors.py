@@ -117,7 +117,7 @@ def _rebuild(kind: type[SyntagmaError], code: str, message: str, fields: dict[st
 
 
 class ArgumentError(SyntagmaError, ValueError):
-    """An argument whose value is never valid."""
+    """An argument whose value can never be valid."""
 
 
 class ArgumentTypeError(ArgumentError, TypeError):
@@ -129,7 +129,7 @@ class LimitError(SyntagmaError):
 
     Attributes:
         limit: the name of the field of `Limits`, or None.
-        given: the given value, or None where counting stopped at the limit.
+        given: the given value, or None if counting stopped at the limit.
         allowed: the value of the limit, or None.
     """
 
@@ -199,7 +199,7 @@ class MatcherError(SyntagmaError):
 
 
 class BatchError(SyntagmaError):
-    """A file of rows that cannot be read, written or gone on with; `line` is the number of the row, if there is one."""
+    """A file of rows that cannot be read, written or resumed; `line` is the number of the row, if there is one."""
 
 
 class ModelError(SyntagmaError):
@@ -207,7 +207,7 @@ class ModelError(SyntagmaError):
 
 
 class UpstreamError(SyntagmaError):
-    """An engine elsewhere that cannot be reached, refuses what it is asked, breaks off, or cannot hold a constraint.
+    """A running engine that cannot be reached, refuses a request, breaks off, or cannot enforce a constraint.
 
     Attributes:
         status: the HTTP status of a response that this error becomes.

@@ -115,7 +115,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
         content: text of the message; a list of content parts is kept unchanged; None if there is none.
         reasoning_content: the reasoning, or None.
         tool_calls: calls in their order.
-        incomplete: the text ended inside reasoning or a call, or was cut by a length limit.
+        incomplete: the text ended inside reasoning or a call, or was cut off by a length limit.
         diagnostics: deviations from the format in the raw text.
         tool_call_id: for role `tool`: the id of the call that it answers.
         name: name of the participant or tool, or None.

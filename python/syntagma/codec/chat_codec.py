@@ -29,7 +29,7 @@ class ChatCodec:
     Attributes:
         format: how the model writes.
         template: how prompts are rendered, or None.
-        capabilities: what the template can show and wants.
+        capabilities: what the template supports and requires.
     """
 
     def __init__(
@@ -44,11 +44,11 @@ class ChatCodec:
     def from_template(
         cls, template: ChatTemplate, analysis: Analysis | None = None, *, vocabulary: Vocabulary | None = None
     ) -> ChatCodec:
-        """The codec of a template; without an analysis, it is analysed now.
+        """The codec of a template, which is analyzed unless the analysis is given.
 
         Args:
             template: the template.
-            analysis: what is known about it.
+            analysis: the result of `analyze`, if it is there already.
             vocabulary: the model's, as `analyze` takes it.
 
         Raises:
@@ -78,7 +78,7 @@ class ChatCodec:
 
         Args:
             tokenizer: the object; it is read, and transformers is not imported.
-            name: which of several templates; transformers takes `tool_use`, if there is one, where tools are declared.
+            name: which of several templates; if tools are declared, transformers takes `tool_use`, if there is one.
 
         Raises:
             ArgumentTypeError: `E-ARGUMENT-TYPE`, it is no such object.
@@ -90,12 +90,12 @@ class ChatCodec:
 
     @classmethod
     def from_format(cls, fmt: ChatFormat, template: ChatTemplate | None = None) -> ChatCodec:
-        """A codec whose format is known; the template, if any, is rendered without being analysed."""
+        """A codec with a known format; the template, if any, is rendered without being analyzed."""
         return cls(fmt, template)
 
     @entry
     def render(self, messages: Sequence[MessageLike], **options: Unpack[RenderOptions]) -> Prompt:
-        """The prompt, with messages and tools brought into the form that the template wants.
+        """The prompt, with messages and tools in the form that the template requires.
 
         Args:
             messages: the conversation; `Message`s or OpenAI dictionaries.
@@ -157,20 +157,20 @@ class ChatCodec:
 
         Args:
             messages: the conversation; `Message`s or OpenAI dictionaries.
-            tools: the declared tools; they stand in the prompt with every `tool_choice`. None: undeclared; an empty
-                list: none, so that no call is allowed or read. See the table in `syntagma.request`.
+            tools: the declared tools; they are in the prompt for every `tool_choice`. None: undeclared; an empty
+                list: none, so no call is allowed or read. See the table in `syntagma.request`.
             documents: for templates that quote documents.
             add_generation_prompt: open the assistant's turn at the end of the prompt.
-            continue_final_message: let the model go on with the final message.
+            continue_final_message: let the model continue the final message.
             now: the clock of the template's `strftime_now`.
-            stream_reasoning: False: the parser hands reasoning out in one piece, when it is over.
-            policies: what the parser does where there is more than one right answer; None: the defaults.
-            id_seed: what the ids of calls that have none are made of; None: random.
-            strict: the parser raises at the first thing that is malformed instead of recovering.
+            stream_reasoning: False: the parser reports reasoning in one piece, when it is complete.
+            policies: choices of the parser where several are right; None: the defaults.
+            id_seed: seed for the ids of calls that have none; None: random.
+            strict: the parser raises at the first malformed text instead of recovering.
             **asked: `tool_choice`, `parallel_tool_calls`, `response_format`, `reasoning`, `reasoning_format`,
                 `enforce`, `budgets`, `template_kwargs`, `history_calls` (by default the calls of `messages`) and
-                `limits`; see `syntagma.request.RequestOptions`. A turn with budgets always has a grammar. Where the
-                template shows one call a message at most, as `capabilities` says, the turn holds no more, even with
+                `limits`; see `syntagma.request.RequestOptions`. A turn with budgets always has a grammar. If the
+                template renders at most one call per message, as `capabilities` says, the turn has no more, even with
                 `parallel_tool_calls=True`: the next prompt could not be rendered.
 
         Raises:
@@ -202,12 +202,12 @@ class ChatCodec:
         reading: ReadingOptions = ReadingOptions(),  # noqa: B008  # frozen
         **options: Unpack[RenderOptions],
     ) -> Turn:
-        """Prepare one turn of a request that was read already.
+        """Prepare one turn for a resolved request.
 
         Args:
             messages: the conversation; `Message`s or OpenAI dictionaries.
-            request: what is asked; its tools and template variables are rendered. Several calls may come only if the
-                template can show them.
+            request: the resolved request; its tools and template variables are rendered. Several calls are allowed
+                only if the template can render them.
             reading: how the turn's parsers read.
             **options: as for `ChatTemplate.render`.
 

@@ -26,12 +26,12 @@ _SHOWN = 20
 
 
 class Turn(FormatTexts):
-    """One turn of a model: what it is given, what it may write, and how that is read. Threads may share it.
+    """One turn of a model: its prompt, its grammar and its parser. Threads may share it.
 
     Attributes:
         prompt: the rendered prompt; `prompt.start` is where the assistant's turn begins in it.
         format: the format that the model writes.
-        request: what was asked of the turn, read and checked; grammar and parser both follow it.
+        request: the resolved request; grammar and parser both follow it.
         reading: how the parser reads.
     """
 
@@ -99,14 +99,14 @@ class Turn(FormatTexts):
 
     @entry
     def begin(self, matcher: GrammarMatcher, info: TokenizerInfo) -> None:
-        """Move a matcher of `whole_grammar` to where the model goes on: after `begun`.
+        """Move a matcher of `whole_grammar` to where the model continues: after `begun`.
 
         Args:
             matcher: at the start of its text.
             info: the vocabulary that the grammar was compiled for.
 
         Raises:
-            RequestError: `E-REQUEST-PREFIX`, no text of the grammar begins with what the prompt holds of the answer.
+            RequestError: `E-REQUEST-PREFIX`, no text of the grammar begins with the part of the answer in the prompt.
         """
         begun = self.begun
         texts = ((info.token_bytes(token).decode("utf-8", "replace"), token) for token in info.added_token_ids)
@@ -130,7 +130,7 @@ class Turn(FormatTexts):
         return self
 
     def check_begun(self) -> None:
-        """Check what the prompt holds of the answer already; for those who have no vocabulary.
+        """Check the part of the answer that is in the prompt; for callers without a vocabulary.
 
         Raises:
             RequestError: as `begin`.
@@ -168,7 +168,7 @@ class Turn(FormatTexts):
 
     @property
     def structural_tag(self) -> StructuralTag | None:
-        """`grammar` as a structural tag, made anew each time; None where the request constrains nothing.
+        """`grammar` as a structural tag, made at each call; None if the request constrains nothing.
 
         Raises:
             FormatError, GrammarError, LimitError: as `ChatFormat.structural_tag`.

@@ -44,7 +44,7 @@ class ChatFormat:
         """Read a format file; `from` may name registered formats.
 
         Raises:
-            FormatError: `E-FORMAT-…`, with line; `E-FORMAT-UNSUPPORTED`, the reader or the grammar cannot hold it.
+            FormatError: `E-FORMAT-…`, with line; `E-FORMAT-UNSUPPORTED`, the parser or the grammar does not support it.
         """
         return cls(read_toml(text, source=source, base=registry.tables, check=check_usable))
 
@@ -74,9 +74,10 @@ class ChatFormat:
         transformers, vLLM and SGLang read it.
 
         Args:
-            start_anchor: where the assistant's turn begins in a prompt; by default `anchor`.
-            join: join the pieces of an answer between which calls stand, and those of reasoning. transformers keeps
-                the last piece otherwise; vLLM and SGLang join them anyway, and refuse a template that asks for it.
+            start_anchor: text after which the assistant's turn begins in a prompt; by default `anchor`.
+            join: join the pieces of an answer that are separated by calls, and those of reasoning. Otherwise
+                transformers keeps the last piece; vLLM and SGLang always join them, and refuse a template that asks for
+                it.
 
         Raises:
             FormatError: `E-FORMAT-UNWRITABLE`, it is unknown where the assistant's turn begins.
@@ -147,7 +148,7 @@ class ChatFormat:
 
         Args:
             tools: the declared tools; None: undeclared, calls of any name; empty: none allowed.
-            prompt: its tail says what is open already.
+            prompt: its tail says whether reasoning is open.
             **options: see `syntagma.request.RequestOptions`.
 
         Raises:
@@ -168,20 +169,20 @@ class ChatFormat:
     ) -> StructuralTag:
         """What a model may write after `prompt`, as a structural tag; arguments as for `grammar`.
 
-        Read back, it accepts what `grammar` accepts; where more, `StructuralTag.wider` says so.
+        Read back, it accepts what `grammar` accepts; if it accepts more, `StructuralTag.wider` says where.
 
         Raises:
             RequestError, ArgumentError, LimitError, FormatError, GrammarError: as `grammar`.
             LimitError: `E-LIMIT-GRAMMAR-BYTES`, the tag is larger than any that is read.
-            GrammarError: `E-GRAMMAR-UNSUPPORTED`, `E-GRAMMAR-UNPRINTABLE`: a structural tag cannot say it; the message
-                names what.
+            GrammarError: `E-GRAMMAR-UNSUPPORTED`, `E-GRAMMAR-UNPRINTABLE`: a structural tag cannot express it; the
+                message names the part.
         """
         grammar = self.grammar(tools, prompt=prompt, **options)
         return grammar.to_structural_tag(limits=options.get("limits"))
 
     @entry
     def start_state(self, prompt: str | None = None, **asked: Unpack[SharedOptions]) -> StartState:
-        """What is open before the first character of output, for a parser and a grammar alike.
+        """The state before the first character of output, for both parser and grammar.
 
         Args:
             prompt: the rendered prompt: an `sg.Prompt`, or a plain string. None: there is none.

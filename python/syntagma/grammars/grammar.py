@@ -53,8 +53,8 @@ def _weight(source: str) -> int:
 class Grammar:
     """A context-free grammar over bytes, markers and tokens. Immutable; grammars share their parts.
 
-    A *marker* is the special token of exactly its text where a vocabulary has one, else the bytes of its text, with
-    special tokens inside of it (of two characters or more, without whitespace at the edges) as these tokens. Text
+    A *marker* is the special token of exactly its text, if the vocabulary has one; else the bytes of its text, with
+    special tokens inside it (of two characters or more, without whitespace at the edges) as these tokens. Text
     never matches a special token.
     """
 
@@ -87,10 +87,10 @@ class Grammar:
 
         Args:
             text: the source.
-            start: the rule that everything must match.
-            grammars: whole grammars by names that the text may use like those of rules. The reports of those that it
-                uses are joined as they are; `placed` says where they stand.
-            limits: bounds on the source.
+            start: the start rule.
+            grammars: whole grammars by name, which the text may use like rules. Their reports are joined unchanged;
+                `placed` gives them a place.
+            limits: limits for the source.
 
         Raises:
             GrammarError: `E-GRAMMAR-…`, with line, column, the line and a hint; `E-GRAMMAR-DUPLICATE`: a rule has the
@@ -147,7 +147,7 @@ class Grammar:
     def from_regex(
         cls, pattern: str, *, dialect: Literal["rust", "ecma"] = "rust", limits: Limits | None = None
     ) -> Grammar:
-        """Everything that the whole pattern matches, over UTF-8.
+        """Texts that match the whole pattern, over UTF-8.
 
         Args:
             pattern: The pattern, in Rust's syntax or in ECMA-262's; both may look around.
@@ -155,8 +155,8 @@ class Grammar:
             limits: Bounds on its size and its repetitions.
 
         Raises:
-            ArgumentError: `E-REGEX-DIALECT`, a dialect that there is none of.
-            GrammarError: `E-REGEX-…`, with column and hint; what is not regular is refused.
+            ArgumentError: `E-REGEX-DIALECT`, an unknown dialect.
+            GrammarError: `E-REGEX-…`, with column and hint; patterns that are not regular are refused.
             LimitError: a pattern or a repetition that is too large.
         """
         if dialect not in ("rust", "ecma"):
@@ -189,18 +189,18 @@ class Grammar:
 
         Args:
             schema: a schema, or its JSON text.
-            allow_widened: False refuses a schema of which a part cannot be enforced.
+            allow_widened: False refuses a schema that cannot be enforced completely.
             whitespace: `flexible`: JSON whitespace, at most `limits.json_whitespace` in a row; `compact`: none.
             whitespace_pattern: a regular expression for the whitespace before each word.
             separators: exactly this comma and this colon, with their whitespace, as `json.dumps` takes them.
             indent: a line for each item, with so many spaces a level (at most 24 levels), as `json.dumps` writes it.
             order: of properties: `declared`, as the schema lists them, or `any`.
             draft: the version of JSON Schema; None: as `$schema` says, else the latest.
-            notation: how values are spelled where that is not JSON; what is written then is not checked as JSON.
+            notation: how values are spelled if not as JSON; such text is not checked as JSON.
             limits: bounds on the schema.
 
         Raises:
-            ArgumentError: `E-SCHEMA-OPTION`, an option that is not known.
+            ArgumentError: `E-SCHEMA-OPTION`, an unknown option.
             UnsupportedSchema: `E-SCHEMA-…`, with JSON pointers.
             LimitError: a schema that is too large or too deep.
         """
@@ -224,15 +224,14 @@ class Grammar:
         Args:
             text: the source.
             dialect: its notation: `ebnf` (KBNF too), `gbnf`, `lark`, `regex`, `json_schema`, `structural_tag`; `auto`:
-                what the text looks like, never `regex`.
-            start: the rule that everything must match; None: `start`, in GBNF `root`, and in EBNF without a rule
-                `start`, too.
+                detected from the text; never `regex`.
+            start: the start rule; None: `start`; in GBNF, and in EBNF without a rule `start`, `root`.
             limits: bounds on the source.
 
         Raises:
-            ArgumentError: `E-GRAMMAR-DIALECT`, a dialect that there is none of, or a text that looks like no notation.
-            GrammarError: as the reader of the notation raises; of several that may be meant, from the one that came
-                furthest.
+            ArgumentError: `E-GRAMMAR-DIALECT`, an unknown dialect, or a text in no known notation.
+            GrammarError: as the reader of the notation raises; if several are possible, from the one that understands
+                the text best.
             LimitError: a source that is too large or nested too deeply.
         """
         text = _text(text, "text")
@@ -250,11 +249,11 @@ class Grammar:
     def from_file(cls, path: str | PathLike[str], *, start: str | None = None, limits: Limits | None = None) -> Grammar:
         """Read the grammar in a file, UTF-8; the suffix says in which notation.
 
-        `.ebnf` and `.kbnf`: EBNF; `.gbnf`, `.lark`, `.regex`; `.json`: a JSON Schema or a structural tag; any other: as
-        `from_text` finds.
+        `.ebnf` and `.kbnf`: EBNF; `.gbnf`, `.lark`, `.regex`; `.json`: a JSON Schema or a structural tag; any other:
+        detected as by `from_text`.
 
         Raises:
-            ArgumentError: `E-GRAMMAR-DIALECT`, neither suffix nor text say what it is.
+            ArgumentError: `E-GRAMMAR-DIALECT`, neither suffix nor text show the notation.
             GrammarError: `E-GRAMMAR-READ`, the file cannot be read; else as the reader of the notation raises, with the
                 name of the file as `source`.
             LimitError: a source that is too large or nested too deeply.
@@ -317,7 +316,7 @@ class Grammar:
     @classmethod
     @entry
     def marker(cls, text: str) -> Grammar:
-        """A marker: the special token of exactly this text where there is one, else its bytes and the tokens inside."""
+        """A marker: the special token of exactly this text, if there is one; else its bytes and the tokens inside."""
         return cls(_engine.Grammar.marker(_text(text, "text")), None, (), ("marker", text, ()))
 
     @classmethod
@@ -341,7 +340,7 @@ class Grammar:
     @classmethod
     @entry
     def token_except(cls, *tokens: int | str) -> Grammar:
-        """Any one token but these, each given by its number or its text; text never matches it.
+        """Any one token except these, each given by its id or its text; text never matches it.
 
         A vocabulary without a special, added or user-defined token of such a text cannot compile the grammar.
 
@@ -361,7 +360,7 @@ class Grammar:
     @classmethod
     @entry
     def text(cls, *, without: Sequence[str] = (), closer: str | None = None) -> Grammar:
-        """Any UTF-8 text that holds none of `without`; where `closer` follows it, that is the first time it occurs."""
+        """Any UTF-8 text without any of `without`; if `closer` follows, this is its first occurrence."""
         made: Recorded = ("text", (tuple(without), closer), ())
         return cls(_engine.Grammar.text(list(without), closer), None, (), made)
 
@@ -414,14 +413,14 @@ class Grammar:
     @classmethod
     @entry
     def labelled(cls, label: str, grammar: Grammar) -> Grammar:
-        """The grammar as a part that has a label, as `@label(…)` in EBNF; matchers can keep such parts to a bound."""
+        """The grammar as a part with a label, as `@label(…)` in EBNF; matchers can limit such parts."""
         grammar = own(grammar)
         made: Recorded = ("label", label, (grammar,))
         return cls(_engine.Grammar.labelled(_text(label, "label"), grammar._inner), None, grammar._bounds, made)
 
     @entry
     def bounded(self, label: str, *, tokens: int | None = None, bytes: int | None = None) -> Grammar:
-        """The same grammar, whose matchers keep parts with this label to so many tokens in all, or bytes each.
+        """The same grammar, whose matchers limit parts with this label: tokens in total, or bytes of each.
 
         Raises:
             ArgumentError: `E-GRAMMAR-BOUND`, not exactly one bound, or one below 0.
@@ -435,20 +434,20 @@ class Grammar:
 
     @property
     def bounds(self) -> tuple[_Bound, ...]:
-        """The bounds that matchers keep: the label of the part, `tokens` or `bytes`, and how many at most."""
+        """The limits that matchers enforce: the label of the part, `tokens` or `bytes`, and the maximum number."""
         return self._bounds
 
     def inside_json_string(self) -> Grammar:
-        """The same texts as they stand between the quotes of a JSON string; a marker there is its text.
+        """The same texts, escaped as between the quotes of a JSON string; a marker becomes its text.
 
         Raises:
-            GrammarError: `E-GRAMMAR-UNSUPPORTED`, a token is demanded, which has no spelling.
+            GrammarError: `E-GRAMMAR-UNSUPPORTED`, it requires a token, which has no spelling.
         """
         return Grammar(self._inner.inside_json_string())
 
     @entry
     def spelled(self, escapes: Mapping[str, str]) -> Grammar:
-        """The same texts with an escape in the place of each of these ASCII characters; a marker becomes its text.
+        """The same texts with an escape for each of these ASCII characters; a marker becomes its text.
 
         Raises:
             GrammarError: `E-GRAMMAR-ESCAPES`, a spelling could be read in two ways; `E-GRAMMAR-UNSUPPORTED`, a token.
@@ -463,7 +462,7 @@ class Grammar:
 
     @property
     def report(self) -> Report:
-        """What of the schemas in it is not enforced."""
+        """The parts of its schemas that are not enforced."""
         pointers = dict(self._inner.report_pointers())
         return Report("widened" if pointers else "exact", pointers, self._schema)
 
@@ -474,15 +473,15 @@ class Grammar:
 
     @property
     def rule_count(self) -> int:
-        """How many rules it has itself, without those of grammars in it."""
+        """The number of its own rules, without those of grammars in it."""
         return self._inner.rule_count()
 
     @entry
     def check(self, text: str, *, limits: Limits | None = None) -> Check:
-        """Whether it accepts a text and, where not, the place and the reason.
+        """Whether it accepts a text; if not, the place and the reason.
 
-        The text is read as bytes, and special tokens that the grammar names by their texts by these texts. A line feed
-        at the end, as editors add it, is ignored if the grammar does not allow it.
+        The text is read as bytes; special tokens that the grammar names by text are read as this text. A line feed at
+        the end, as editors add it, is ignored if the grammar does not allow it.
 
         Raises:
             GrammarError: the grammar does not compile, for instance because it names tokens by their numbers.
@@ -493,9 +492,9 @@ class Grammar:
 
     @entry
     def accepts(self, text: str, *, limits: Limits | None = None) -> bool:
-        """Whether it accepts the whole text, read as in `check`, a line feed at its end being a part of it.
+        """Whether it accepts the whole text, read as in `check`; a line feed at the end counts.
 
-        What a report says is not enforced is not looked at.
+        Parts of a schema that are not enforced, as `report` lists them, are not checked.
 
         Raises:
             GrammarError: the grammar does not compile.
@@ -505,14 +504,14 @@ class Grammar:
 
     @entry
     def match(self, text: str, *, limits: Limits | None = None) -> Match | None:
-        """Where the labelled parts of a text lie; None if the grammar does not accept the whole text.
+        """The positions of the labelled parts of a text; None if the grammar does not accept the whole text.
 
-        Parts are labelled with `@name(…)` in EBNF, with `rule[capture="name"]: …` in Lark. Of several readings that one
-        counts in which the first part starts earliest, then is longest, then the next one.
+        Parts are labelled with `@name(…)` in EBNF, with `rule[capture="name"]: …` in Lark. Of several readings, the
+        one counts whose first part starts earliest, then is longest; then the next part decides.
 
         Raises:
             GrammarError: the grammar does not compile, for instance because it names tokens by numbers.
-            LimitError: it is too large to compile; `E-LIMIT-STEP`, there are too many readings to look at.
+            LimitError: it is too large to compile; `E-LIMIT-STEP`, there are too many readings.
         """
         return match_text(self._inner, _text(text, "text"), limits or _DEFAULT_LIMITS)
 
@@ -538,7 +537,7 @@ class Grammar:
                 those inside of other markers, are written by number, all else as text. By default all markers are text.
 
         Raises:
-            GrammarError: `E-GRAMMAR-UNPRINTABLE`, GBNF cannot say it; the message names what.
+            GrammarError: `E-GRAMMAR-UNPRINTABLE`, GBNF cannot express it; the message names the part.
         """
         text, markers, names_tokens = self._inner.to_gbnf(None if token_ids is None else _token_ids(token_ids))
         return Gbnf(text, tuple(markers), names_tokens)
@@ -547,8 +546,8 @@ class Grammar:
     def to_lark(self, token_ids: Mapping[str, int] | None = None) -> str:
         """The grammar as Lark text in the dialect of llguidance, with the start rule `start`; the same language.
 
-        llguidance's lexer takes the longest match of the terminals that may stand at a place, so every terminal is one
-        character here.
+        llguidance's lexer takes the longest match of the terminals that are possible, so every terminal here is one
+        character.
 
         Args:
             token_ids: the number of each special token of the vocabulary, by its text: markers that are among them, and
@@ -556,7 +555,7 @@ class Grammar:
                 default a marker is the special token of its text, which must be of the form `<text>`.
 
         Raises:
-            GrammarError: `E-GRAMMAR-UNPRINTABLE`, Lark cannot say it; the message names what.
+            GrammarError: `E-GRAMMAR-UNPRINTABLE`, Lark cannot express it; the message names the part.
         """
         return self._inner.to_lark(None if token_ids is None else _token_ids(token_ids))
 
@@ -564,11 +563,11 @@ class Grammar:
     def exports(
         self, token_ids: Mapping[str, int] | None = None, *, languages: Sequence[str] | None = None
     ) -> dict[str, Export]:
-        """The grammar in the languages of other engines, each with what of it is not held there.
+        """The grammar in the languages of other engines, each with the parts that it cannot express.
 
         Args:
             token_ids: as in `to_lark`.
-            languages: those that are wanted; None: all.
+            languages: the requested ones; None: all.
 
         Returns:
             For `ebnf` (ours), `gbnf` (llama.cpp), `lark` (llguidance), `xgrammar` (its grammar text), `structural_tag`
@@ -585,18 +584,18 @@ class Grammar:
         token_ids: Mapping[str, int] | None = None,
         limits: Limits | None = None,
     ) -> StructuralTag:
-        """The grammar as a structural tag; it reads back as the same language, or a wider one, and says where.
+        """The grammar as a structural tag; it reads back as the same language, or a wider one, and reports where.
 
         Args:
-            schemas: what stands for a JSON Schema: `json_schema`, itself; `text`, grammar text, which holds the
-                keywords that xgrammar passes over.
+            schemas: how a JSON Schema is written: `json_schema`, as it is; `text`, as grammar text, which enforces the
+                keywords that xgrammar ignores.
             token_ids: the number of each special token of the vocabulary, by its text; grammar text in the tag then
                 names them by number.
             limits: bounds on the tag.
 
         Raises:
-            GrammarError: `E-GRAMMAR-UNSUPPORTED`, a structural tag cannot say it; `E-GRAMMAR-UNPRINTABLE`, nor can the
-                grammar text that stands in it for a part; the message names what.
+            GrammarError: `E-GRAMMAR-UNSUPPORTED`, a structural tag cannot express it; `E-GRAMMAR-UNPRINTABLE`, nor can
+                grammar text for a part of it; the message names the part.
             LimitError: `E-LIMIT-GRAMMAR-BYTES`, the tag is larger than any that is read.
         """
         ids = None if token_ids is None else _token_ids(token_ids)

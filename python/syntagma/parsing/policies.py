@@ -12,15 +12,15 @@ __all__ = ["Policies"]
 
 
 class Policies(msgspec.Struct, frozen=True, kw_only=True):
-    """Choices of the lenient reading.
+    """Choices of the parser where more than one answer is right.
 
     Attributes:
-        unknown_tool: a call of a tool that was not declared: `pass` it on with a diagnostic, or leave its text in
-            `content`. Means nothing without declared tools.
+        unknown_tool: a call of an undeclared tool: `pass` it on with a diagnostic, or leave its text in
+            `content`. Without effect if no tools are declared.
         malformed: a call that is malformed before its commit point: its text is `content`, or `drop`ped (still in
             `parser.raw` and in the diagnostics).
-        truncated: a call that the end of the stream cuts: `emit` keeps it in the message with `complete=False`, `drop`
-            leaves it out of the message (its events were emitted before the cut was known).
+        truncated: a call that the end of the stream cuts off: `emit` keeps it in the message with `complete=False`,
+            `drop` leaves it out of the message (its events were emitted before).
         interrupt: a marker that ends open reasoning without its closer: `wait` until the end of the stream or the
             closer decides whether it was a quotation, or believe it `now`.
     """

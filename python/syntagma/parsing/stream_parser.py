@@ -40,27 +40,27 @@ class HasSpec(Protocol):
 
 
 class StreamParser:
-    """Reads one message as a format writes it.
+    """Parses one message of a model in a format.
 
     Sans-I/O: text goes in, events come out. Events do not depend on how the text is cut, and none is ever taken back.
     Bad text never raises, unless `strict`.
 
     Args:
         fmt: the format: a `ChatFormat`, or its description.
-        tools: the tools that were declared; None: undeclared, calls are read untyped; an empty list: none is allowed,
-            nothing is read as a call.
+        tools: the declared tools; None: undeclared, calls are read untyped; an empty list: none, nothing is read as a
+            call.
         prompt: see `ParserOptions`, as all that follow.
         id_seed: the same.
         stream_reasoning: the same.
         policies: the same.
         keep_raw: see `ParserOptions`.
         strict: the same.
-        **asked: what the request said; see `syntagma.request.SharedOptions`. With `tool_choice="none"` nothing is read
-            as a call. Where `response_format` asks for JSON, a code fence around the answer is taken off; an answer
-            with a shape is not searched for calls unless tools were declared.
+        **asked: options of the request; see `syntagma.request.SharedOptions`. With `tool_choice="none"` nothing is read
+            as a call. If `response_format` asks for JSON, a code fence around the answer is removed; an answer with a
+            response format is not searched for calls unless tools were declared.
 
     Attributes:
-        start_state: what the prompt had already begun, before the first character of output.
+        start_state: the state before the first character of output: what the prompt has already opened.
 
     Raises:
         FormatError: `E-FORMAT-UNSUPPORTED`, the format uses something that the reader does not know.
@@ -96,7 +96,7 @@ class StreamParser:
         prompt: str | None = None,
         reading: ReadingOptions = ReadingOptions(),  # noqa: B008  # frozen
     ) -> StreamParser:
-        """A parser for a request that was read already.
+        """A parser for a resolved request.
 
         Args:
             fmt: the format: a `ChatFormat`, or its description.
@@ -139,7 +139,7 @@ class StreamParser:
 
     @property
     def raw(self) -> str:
-        """Everything that was fed so far, decoded; empty if it is not kept."""
+        """Everything fed so far, decoded; empty if it is not kept."""
         return "" if self._raw is None else self._raw.value()
 
     @property
@@ -150,12 +150,12 @@ class StreamParser:
 
     @property
     def reads_json(self) -> bool:
-        """Whether the answer was asked for as JSON."""
+        """Whether the response format is JSON."""
         return self._request.response_format.is_json
 
     @property
     def message(self) -> Message:
-        """The message as far as it was read."""
+        """The message so far."""
         fast = self._fast_path
         passes_arguments = fast is not None and fast.passed and fast.run.kind == "arguments"
         return self._out.assembler.message(open_end=fast.position if fast is not None and passes_arguments else None)
@@ -165,14 +165,14 @@ class StreamParser:
         """What is being read now.
 
         * `"reasoning"`: reasoning is open.
-        * `"content"`: the answer, or nothing yet. What may be a call is content until it is certain that it is one.
-        * `"call"`: a call has begun, and what closes it was not read yet.
+        * `"content"`: the answer, or nothing yet. Text that may be a call is content until this is certain.
+        * `"call"`: a call has begun and is not closed yet.
         * `"end"`: the turn is over, or `finish` was called.
         """
         return "end" if self._finished else self._turn.state.now
 
     def explain(self) -> ParserPlace:
-        """Where the message stands: the field that the next character belongs to, and its schema.
+        """The place in the message: the field that the next character belongs to, and its schema.
 
         Reads the arguments of an open call again, so the time is linear in their length. `explain_matcher` says what
         may come next.
@@ -183,7 +183,7 @@ class StreamParser:
 
     @property
     def finish_reason(self) -> FinishReason | None:
-        """Why the message is over, as `MessageEnd` says it; None before `finish`."""
+        """Why the message is over, as in `MessageEnd`; None before `finish`."""
         return self._out.finish_reason
 
     def feed(self, chunk: str | bytes, *, special: bool | None = None) -> list[Event]:
@@ -222,7 +222,7 @@ class StreamParser:
     def feed_tokens(self, ids: Sequence[int], info: Vocabulary) -> list[Event]:
         """Read more, as tokens: special tokens are markers, text tokens that look like one are text.
 
-        Tokens by which the vocabulary ends a turn are no part of the message if nothing comes after them.
+        End-of-turn tokens of the vocabulary are not part of the message if nothing comes after them.
 
         Raises:
             ArgumentError: `E-ARGUMENT-FINISHED`, after `finish`.
@@ -264,7 +264,7 @@ class StreamParser:
         """End the stream; text that was held back is released. A second call returns nothing.
 
         Args:
-            reason: the engine's stop reason, `length` where a limit cut the text.
+            reason: the engine's stop reason; `length` if a limit cut the text off.
 
         Raises:
             ParseError: bad text, only if the parser is strict.

@@ -20,14 +20,14 @@ ReasoningFormat: TypeAlias = Literal["auto", "none", "deepseek"]
 
 
 class Budgets(msgspec.Struct, frozen=True, kw_only=True):
-    """Bounds on the parts of a turn; None is no bound.
+    """Limits for the parts of a turn; None is no limit.
 
     Attributes:
-        reasoning_tokens: tokens of reasoning, what opens and closes it not counted.
+        reasoning_tokens: tokens of reasoning, without its opener and closer.
         content_tokens: tokens of content.
         argument_bytes: bytes of the arguments of one call.
         on_reasoning: what happens when the budget of reasoning is spent. `close`: the reasoning is closed, and the
-            model goes on with its answer.
+            model continues with its answer.
 
     Raises:
         ArgumentError: `E-BUDGET-VALUE`, a budget is below 0; the pointer names it.
@@ -48,7 +48,7 @@ class Budgets(msgspec.Struct, frozen=True, kw_only=True):
                 )
 
     def bounds(self) -> list[tuple[str, str, int]]:
-        """What is bounded: the label of a part in the grammar, `tokens` or `bytes`, and how many at most."""
+        """The limits: the label of a part in the grammar, `tokens` or `bytes`, and the maximum number."""
         fields = (
             ("reasoning", "tokens", self.reasoning_tokens),
             ("content", "tokens", self.content_tokens),
