@@ -196,7 +196,7 @@ class AfterCall:
         text, pos = window.text, window.pos
         following = self._call_closer[1] if len(self._call_closer) > 1 else None
         ends = following.text if following is not None and following.kind == "literal" else ""
-        step = PatternStep("capture", op.text, characters=characters_of(op.text), end=ends)
+        step = PatternStep("capture", op.text, characters=characters_of(op.text), ends=(ends,) if ends else ())
         end = step.end_of_capture(text, pos, len(text))
         if end - pos > self._max_capture:
             return False

@@ -175,10 +175,11 @@ class CallMatcher:
         text = window.text
         end = step.end_of_capture(text, index, len(text))
         waits = end == len(text)
-        if step.end and not text.startswith(step.end, end):
-            # The text may end inside the literal that ends the capture.
-            for at in range(max(index, len(text) - len(step.end) + 1), min(end + 1, len(text))):
-                if step.end.startswith(text[at:]):
+        if step.ends and not text.startswith(step.ends, end):
+            # The text may end inside a literal that ends the capture.
+            longest = max(map(len, step.ends))
+            for at in range(max(index, len(text) - longest + 1), min(end + 1, len(text))):
+                if any(one.startswith(text[at:]) for one in step.ends):
                     end, waits = at, not window.is_final
                     break
         if not self._capture and end > index and step.refuses(text, index):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Literal as OneOf
 from typing import TypeAlias
@@ -233,21 +234,23 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
             "capture",
             op.text,
             characters=characters_of(op.text),
-            end=self._end_of_capture(at),
+            ends=tuple(text for text in self._ends_of_capture(at) if text),
             is_element=any(one.kind == "literal" and one.text.endswith("<") for one in before),
             is_repeated=op.text == "name" and any(one == op for one in self.ops[:at]),
         )
 
-    def _end_of_capture(self, at: int) -> str:
-        """The literal that may stand after the capture at this step: the next, or what arguments end with."""
+    def _ends_of_capture(self, at: int) -> Iterator[str]:
+        """The literals that may stand after the capture at this step: the next, or what arguments begin or end with."""
         for op in self.ops[at + 1 :]:
             if op.kind == "literal":
-                return op.text
-            if op.text == "arguments" and self.form.values == "literal" and self.form.argument_opener:
-                return self.form.argument_opener
+                yield op.text
+                return
+            if op.text == "arguments" and self.form.values == "literal":
+                yield self.form.argument_opener
             if op.kind == "placeholder" and op.text not in ("arguments", "envelope"):
-                return ""
-        return self.closer[0].text if self.closer and self.closer[0].kind == "literal" else ""
+                return
+        if self.closer and self.closer[0].kind == "literal":
+            yield self.closer[0].text
 
     @cached_property
     def weight(self) -> int:

@@ -33,7 +33,7 @@ class Step(NamedTuple):
         text: the literal, or the name of the capture.
         pieces: what may be tokens in the literal.
         characters: what the capture may consist of.
-        end: the literal that ends the capture; empty if its characters alone end it.
+        ends: the literals that end the capture; none if its characters alone end it.
         is_element: the capture is the name of an element, which does not begin with a slash.
         is_repeated: a name was captured before, and must be the same.
         first_chars: what the envelope or the arguments, or what ends these, may begin with; None: anything.
@@ -43,7 +43,7 @@ class Step(NamedTuple):
     text: str = ""
     pieces: tuple[PlacedPiece, ...] = ()
     characters: re.Pattern[str] = _WORD
-    end: str = ""
+    ends: tuple[str, ...] = ()
     is_element: bool = False
     is_repeated: bool = False
     first_chars: frozenset[str] | None = None
@@ -51,15 +51,12 @@ class Step(NamedTuple):
     def end_of_capture(self, text: str, index: int, limit: int) -> int:
         """The index after what the capture takes of `text[index:limit]`; more may follow if it is `limit`.
 
-        The literal that ends it counts wherever it begins before `limit`.
+        A literal that ends it counts wherever it begins before `limit`.
         """
         match = self.characters.match(text, index, limit)
         end = index if match is None else match.end()
-        if self.end:
-            found = text.find(self.end, index, end + len(self.end))
-            if found >= 0:
-                return found
-        return end
+        found = (text.find(one, index, end + len(one)) for one in self.ends)
+        return min((at for at in found if at >= 0), default=end)
 
     def refuses(self, text: str, index: int) -> bool:
         """Whether the capture cannot begin at this index, although the character may stand in one."""

@@ -525,7 +525,7 @@ class _FormatChecks:
         tools = self._fmt.spec.tools
         opener = tools.section[0].opener.strip() or tools.call[0].opener.strip() if tools is not None else ""
         body = body[max(body.find(opener), 0) :]
-        if closer.strip() in body:
+        if closer.strip() in body or not any(marker.strip() in body for marker in reasoning.interrupt):
             return
         text = "One.\n"
         for name, output, expected in (
