@@ -1,8 +1,8 @@
 """Everything between an LLM's raw token stream and a typed chat message.
 
-Where most people begin: `analyze` (chat template → format), `ChatCodec` (prompt, grammar and parser of one model),
-`formats` (the named formats), `Grammar`, `GrammarCompiler` and `GrammarMatcher` (constrained decoding), `load` (a model
-that answers).
+Good places to begin: `analyze` (chat template → format), `ChatCodec` (prompt, grammar and parser of one model),
+`formats` (the named formats), `Grammar`, `GrammarCompiler` and `GrammarMatcher` (constrained decoding), `load` (a
+model).
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ if _typing.TYPE_CHECKING:
     from syntagma.templates import ChatTemplate, Prompt, Segment
 
 
-# Everything is imported when it is first used, so that `import syntagma` costs next to nothing. Module → its names.
+# Names by module. Modules are imported at first use, so that `import syntagma` is fast.
 _NAMES = {
     "analysis": ("Analysis", "analyze"),
     "batch": (),

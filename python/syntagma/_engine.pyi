@@ -1,4 +1,4 @@
-"""The Rust core of `syntagma`. Private: the typed names of the package are the public face."""
+"""The Rust core of `syntagma`. Private: use the public names of the package."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
@@ -18,7 +18,7 @@ __all__ = [
 
 @final
 class Grammar:
-    """An immutable grammar of any source."""
+    """An immutable grammar, from any source."""
 
     @staticmethod
     def from_ebnf(text: str, start: str, grammars: Sequence[tuple[str, Grammar]], limits: Limits) -> Grammar: ...
@@ -57,9 +57,9 @@ class Grammar:
 
     @staticmethod
     def from_bytes(data: bytes) -> Grammar:
-        """What `to_bytes` has written.
+        """Read a grammar from `to_bytes`.
 
-        Raises `ArgumentError`: `E-STATE-FORMAT` (damaged, or something else) or `E-STATE-VERSION`.
+        Raises `ArgumentError`: `E-STATE-FORMAT` (damaged, or not a grammar) or `E-STATE-VERSION`.
         """
 
     def placed(self, place: str) -> Grammar: ...
@@ -70,10 +70,10 @@ class Grammar:
     def to_gbnf(self, ids: Mapping[str, int] | None = None) -> tuple[str, list[str], bool]: ...
     def to_lark(self, ids: Mapping[str, int] | None) -> str: ...
     def symbol_texts(self) -> list[str]:
-        """The texts of the markers and special tokens in it."""
+        """The texts of its markers and special tokens."""
 
     def exclusions(self) -> list[tuple[str, Grammar, Grammar]]:
-        """For each terminal `x & ~y`: the name of its rule, a grammar of `x`, one of `y`."""
+        """For each terminal `x & ~y`: the name of its rule, a grammar of `x`, and a grammar of `y`."""
 
     def dump_lnf(self, limits: Limits) -> str: ...
     def __eq__(self, other: object, /) -> bool: ...
@@ -110,13 +110,13 @@ class CompiledGrammar:
     """A grammar compiled for a vocabulary; shared between matchers and threads."""
 
     def bounded(self, bounds: Sequence[tuple[str, str, int]]) -> CompiledGrammar:
-        """The same with other bounds for its matchers: label, `tokens` or `bytes`, how many."""
+        """The same grammar with other bounds for its matchers: label, unit (`tokens` or `bytes`), largest number."""
 
     @property
     def vocab_size(self) -> int: ...
     @property
     def fingerprint(self) -> bytes:
-        """16 bytes, the same for the same grammar in every process, whatever the vocabulary."""
+        """16 bytes that depend only on the grammar, not on the vocabulary or the process."""
 
     def report_pointers(self) -> list[tuple[str, str]]: ...
     def stats(self) -> dict[str, int]: ...
@@ -125,114 +125,115 @@ class CompiledGrammar:
 class GrammarMatcher:
     """Follows one text through a compiled grammar.
 
-    `budgets` bound the parts of a turn; None: the bounds of the grammar, if it has any. Where a bound is spent, a part
-    is left as soon as it can be, and before that nothing may come from which the shortest way out would be too long. A
-    part whose shortest text is longer than its bound gets that text. Bounds on a grammar without labelled parts are
-    refused with `ArgumentError` `E-BUDGET-LABEL`. Text given as bytes counts as one token.
+    `budgets` bound the parts of a turn; None: the bounds of the grammar, if it has any. A part whose bound is spent is
+    left as soon as possible, and before that, no token is allowed after which its shortest end would exceed the bound.
+    A part whose shortest text is longer than its bound gets that text. Bounds on a grammar without labelled parts raise
+    `ArgumentError` `E-BUDGET-LABEL`. Text given as bytes counts as one token.
 
-    A call that needs more than `Limits.step_fuel` raises `LimitError` `E-LIMIT-STEP`; from then on every call raises
-    it, until `reset`. A mistake of the engine itself raises `MatcherError` `E-ENGINE-…`, and every matcher of the
-    compiled grammar stays failed with it; the grammar is compiled anew when it is next asked for. A token id that the
-    vocabulary does not have raises `ArgumentError` `E-TOKEN-ID` and changes nothing. An argument of a wrong type is
-    `ArgumentTypeError` `E-ARGUMENT-TYPE`, a number that is negative or too large `ArgumentError` `E-ARGUMENT-VALUE`.
+    A call that needs more than `Limits.step_fuel` raises `LimitError` `E-LIMIT-STEP`, and so does every later call
+    until `reset`. An error of the engine itself raises `MatcherError` `E-ENGINE-…`; all matchers of the compiled
+    grammar stay failed, and the grammar is compiled again at the next request. A token id outside of the vocabulary
+    raises `ArgumentError` `E-TOKEN-ID` and changes nothing. An argument of a wrong type raises `ArgumentTypeError`
+    `E-ARGUMENT-TYPE`; a number that is negative or too large raises `ArgumentError` `E-ARGUMENT-VALUE`.
     """
 
     def __new__(cls, compiled: CompiledGrammar, *, budgets: Budgets | None = None) -> GrammarMatcher: ...
     @staticmethod
     def from_state_bytes(compiled: CompiledGrammar, state: bytes) -> GrammarMatcher:
-        """A matcher as it was when `state_bytes` was called, here or elsewhere, with all that it can take back.
+        """Restore a matcher from `state_bytes`, including the steps that `rollback` can take back.
 
-        Raises `ArgumentError`: `E-STATE-FORMAT` (damaged, or something else), `E-STATE-VERSION`, `E-STATE-GRAMMAR` or
-        `E-STATE-VOCABULARY` (saved with another one).
+        Raises `ArgumentError`: `E-STATE-FORMAT` (damaged, or not a matcher), `E-STATE-VERSION`, `E-STATE-GRAMMAR` or
+        `E-STATE-VOCABULARY` (saved with another grammar or vocabulary).
         """
 
     def state_bytes(self) -> bytes:
-        """The matcher as bytes that `from_state_bytes` reads."""
+        """The matcher as bytes, for `from_state_bytes`."""
 
     def accept_token(self, token_id: int) -> bool:
-        """Take a token if it may come next; if not, nothing changes and the answer is False."""
+        """Accept a token if it may come next; if not, return False and change nothing."""
 
     def accept_bytes(self, data: bytes) -> bool:
-        """Take text, whole or not at all. It is one step for `rollback`."""
+        """Accept a text as a whole, or return False and change nothing. It is one step for `rollback`."""
 
     def accepts(self, token_id: int) -> bool:
         """Whether a token may come next."""
 
     def fill_next_token_bitmask(self, bitmask: Any, index: int = 0) -> None:
-        """Write which tokens may come next into row `index` of an int32 bitmask [batch, ceil(vocab_size / 32)].
+        """Write the mask of the next token into row `index` of an int32 bitmask [batch, ceil(vocab_size / 32)].
 
-        Bit i of word w is token 32 w + i, 1 is allowed. All ones once the text has ended.
+        Bit i of word w is token 32 w + i; 1: allowed. After the end of the text, all bits are 1.
         """
 
     def mask_logits_inplace(self, logits: Any) -> None:
         """Set the logits of all tokens that may not come next to minus infinity.
 
-        Logits of one sequence: a buffer of float32, or a NumPy array or torch tensor of floats on any device.
+        `logits` are those of one sequence: a buffer of float32, or a NumPy array or torch tensor of floats on any
+        device.
         """
 
     def rollback(self, steps: int) -> None:
         """Take back the last accepted steps."""
 
     def fork(self) -> GrammarMatcher:
-        """A second matcher at the same place with the same past; nothing is copied."""
+        """A second matcher at the same place with the same past, without copying."""
 
     def reset(self) -> None:
-        """Back to the start of the text; forgets a failure, too."""
+        """Return to the start of the text. Also clears a failure."""
 
     def is_accepting(self) -> bool:
         """Whether the text may end here."""
 
     def is_terminated(self) -> bool:
-        """Whether the text has ended: a token that ends the turn was taken."""
+        """Whether the text has ended: a token that ends the turn was accepted."""
 
     def find_jump_forward_bytes(self) -> bytes:
-        """The bytes that must come next; may end inside a character."""
+        """The bytes that must come next. They may end inside a character."""
 
     def jump_forward_tokens(self, tokenize: Callable[[str], Sequence[int]]) -> list[int]:
         """Tokens that must come next and that no later text can regroup.
 
-        `tokenize` is the model's own tokenizer, without special tokens or blanks of its own.
+        `tokenize` is the model's own tokenizer; it must add neither special tokens nor whitespace.
         """
 
     def take(self, token_ids: Sequence[int]) -> int:
-        """Take the tokens of an output in their order; how many belong to it, from the first on.
+        """Accept the tokens of an output in order, and return how many belong to it.
 
-        It stops at the first token that may not come. Tokens behind the one that ended the turn, which engines hand
-        over too, count and are no step for `rollback`.
+        It stops at the first token that is not allowed. Tokens after the end of the turn, which engines pass as well,
+        are counted but are not steps for `rollback`.
         """
 
     def validate_tokens(self, token_ids: Sequence[int]) -> int:
-        """How many of the tokens could be accepted in this order."""
+        """The number of tokens, from the first on, that could be accepted in this order. Changes nothing."""
 
     def fill_draft(
         self, token_ids: Sequence[int], bitmask: Any, parents: Sequence[int | None] | None = None
     ) -> list[bool]:
-        """Fill row 0 for the present place and row i + 1 behind draft token i; says which tokens were accepted.
+        """Fill row 0 for the current place and row i + 1 after draft token i. Returns which tokens are accepted.
 
-        `parents[i]` is the index of the draft token that token i follows (None: the present place); without `parents`
-        each follows the one before. Nothing is allowed behind a refused token.
+        `parents[i]` is the index of the draft token that token i follows (None: the current place). Without `parents`,
+        each token follows the one before. After a rejected token, nothing is allowed.
         """
 
     def shortest_close(self, budget: int | None = None) -> list[int] | None:
-        """A shortest way to a place where the text may end, as tokens; None if there is none of `budget` tokens.
+        """The fewest tokens after which the text may end; None if more than `budget` are needed.
 
-        Every token of it is allowed, whatever `budgets` say.
+        Every token of it is allowed, even if a budget is exceeded.
         """
 
     def closes_within(self, budget: int) -> bool:
-        """Whether `shortest_close` finds a way of at most `budget` tokens: much cheaper where there is much room."""
+        """Whether `shortest_close` needs at most `budget` tokens. Much cheaper if the budget is large."""
 
     def captures(self) -> dict[str, list[tuple[int, int]]]:
-        """Where the labelled parts of the text lie, by label: spans in bytes, in the order of their beginnings.
+        """The spans of the labelled parts of the text, by label, in bytes, ordered by their starts.
 
-        Every label of the grammar has an entry. Where the text may end, the spans are those of a whole reading of it,
-        else of the parts that are complete by now. Of several readings that one counts in which the first span starts
-        earliest, then is longest, then the next one. Takes about as long as reading the text again, and raises
-        `LimitError` `E-LIMIT-STEP` where that is too much; the matcher goes on all the same.
+        Every label of the grammar has an entry. If the text may end here, the spans are those of a complete parse of
+        it, else those of the parts that are complete. If there are several parses, the one is used whose first span
+        starts earliest, then is longest, then the same for the next span. It takes about as long as parsing the text
+        again. If that takes too much fuel, it raises `LimitError` `E-LIMIT-STEP`, and the matcher stays usable.
         """
 
     def explain(self, token_id: int | None = None) -> dict[str, Any]:
-        """What is expected, and what becomes of a token.
+        """What is expected next, and the verdict on a token.
 
         `expected`: list of {`rule`, `symbol`, `begun`}; `accepting`; `terminated`; with a token also `token`:
         `allowed`, `dies` (then `dies_at` is the index of its first impossible byte), `not expected` (special),
@@ -251,7 +252,7 @@ class GrammarMatcher:
 
     @property
     def memory_bytes(self) -> int:
-        """Approximate bytes that the matcher holds for itself."""
+        """Approximate memory of the matcher itself, in bytes."""
 
 def fill_next_token_bitmask_batch(
     matchers: Sequence[GrammarMatcher], bitmask: Any, indices: Sequence[int] | None, threads: int | None

@@ -1,7 +1,7 @@
-"""Public entries: what Python raises for an argument that does not fit becomes an error of the library that names it.
+"""Decorators for public functions, which turn Python's errors about wrong arguments into errors that name the argument.
 
-Arguments are looked at only after something was raised, so that a right call costs nothing. Where a wrong one would do
-harm before that (a number in place of a path is an open file), or is used only later, they are looked at first.
+Arguments are checked only after an exception, so that valid calls cost nothing. They are checked first if a wrong
+argument could do harm (a number instead of a path is an open file), or would be used only later.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ _Call = TypeVar("_Call", bound=Callable[..., Any])
 _Value = TypeVar("_Value")
 _MAX_INTEGER = 2**31
 _MAX_LOOKED_AT = 1_000
-"""members of a collection that are looked at"""
+"""number of members of a collection that are checked"""
 
 
 def entry(call: _Call) -> _Call:
-    """A public function or method, whose arguments are checked against its annotations when it raises.
+    """Decorate a public function or method: when it raises, its arguments are checked against its annotations.
 
     Raises:
-        ArgumentTypeError: `E-ARGUMENT-TYPE`, an argument of another type than it is annotated with.
-        ArgumentError: `E-ARGUMENT-TEXT`, a lone surrogate in a text; `E-ARGUMENT-VALUE`, a number that is too large.
+        ArgumentTypeError: `E-ARGUMENT-TYPE`, the type of an argument does not match its annotation.
+        ArgumentError: `E-ARGUMENT-TEXT`, a text contains a lone surrogate; `E-ARGUMENT-VALUE`, a number is too large.
     """
     annotations = getattr(call, "__annotations__", {}).values()
     later = inspect.isgeneratorfunction(call) or inspect.isasyncgenfunction(call)
@@ -56,10 +56,10 @@ def entry(call: _Call) -> _Call:
 
 
 def strict_entry(call: _Call) -> _Call:
-    """A public function or method that uses its arguments only later: they are checked before it runs.
+    """Decorate a public function or method that uses its arguments only later: they are checked before it runs.
 
     Raises:
-        ArgumentTypeError: `E-ARGUMENT-TYPE`, an argument of another type than it is annotated with.
+        ArgumentTypeError: `E-ARGUMENT-TYPE`, the type of an argument does not match its annotation.
     """
 
     @functools.wraps(call)
@@ -71,7 +71,7 @@ def strict_entry(call: _Call) -> _Call:
 
 
 def own(value: _Value) -> _Value:
-    """The library's own object where one of a package of `syntagma.compat` was given, which has it as `syntagma`."""
+    """The library's object inside an object of `syntagma.compat`, its attribute `syntagma`; else the value itself."""
     return typing.cast("_Value", getattr(value, "syntagma", value))
 
 
@@ -79,17 +79,17 @@ def check_argument(name: str, value: Any, wanted: Any) -> None:
     """Check one argument that is used only later.
 
     Raises:
-        ArgumentTypeError: `E-ARGUMENT-TYPE`, it is of another type.
+        ArgumentTypeError: `E-ARGUMENT-TYPE`, the value is of another type.
     """
     if not _fits(value, wanted):
         _wrong_type(name, wanted, value, None)
 
 
 def check_fields(value: Any) -> None:
-    """Check the fields of a struct that is made in Python, where their types are not looked at otherwise.
+    """Check the types of a struct's fields, because msgspec does not check them when Python code creates the struct.
 
     Raises:
-        ArgumentTypeError: `E-ARGUMENT-TYPE`, with the pointer of the field.
+        ArgumentTypeError: `E-ARGUMENT-TYPE`, a field has the wrong type; `pointer` names it.
     """
     kind: type = type(value)
     for name, wanted, plain in _fields(kind):
@@ -101,10 +101,10 @@ def check_fields(value: Any) -> None:
 def check_call(
     call: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any], error: Exception | None
 ) -> None:
-    """Check the arguments of a call against the annotations of what was called, with what it raised, if it has.
+    """Check the arguments of a call against the annotations of the callable. `error`: what the call raised, or None.
 
     Raises:
-        ArgumentTypeError, ArgumentError: as `entry`.
+        ArgumentTypeError, ArgumentError: see `entry`.
     """
     try:
         bound = inspect.signature(call).bind(*args, **options)
@@ -122,7 +122,7 @@ def check_call(
     for name, _, value in given if error is not None else ():
         _check_structs(name, value, error)
         if _holds(value, _is_broken_text):
-            message = f"{name} holds a lone surrogate, which no text can be written with"
+            message = f"{name} contains a lone surrogate, which cannot be encoded"
             raise ArgumentError("E-ARGUMENT-TEXT", message, pointer=f"/{name}") from error
         if _holds(value, _is_out_of_range):
             message = f"a number in {name} is outside of its range"
@@ -130,7 +130,7 @@ def check_call(
 
 
 def _check_structs(name: str, value: Any, error: Exception | None) -> None:
-    """Look into structs, alone or in a sequence: what their makers did not look at may be what was raised about."""
+    """Check the fields of structs, also in a sequence: a wrong field may have caused the exception."""
     members = list(value)[:_MAX_LOOKED_AT] if isinstance(value, list | tuple) else [value]
     for member in members:
         if isinstance(member, msgspec.Struct):
@@ -150,7 +150,7 @@ def _wrong_type(name: str, wanted: Any, value: Any, error: Exception | None) -> 
     if kind in spelled.split(" or "):  # two classes of one name
         kind = f"{type(value).__module__}.{kind}"
     came = "a type" if isinstance(value, type) else f"a {kind}"
-    raise ArgumentTypeError("E-ARGUMENT-TYPE", f"{name} is {spelled}, not {came}", pointer=f"/{name}") from error
+    raise ArgumentTypeError("E-ARGUMENT-TYPE", f"{name} must be {spelled}, not {came}", pointer=f"/{name}") from error
 
 
 def _spelled(wanted: Any) -> str:
@@ -166,13 +166,13 @@ def _spelled(wanted: Any) -> str:
 
 @functools.cache
 def _fields(kind: type) -> list[tuple[str, Any, frozenset[Any]]]:
-    """The fields of a struct: name, type, and the classes whose own values need no closer look.
+    """The fields of a struct: name, type, and the classes whose direct instances need no further check.
 
-    They are found out once: structs of options are made very often.
+    The result is cached, because structs of options are created very often.
     """
     try:
         hints = typing.get_type_hints(kind)
-    except NameError:  # a type that is only known to type checkers
+    except NameError:  # a type that is imported only for type checkers
         return []
     plain = (bool, int, float, str, bytes, type(None))
     found = []
@@ -184,7 +184,7 @@ def _fields(kind: type) -> list[tuple[str, Any, frozenset[Any]]]:
 
 
 def _hints(owner: Any) -> dict[str, Any]:
-    """The types of parameters by name; those that cannot be found out are left out."""
+    """The types of parameters by name, without those that cannot be evaluated."""
     names = {**vars(typing), **getattr(inspect.unwrap(owner), "__globals__", {})}
     found: dict[str, Any] = {}
     for name, annotation in getattr(owner, "__annotations__", {}).items():
@@ -221,7 +221,7 @@ def _typed_dict(kind: Any) -> dict[str, Any]:
 
 
 def _fits(value: Any, wanted: Any) -> bool:
-    """Whether a value has a type. What is not known to be wrong fits."""
+    """Whether a value may be of a type; false only if it certainly is not."""
     origin, parts = get_origin(wanted), get_args(wanted)
     if wanted is Any or isinstance(wanted, TypeVar | str | typing.ForwardRef):
         return True
@@ -272,7 +272,7 @@ def _fits_container(value: Any, origin: Any, parts: tuple[Any, ...]) -> bool:
 
 
 def _holds(value: Any, wrong: Callable[[Any], bool], depth: int = 0) -> bool:
-    """Whether `wrong` is true of the value or of anything in it."""
+    """Whether `wrong` is true for the value or any value in it."""
     if wrong(value):
         return True
     if depth > 8 or isinstance(value, str | bytes):

@@ -15,12 +15,12 @@
     ├── MatcherError            a matcher that failed and stays failed          E-MATCH-…
     ├── BatchError              a file that a batch cannot read or write        E-BATCH-…
     ├── ModelError              a model that cannot be loaded                   E-MODEL-…
-    ├── UpstreamError           an engine elsewhere that refuses or fails       E-UPSTREAM-…
+    ├── UpstreamError           a remote engine that refuses or fails           E-UPSTREAM-…
     └── RequestError            a request that a server or the CLI refuses      E-REQUEST-…
 
-Bad *model text* raises nothing (unless `strict=True`): readers keep as content what they cannot understand, and add a
-diagnostic to the message. An exception is a caller's mistake; it says which one (`code`), where (`line`, `column`,
-`offset` or `pointer`, if there is a source) and what to do about it (`hint`).
+Bad *model text* does not raise (unless `strict=True`): readers keep text that they cannot read as content, and add a
+diagnostic to the message. Every exception has a `code`, a `message`, a place if there is a source (`line`, `column`,
+`offset` or `pointer`), and often a `hint` at what to do.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ class TemplateError(SyntagmaError):
 
 
 class TemplateTestError(SyntagmaError, AssertionError):
-    """A template that does not do what its test expects (`syntagma.testing.TemplateTester`)."""
+    """A template that fails its test (`syntagma.testing.TemplateTester`)."""
 
 
 class FormatError(SyntagmaError):
@@ -195,7 +195,7 @@ class VocabularyError(SyntagmaError):
 
 
 class MatcherError(SyntagmaError):
-    """A matcher that failed; it remains unusable."""
+    """A matcher that failed. It stays unusable."""
 
 
 class BatchError(SyntagmaError):
@@ -210,8 +210,8 @@ class UpstreamError(SyntagmaError):
     """A running engine that cannot be reached, refuses a request, breaks off, or cannot enforce a constraint.
 
     Attributes:
-        status: the HTTP status of a response that this error becomes.
-        again: whether another engine, or the same one later, may answer: nothing was written yet.
+        status: the HTTP status of a response with this error.
+        again: whether a retry is possible, with another engine or later, because no text was generated yet.
     """
 
     def __init__(self, code: str, message: str, *, status: int = 502, again: bool = False, **place: Any) -> None:

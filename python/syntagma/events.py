@@ -47,7 +47,7 @@ class ContentDelta(msgspec.Struct, frozen=True, tag="content_delta"):
 
 
 class ToolCallStart(msgspec.Struct, frozen=True, tag="tool_call_start"):
-    """A call is certain: its name is complete and its arguments have begun."""
+    """The commit point of a call: its name is complete and its arguments have begun."""
 
     index: int
     """0-based number of the call in its message"""
@@ -93,16 +93,16 @@ Event: TypeAlias = ReasoningDelta | ContentDelta | ToolCallStart | ToolCallDelta
 
 @entry
 def to_openai(events: Iterable[Event], *, reasoning_field: str = "reasoning_content") -> dict[str, Any]:
-    """What events add to a message, as the `delta` of a streamed answer of OpenAI's API.
+    """Events as the `delta` of a streamed answer of OpenAI's API.
 
     Args:
-        events: in the order in which they came: one, or all of a step.
-        reasoning_field: the key of reasoning, for which there is no standard: `reasoning` in vLLM.
+        events: consecutive events, in order.
+        reasoning_field: the key for reasoning, for which there is no standard; vLLM uses `reasoning`.
 
     Returns:
-        `content`, the reasoning and `tool_calls`, each only where there is something of it. The first part of a call
-        has `id`, `type` and `name`; an id that the model writes after the arguments is not in it. The finish reason is
-        no part of a delta: see `StreamParser.finish_reason`.
+        `content`, the reasoning and `tool_calls`, each only if it is not empty. The first part of a call has `id`,
+        `type` and `name`. An id that the model writes after the arguments is not included, nor is the finish reason:
+        see `StreamParser.finish_reason`.
     """
     texts = {reasoning_field: "", "content": ""}
     calls: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""Locks that a forked child can take."""
+"""Locks that stay usable in a forked child."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ __all__ = ["ForkSafeLock"]
 
 
 class ForkSafeLock:
-    """A reentrant lock, as `lock`, that a forked child finds free.
+    """A reentrant lock, `lock`, that is free in a forked child.
 
-    A child of `os.fork` has one thread. What another thread was doing under the lock stays half done there, and the
-    lock would stay locked forever; so the child gets a new one.
+    A child of `os.fork` has only one thread. If another thread held the lock, its work stays unfinished and the lock
+    would never be released, so the child gets a new lock.
 
     Args:
-        forget: puts what the lock guards into order where a thread was cut off; it is called in the child.
+        forget: restores the guarded state in the child if a thread held the lock.
     """
 
     __slots__ = ("__weakref__", "_forget", "lock")
@@ -28,7 +28,7 @@ class ForkSafeLock:
         _LOCKS.add(self)
 
     def renew(self) -> None:
-        """Be free, in a child."""
+        """Make the lock free, in a child."""
         if self.lock.acquire(blocking=False):
             self.lock.release()
         else:

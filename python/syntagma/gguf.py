@@ -1,8 +1,7 @@
-"""The metadata of GGUF files (versions 2 and 3, little-endian), read within the file's own bounds.
+"""Reads the metadata of GGUF files (versions 2 and 3, little-endian).
 
 Layout: `GGUF`, version u32, number of tensors u64, number of pairs u64, then the pairs: key (u64 length, UTF-8), type
-u32, value. Tensors follow and are never read. Each length in the file is compared with the rest of the file before it
-is used.
+u32, value. The tensors after them are not read. Each length is checked against the rest of the file before it is used.
 """
 
 from __future__ import annotations
@@ -38,15 +37,15 @@ def read_metadata(
 
     Args:
         path: the file.
-        keys: the keys to read, as names or as a predicate; None reads all. Other values are skipped, not built.
+        keys: the keys to read, as names or as a predicate; None: all. Other values are skipped.
 
     Returns:
-        Values by key, in the file's order: int, float, bool, str; arrays of strings, booleans and arrays as lists,
-        arrays of numbers as one-dimensional numpy arrays of the file's own type. Invalid UTF-8 becomes U+FFFD.
+        The values by key, in the file's order: int, float, bool or str; arrays of strings, booleans and arrays as
+        lists; arrays of numbers as one-dimensional NumPy arrays of the stored type. Invalid UTF-8 becomes U+FFFD.
 
     Raises:
-        ModelError: `E-MODEL-GGUF`, it cannot be opened, is not a GGUF file of a supported version, or is damaged;
-            with the offset in bytes if there is one.
+        ModelError: `E-MODEL-GGUF`, the file cannot be opened, is not a GGUF file of a supported version, or is damaged;
+            with an offset in bytes if there is one.
     """
     if keys is None:
         wanted: Callable[[str], bool] = _everything
@@ -74,7 +73,7 @@ def _damaged(offset: int, why: str) -> ModelError:
 
 class _MetadataReader:
     def __init__(self, file: BinaryIO) -> None:
-        # The file is read and not mapped: a mapped file that shrinks would end the process.
+        # The file is read, not mapped: if a mapped file shrank, the process would crash.
         self._file = file
         self._data = bytearray()
         self._size = os.fstat(file.fileno()).st_size
@@ -85,7 +84,7 @@ class _MetadataReader:
             raise _damaged(0, "it does not begin with GGUF")
         version = self._u32()
         if version not in _VERSIONS:
-            raise _damaged(4, f"version {version} is not among {_VERSIONS}")
+            raise _damaged(4, f"version {version} is not one of {_VERSIONS}")
         self._u64()
         pairs = self._u64()
         found: dict[str, Any] = {}
@@ -93,7 +92,7 @@ class _MetadataReader:
             begin = self._at
             length = self._u64()
             if length > _MAX_KEY_BYTES:
-                raise _damaged(begin, f"a key of {length} bytes")
+                raise _damaged(begin, f"a key has {length} bytes")
             key = self._text(length)
             kind = self._u32()
             if wanted(key):
@@ -106,7 +105,7 @@ class _MetadataReader:
 
     def _load(self, end: int) -> None:
         if end > self._size:
-            raise _damaged(self._at, f"{end - self._at} bytes are announced and {self._size - self._at} are left")
+            raise _damaged(self._at, f"{end - self._at} bytes are declared, but only {self._size - self._at} are left")
         while len(self._data) < end:
             chunk = self._file.read(max(_CHUNK, end - len(self._data)))
             if not chunk:
@@ -121,7 +120,7 @@ class _MetadataReader:
 
     def _count(self, count: int, least: int) -> int:
         if count * least > self._size - self._at:
-            raise _damaged(self._at, f"{count} values are announced, more than fit into the file")
+            raise _damaged(self._at, f"{count} values are declared, more than fit into the file")
         return count
 
     def _u32(self) -> int:
@@ -160,7 +159,7 @@ class _MetadataReader:
 
     def _array_head(self, depth: int) -> tuple[int, int]:
         if depth > _MAX_DEPTH:
-            raise _damaged(self._at, f"arrays nested more than {_MAX_DEPTH} deep")
+            raise _damaged(self._at, f"arrays are nested more than {_MAX_DEPTH} deep")
         kind = self._u32()
         count = self._u64()
         if kind in _NUMBERS:
@@ -180,7 +179,7 @@ class _MetadataReader:
         return np.frombuffer(self._take(count * dtype.itemsize), dtype).copy()
 
     def _strings(self, count: int) -> list[str]:
-        # One tight loop: vocabularies have a quarter of a million strings.
+        # A tight loop, because vocabularies have a quarter of a million strings.
         data, unpack = self._data, _U64.unpack_from
         loaded = len(data)
         found: list[str] = []

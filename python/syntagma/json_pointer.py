@@ -1,4 +1,4 @@
-"""JSON pointers (RFC 6901): a place in a document, as errors name it and as a schema's `$ref` does."""
+"""JSON pointers (RFC 6901): places in a document, in errors and in `$ref`s of a schema."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ __all__ = ["follow", "pointer_of", "referred", "steps_of"]
 
 
 def pointer_of(*steps: object) -> str:
-    """The pointer that takes these keys and indexes, one after the other: `pointer_of("a/b", 0)` is `/a~1b/0`."""
+    """The pointer with these keys and indexes as steps: `pointer_of("a/b", 0)` is `/a~1b/0`."""
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
 
 
 def steps_of(pointer: str) -> list[str]:
-    """The keys and indexes that a pointer takes, as text; none for the whole document."""
+    """The steps of a pointer, keys and indexes, as text; empty for the whole document."""
     return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
 
 
 def follow(document: Any, pointer: str) -> Any:
-    """What a pointer leads to.
+    """The value at a pointer.
 
     Raises:
-        LookupError: nothing stands there.
+        LookupError: there is no value.
     """
     for step in steps_of(pointer):
         if isinstance(document, Mapping) and step in document:
@@ -30,19 +30,19 @@ def follow(document: Any, pointer: str) -> Any:
         elif isinstance(document, list | tuple) and step.isdecimal() and int(step) < len(document):
             document = document[int(step)]
         else:
-            raise LookupError(f"nothing stands at {pointer}")
+            raise LookupError(f"there is no value at {pointer}")
     return document
 
 
 def referred(reference: Any, schema: Any) -> Any:
-    """The part of `schema`, a whole JSON Schema, that the `$ref` of one of its parts means.
+    """The part of `schema`, a whole JSON Schema, to which a `$ref` in it refers.
 
     Raises:
-        LookupError: the reference leads to another document, or nowhere.
+        LookupError: the reference points to another document, or to nothing.
     """
     if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
-        raise LookupError(f"the reference {reference!r} leads outside")
+        raise LookupError(f"the reference {reference!r} points to another document")
     try:
         return follow(schema, reference[1:])
     except LookupError:
-        raise LookupError(f"the reference {reference!r} leads nowhere") from None
+        raise LookupError(f"the reference {reference!r} points to nothing") from None

@@ -1,4 +1,4 @@
-"""The types of JSON, by the names that JSON Schema has for them."""
+"""The JSON types, by their names in JSON Schema."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 __all__ = ["JSON_TYPES", "is_of_type", "json_type_of"]
 
 JSON_TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
-"""all names; an integer is a number, too"""
+"""all names; an integer is also a number"""
 
 
 def json_type_of(value: Any) -> str:
-    """The type of a value as `json.loads` gives it. A number is an `integer` if Python holds it as one.
+    """The JSON type of a value of `json.loads`. A number is an `integer` if it is an `int`.
 
-    Subclasses count as what they extend, tuples as arrays, and whatever JSON does not know as an object.
+    Subclasses count as their base class, tuples as arrays, and all other values as objects.
     """
     if value is None:
         return "null"
@@ -29,7 +29,7 @@ def json_type_of(value: Any) -> str:
 
 
 def is_of_type(value: Any, name: str) -> bool:
-    """Whether a value is of the type that a schema names: integers are numbers, and 2.0 is an integer."""
+    """Whether a value is of the named type of JSON Schema: integers are numbers, and 2.0 is an integer."""
     kind = json_type_of(value)
     if kind == "number":
         return name == "number" or (name == "integer" and value.is_integer())

@@ -1,7 +1,7 @@
-"""Every bound on inputs, in one place.
+"""`Limits`: all bounds on inputs and work.
 
-An input beyond a bound raises `LimitError` with a code `E-LIMIT-…`; nothing is cut silently. Each field names its unit.
-Limits are inclusive: an input of exactly the limit is accepted.
+An input beyond a bound raises `LimitError` with a code `E-LIMIT-…`; nothing is cut silently. Limits are inclusive: an
+input of exactly the limit is accepted.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _MIB = 1024 * _KIB
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """Bounds on inputs and work; the defaults suit a public server."""
+    """Bounds on inputs and work. The defaults suit a public server."""
 
     schema_bytes: int = 2 * _MIB
     """JSON Schema, bytes as compact JSON."""
     schema_depth: int = 256
     """JSON Schema, nesting."""
     schema_ref_hops: int = 1_000
-    """`$ref`s that lead to each other, without another keyword between."""
+    """length of a chain of `$ref`s without other keywords."""
     schema_enum_values: int = 50_000
     """values in all `enum`s of one schema."""
 
@@ -95,11 +95,11 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """header of one message, code points."""
 
     server_connections: int = 4_096
-    """connections at once; fewer where fewer files may be open."""
+    """connections at once; fewer if the process may open fewer files."""
     server_header_bytes: int = 64 * _KIB
     """head of a request, bytes."""
     server_header_seconds: float = 20.0
-    """from the beginning of a connection or of a request until its head is there, seconds."""
+    """time from the beginning of a connection or request until its head is complete, seconds."""
     server_body_bytes: int = 8 * _MIB
     """request body, bytes."""
     server_body_containers: int = 100_000
@@ -107,9 +107,9 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     server_body_values: int = 1_000_000
     """members and items in all of them."""
     server_body_seconds: float = 60.0
-    """from the head of a request until its body is there, seconds."""
+    """time from the head of a request until its body is complete, seconds."""
     server_bodies_bytes: int = 256 * _MIB
-    """request bodies that are read or answered at once, bytes."""
+    """total size of the request bodies that are being read or answered, bytes."""
     server_n: int = 16
     """`n` of one request."""
     server_stop: int = 16
@@ -119,11 +119,11 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     server_top_logprobs: int = 20
     """`top_logprobs` of one request."""
     server_streams: int = 256
-    """requests being answered at once, those that wait for a place among the generations with them."""
+    """requests answered at once, including those that wait for their generation to begin."""
     server_queue_seconds: float = 300.0
-    """wait for a place among the generations, seconds."""
+    """wait for a generation to begin, seconds."""
     server_write_seconds: float = 30.0
-    """a client that reads nothing of what it is sent, seconds."""
+    """time for which a client reads nothing of its response, seconds."""
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -25,19 +25,19 @@ __all__ = [
 ToolLike: TypeAlias = "Tool | Mapping[str, Any]"
 ToolChoice: TypeAlias = str | Mapping[str, Any]
 _MAPPING = (dict, Mapping)
-"""The plain class first: to ask the abstract one takes ten times as long."""
+"""the concrete class is first, because a check against the abstract class takes ten times as long"""
 _SEQUENCE = (list, tuple, Sequence)
 
 
 class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
-    """A call of a tool.
+    """A tool call.
 
     Attributes:
         id: the call's id, unique in its conversation.
         name: the tool's name.
         arguments: JSON text of one object; a prefix of one when `complete` is False.
         complete: the arguments are complete.
-        span: its half-open range in the raw text, code points; None for calls that were not read from text.
+        span: the call's half-open range in the raw text, in code points; None for calls that were not parsed.
     """
 
     id: str
@@ -50,7 +50,7 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
         """The arguments as a dictionary.
 
         Raises:
-            ArgumentError: `E-MESSAGE-ARGUMENTS`, they are not one JSON object, as those of an incomplete call.
+            ArgumentError: `E-MESSAGE-ARGUMENTS`, they are not one JSON object, for example if the call is incomplete.
         """
         try:
             value = msgspec.json.decode(self.arguments)
@@ -81,7 +81,7 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
             arguments = msgspec.json.encode(arguments).decode()
         if not isinstance(arguments, str):
             raise ArgumentError(
-                "E-MESSAGE-CALL", "arguments are a JSON string or an object", pointer="/function/arguments"
+                "E-MESSAGE-CALL", "arguments must be JSON text or an object", pointer="/function/arguments"
             )
         complete = data.get("complete") is not False
         return cls(id=str(data.get("id") or ""), name=function["name"], arguments=arguments, complete=complete)
@@ -89,7 +89,7 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
     def to_openai(self) -> dict[str, Any]:
         """The call as OpenAI's `tool_calls` item, arguments as a JSON string.
 
-        An incomplete call says so in a field of its own, `"complete": False`; OpenAI's clients pass it on or over.
+        An incomplete call has the further field `"complete": False`, which OpenAI's clients pass on or ignore.
         """
         data: dict[str, Any] = {
             "id": self.id,
@@ -100,7 +100,7 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Diagnostic(msgspec.Struct, frozen=True):
-    """A deviation from the format in a raw text that was read nevertheless."""
+    """A deviation from the format in a text that was read all the same."""
 
     code: str
     message: str
@@ -132,28 +132,31 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_openai(cls, data: Mapping[str, Any]) -> Message:
-        """Read an OpenAI-shaped dictionary; `reasoning` is read like `reasoning_content`.
+        """Read an OpenAI-shaped dictionary. `reasoning` is read like `reasoning_content`.
 
         Raises:
-            ArgumentTypeError: `E-MESSAGE-TYPE`, not a mapping.
-            ArgumentError: `E-MESSAGE-ROLE`, `E-MESSAGE-CONTENT` or `E-MESSAGE-CALL`, with the pointer of the field.
+            ArgumentTypeError: `E-MESSAGE-TYPE`, `data` is not a mapping.
+            ArgumentError: `E-MESSAGE-ROLE`, `E-MESSAGE-CONTENT` or `E-MESSAGE-CALL`, a field is missing or has the
+                wrong type; `pointer` names it.
         """
         if not isinstance(data, Mapping):
-            raise ArgumentTypeError("E-MESSAGE-TYPE", f"a message is a mapping, not {type(data).__name__}")
+            raise ArgumentTypeError("E-MESSAGE-TYPE", f"a message must be a mapping, not {type(data).__name__}")
         role = data.get("role")
         if not isinstance(role, str) or not role:
             raise ArgumentError("E-MESSAGE-ROLE", "a message needs a role", pointer="/role")
         content = data.get("content")
         if content is not None and not isinstance(content, str | list):
-            raise ArgumentError("E-MESSAGE-CONTENT", "content is text, a list of parts or null", pointer="/content")
+            message = "content must be a string, a list of parts or null"
+            raise ArgumentError("E-MESSAGE-CONTENT", message, pointer="/content")
         reasoning = data.get("reasoning_content")
         if reasoning is None:
             reasoning = data.get("reasoning")
         if reasoning is not None and not isinstance(reasoning, str):
-            raise ArgumentError("E-MESSAGE-CONTENT", "reasoning is text or null", pointer="/reasoning_content")
+            message = "reasoning must be a string or null"
+            raise ArgumentError("E-MESSAGE-CONTENT", message, pointer="/reasoning_content")
         calls = data.get("tool_calls") or ()
         if isinstance(calls, str | Mapping) or not isinstance(calls, Iterable):
-            raise ArgumentError("E-MESSAGE-CALL", "tool_calls is a list", pointer="/tool_calls")
+            raise ArgumentError("E-MESSAGE-CALL", "tool_calls must be a list", pointer="/tool_calls")
         read = []
         for index, call in enumerate(calls):
             try:
@@ -171,7 +174,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def to_openai(self) -> dict[str, Any]:
-        """The message as an OpenAI-shaped dictionary; optional fields that are None are left out, except `content`."""
+        """The message as an OpenAI-shaped dictionary. Optional fields that are None are left out, except `content`."""
         data: dict[str, Any] = {"role": self.role, "content": self.content}
         if self.reasoning_content is not None:
             data["reasoning_content"] = self.reasoning_content
@@ -185,13 +188,13 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def refuse_incomplete_calls(messages: Iterable[Any]) -> None:
-    """Refuse a conversation in which a call was cut: a prompt would hold half of its arguments.
+    """Raise if a call in a conversation was cut off, because a prompt must not contain half of its arguments.
 
     Args:
-        messages: `Message`s or OpenAI dictionaries; anything else is passed over.
+        messages: `Message` objects or OpenAI dictionaries. Other values are ignored.
 
     Raises:
-        ArgumentError: `E-MESSAGE-INCOMPLETE`, with the pointer of the call.
+        ArgumentError: `E-MESSAGE-INCOMPLETE`, a call is incomplete; `pointer` names it.
     """
     for at, message in enumerate(messages):
         if isinstance(message, Message):
@@ -202,19 +205,19 @@ def refuse_incomplete_calls(messages: Iterable[Any]) -> None:
         if True in cut:
             raise ArgumentError(
                 "E-MESSAGE-INCOMPLETE",
-                "the message holds a call that was cut",
-                hint="leave the call out of the message, or let the model write it again",
+                "the message has a call that was cut off",
+                hint="remove the call from the message, or let the model write it again",
                 pointer=f"/messages/{at}/tool_calls/{cut.index(True)}",
             )
 
 
 class ToolInput(msgspec.Struct, frozen=True, kw_only=True):
-    """What the text that a custom tool is called with must be.
+    """The constraint on the input text of a custom tool.
 
     Attributes:
-        syntax: the notation of `definition`; `text`: there is none, any text is good.
-        definition: the text of a grammar, or a pattern that the whole text matches.
-        pointer: where the definition stands in the tool.
+        syntax: the language of `definition`; `text`: any text is allowed.
+        definition: the text of a grammar, or a pattern that the whole text must match.
+        pointer: the definition's place in the tool.
     """
 
     syntax: Literal["text", "lark", "regex"] = "text"
@@ -222,19 +225,19 @@ class ToolInput(msgspec.Struct, frozen=True, kw_only=True):
     pointer: str = ""
 
     KEY: ClassVar[str] = "input"
-    """the one argument that a custom tool has as a function"""
+    """name of the only argument of a custom tool as a function"""
 
 
 class Tool(msgspec.Struct, frozen=True, kw_only=True):
-    """A tool that the model may call: a function, or a custom tool, which is called with a text.
+    """A tool that the model may call: a function, or a custom tool, whose input is a text.
 
     Attributes:
-        name: how the model calls it.
-        description: what it does, for the prompt.
-        parameters: JSON Schema of the arguments object; None declares no parameters at all. A custom tool is, for
-            templates and in calls, a function of one text, `input`.
-        strict: the grammar always enforces the schema of the arguments, or the notation of a custom tool's text.
-        input: what the text of a custom tool must be; None: it is a function.
+        name: the tool's name.
+        description: the tool's description, for the prompt.
+        parameters: JSON Schema of the arguments object; None declares no parameters. In templates and calls, a custom
+            tool is a function with one text argument, `input`.
+        strict: the grammar always enforces the schema of the arguments, or the constraint on a custom tool's text.
+        input: the constraint on the text of a custom tool; None: the tool is a function.
     """
 
     name: str
@@ -245,14 +248,14 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_openai(cls, data: ToolLike) -> Tool:
-        """Read `{"type": "function", "function": {...}}`, or the inner dictionary alone; a `Tool` is returned as it is.
+        """Read `{"type": "function", "function": {...}}` or the inner dictionary. A `Tool` is returned unchanged.
 
-        Custom tools are read, too: `{"type": "custom", "custom": {"name", "description", "format"}}`, or all of it in
-        one object. The format is `{"type": "text"}` or `{"type": "grammar", "grammar": {"syntax", "definition"}}`,
-        where the last two may stand beside the type.
+        Custom tools are `{"type": "custom", "custom": {"name", "description", "format"}}`, or all members in one
+        object. The format is `{"type": "text"}` or `{"type": "grammar", "grammar": {"syntax", "definition"}}`; the last
+        two may also be members of the format itself.
 
         Raises:
-            ArgumentError: `E-TOOL-INVALID`, with the pointer of the offending field.
+            ArgumentError: `E-TOOL-INVALID`, a field is missing or has the wrong type; `pointer` names it.
         """
         if isinstance(data, Tool):
             return data
@@ -260,16 +263,17 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
             return _custom_tool(data)
         function = data.get("function", data) if isinstance(data, _MAPPING) else None
         if not isinstance(function, _MAPPING):
-            raise ArgumentError("E-TOOL-INVALID", "a tool is an object with a function", pointer="/function")
+            raise ArgumentError("E-TOOL-INVALID", "a tool must be an object with a function", pointer="/function")
         name = function.get("name")
         if not isinstance(name, str) or not name:
             raise ArgumentError("E-TOOL-INVALID", "a tool needs a name", pointer="/function/name")
         parameters = function.get("parameters")
         if parameters is not None and not isinstance(parameters, _MAPPING):
-            raise ArgumentError("E-TOOL-INVALID", "parameters are a JSON Schema object", pointer="/function/parameters")
+            message = "parameters must be a JSON Schema object"
+            raise ArgumentError("E-TOOL-INVALID", message, pointer="/function/parameters")
         description = function.get("description")
         if description is not None and not isinstance(description, str):
-            raise ArgumentError("E-TOOL-INVALID", "a description is text", pointer="/function/description")
+            raise ArgumentError("E-TOOL-INVALID", "a description must be a string", pointer="/function/description")
         return cls(
             name=name,
             description=description,
@@ -278,7 +282,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def to_openai(self) -> dict[str, Any]:
-        """The tool as OpenAI's `tools` item of a function, which is what templates know."""
+        """The tool as an OpenAI `tools` item of type `function`, for templates."""
         function: dict[str, Any] = {"name": self.name}
         if self.description is not None:
             function["description"] = self.description
@@ -300,11 +304,11 @@ def _custom_tool(data: Mapping[str, Any]) -> Tool:
     if not isinstance(name, str) or not name:
         raise ArgumentError("E-TOOL-INVALID", "a tool needs a name", pointer=f"{place}/name")
     if description is not None and not isinstance(description, str):
-        raise ArgumentError("E-TOOL-INVALID", "a description is text", pointer=f"{place}/description")
+        raise ArgumentError("E-TOOL-INVALID", "a description must be a string", pointer=f"{place}/description")
     given = _tool_input(inner.get("format"), f"{place}/format")
     text: dict[str, Any] = {"type": "string"}
     if given.definition:
-        # The model is told what it is constrained to.
+        # The prompt tells the model the constraint on its text.
         text["description"] = f"Text by this {_SYNTAX_NAMES[given.syntax]}:\n{given.definition}"
     parameters = {
         "type": "object",
@@ -320,32 +324,35 @@ def _tool_input(shape: Any, pointer: str) -> ToolInput:
     if shape is None:
         return ToolInput()
     if not isinstance(shape, _MAPPING) or shape.get("type") not in ("text", "grammar"):
-        hint = "its type is 'text' or 'grammar'"
-        raise ArgumentError("E-TOOL-INVALID", "the format of a custom tool is an object", hint=hint, pointer=pointer)
+        hint = "use the type 'text' or 'grammar'"
+        message = "the format of a custom tool must be an object with a known type"
+        raise ArgumentError("E-TOOL-INVALID", message, hint=hint, pointer=pointer)
     if shape["type"] == "text":
         return ToolInput()
     if isinstance(shape.get("grammar"), _MAPPING):
         shape, pointer = shape["grammar"], f"{pointer}/grammar"
     syntax, definition = shape.get("syntax"), shape.get("definition")
     if syntax not in _SYNTAXES:
-        hint = f"it is one of {', '.join(_SYNTAXES)}"
+        hint = f"one of {', '.join(_SYNTAXES)}"
         raise ArgumentError("E-TOOL-INVALID", f"unknown syntax {syntax!r}", hint=hint, pointer=f"{pointer}/syntax")
     if not isinstance(definition, str) or not definition:
-        raise ArgumentError("E-TOOL-INVALID", "a grammar has a text", pointer=f"{pointer}/definition")
+        message = "the definition of a grammar must be a text that is not empty"
+        raise ArgumentError("E-TOOL-INVALID", message, pointer=f"{pointer}/definition")
     return ToolInput(syntax=syntax, definition=definition, pointer=f"{pointer}/definition")
 
 
 def tools_from(tools: Sequence[ToolLike] | None) -> tuple[Tool, ...] | None:
-    """Read a request's tools; None stays None (undeclared), an empty list stays empty (none allowed).
+    """Read a request's tools. None stays None (undeclared), an empty list stays empty (no tools).
 
     Raises:
-        ArgumentTypeError: `E-TOOL-LIST`, not a list.
-        ArgumentError: `E-TOOL-INVALID` or `E-TOOL-DUPLICATE`, with a pointer that begins with the tool's index.
+        ArgumentTypeError: `E-TOOL-LIST`, `tools` is not a list.
+        ArgumentError: `E-TOOL-INVALID`, a tool is malformed, or `E-TOOL-DUPLICATE`, a name is used twice. The pointer
+            begins with the tool's index.
     """
     if tools is None:
         return None
     if isinstance(tools, str | bytes) or not isinstance(tools, _SEQUENCE):
-        raise ArgumentTypeError("E-TOOL-LIST", f"tools is a list, not {type(tools).__name__}")
+        raise ArgumentTypeError("E-TOOL-LIST", f"tools must be a list, not {type(tools).__name__}")
     read: list[Tool] = []
     names: set[str] = set()
     for index, tool in enumerate(tools):
@@ -356,7 +363,7 @@ def tools_from(tools: Sequence[ToolLike] | None) -> tuple[Tool, ...] | None:
             raise
         if value.name in names:
             raise ArgumentError(
-                "E-TOOL-DUPLICATE", f"two tools are called {value.name!r}", pointer=f"/{index}/function/name"
+                "E-TOOL-DUPLICATE", f"two tools have the name {value.name!r}", pointer=f"/{index}/function/name"
             )
         names.add(value.name)
         read.append(value)

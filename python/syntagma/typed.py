@@ -1,4 +1,4 @@
-"""Values read as types of msgspec, by any number of threads."""
+"""Converts values to msgspec types, safely for several threads."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ __all__ = ["as_type"]
 T = TypeVar("T")
 _first_use = ForkSafeLock(lambda: None)
 _known: set[Any] = set()
-"""types whose annotations were read"""
+"""types whose annotations msgspec has read"""
 
 
 def as_type(value: Any, kind: type[T], **options: Any) -> T:
-    """A value as a type; see `msgspec.convert`.
+    """Convert a value to a type; see `msgspec.convert`.
 
-    msgspec reads the annotations of a struct when it first needs them. A second thread would meanwhile work with what
-    is half read, and end the process; so one thread reads, and others wait.
+    msgspec reads the annotations of a struct at first use. A second thread that uses the struct meanwhile would crash
+    the process, so the first use is under a lock.
 
     Args:
-        value: made of dictionaries, lists and scalars.
-        kind: struct, or a type made of structs.
-        **options: of `msgspec.convert`.
+        value: a value of dictionaries, lists and scalars.
+        kind: a struct, or a type that contains structs.
+        **options: options of `msgspec.convert`.
 
     Raises:
-        msgspec.ValidationError: it is no such value.
+        msgspec.ValidationError: the value does not match the type.
     """
     if kind not in _known:
         with _first_use.lock:

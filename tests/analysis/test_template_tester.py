@@ -62,7 +62,7 @@ def test_other_messages_are_told(changed: dict[str, object], said: str) -> None:
 
 def test_the_grammar_is_asked() -> None:
     wrong = RAW.replace('"brew"', '"boil"')
-    with pytest.raises(AssertionError, match="the grammar refuses it after"):
+    with pytest.raises(AssertionError, match="the grammar rejects the output after"):
         _tester().output(wrong).check()
     assert _tester().output(wrong).without_grammar().check().tool_calls
     with pytest.raises(TemplateTestError, match="wants more"):

@@ -72,7 +72,7 @@ def test_the_library_takes_objects_of_this_package() -> None:
         with pytest.raises(sg.ArgumentTypeError, match="grammars/0 is Grammar, not a"):
             sg.Grammar.union(odd)
     # A class of the same name is told apart.
-    with pytest.raises(sg.ArgumentTypeError, match=r"grammar is Grammar, not a elsewhere\.Grammar"):
+    with pytest.raises(sg.ArgumentTypeError, match=r"grammar must be Grammar, not a elsewhere\.Grammar"):
         sg.GrammarCompiler(OWN_INFO).compile(type("Grammar", (), {"__module__": "elsewhere"})())
     # Where the extension takes the object itself, it is asked for by name.
     ours = xgr.GrammarCompiler(INFO).compile_grammar(grammar)

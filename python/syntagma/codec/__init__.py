@@ -1,4 +1,4 @@
-"""Prompt, grammar and parser of one model in one object."""
+"""`ChatCodec`: prompt, grammar and parser of one model in one object."""
 
 from __future__ import annotations
 

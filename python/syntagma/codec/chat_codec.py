@@ -1,4 +1,4 @@
-"""`ChatCodec`: everything between messages and the raw text of one model."""
+"""`ChatCodec`: everything between messages and the tokens of one model."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["ChatCodec"]
 
 
 class ChatCodec:
-    """Everything between messages and the tokens of one model. Immutable; threads may share it.
+    """A chat template with its format: prompts, grammars and parsers of one model. Immutable; safe for several threads.
 
     Attributes:
         format: how the model writes.
@@ -52,7 +52,7 @@ class ChatCodec:
             vocabulary: the model's, as `analyze` takes it.
 
         Raises:
-            TemplateError: `E-TEMPLATE-ANALYSIS`, it cannot be analysed.
+            TemplateError: `E-TEMPLATE-ANALYSIS`, the template cannot be analysed.
         """
         found = analysis if analysis is not None else analyze(template, vocabulary=vocabulary)
         return cls(found.format, template, found.capabilities)
@@ -64,10 +64,10 @@ class ChatCodec:
 
         Args:
             directory: the folder.
-            vocabulary: the model's, as `analyze` takes it.
+            vocabulary: the model's vocabulary, see `analyze`.
 
         Raises:
-            TemplateError: `E-TEMPLATE-LOAD`, there is none; `E-TEMPLATE-ANALYSIS`, it cannot be analysed.
+            TemplateError: `E-TEMPLATE-LOAD`, there is no template; `E-TEMPLATE-ANALYSIS`, it cannot be analysed.
         """
         return cls.from_template(ChatTemplate.from_pretrained(directory), vocabulary=vocabulary)
 
@@ -81,7 +81,7 @@ class ChatCodec:
             name: which of several templates; if tools are declared, transformers takes `tool_use`, if there is one.
 
         Raises:
-            ArgumentTypeError: `E-ARGUMENT-TYPE`, it is no such object.
+            ArgumentTypeError: `E-ARGUMENT-TYPE`, the object is not a tokenizer of transformers.
             TemplateError: `E-TEMPLATE-LOAD`, there is no such template; `E-TEMPLATE-ANALYSIS`, it cannot be analysed.
         """
         template = ChatTemplate.from_tokenizer(tokenizer, name)
@@ -98,23 +98,24 @@ class ChatCodec:
         """The prompt, with messages and tools in the form that the template requires.
 
         Args:
-            messages: the conversation; `Message`s or OpenAI dictionaries.
-            **options: as for `ChatTemplate.render`.
+            messages: the conversation: `Message` objects or OpenAI dictionaries.
+            **options: see `ChatTemplate.render`.
 
         Raises:
-            ArgumentError: `E-CODEC-TEMPLATE`, the codec has no template; `E-TOOL-…`, `E-MESSAGE-…`.
-            TemplateError, LimitError: as `ChatTemplate.render`.
+            ArgumentError: `E-CODEC-TEMPLATE`, the codec has no template; `E-TOOL-…` or `E-MESSAGE-…`, a tool or message
+                is malformed.
+            TemplateError, LimitError: see `ChatTemplate.render`.
         """
         return self._rendered(messages, tools_from(options.pop("tools", None)), options)
 
     def _rendered(
         self, messages: Sequence[MessageLike], tools: tuple[Tool, ...] | None, options: RenderOptions
     ) -> Prompt:
-        """The prompt; the tools are read already, and `options` holds none."""
+        """The prompt. The tools are already read and not part of `options`."""
         if self.template is None:
-            raise ArgumentError("E-CODEC-TEMPLATE", "the codec has no template to render with")
+            raise ArgumentError("E-CODEC-TEMPLATE", "the codec has no template")
         if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):
-            raise ArgumentTypeError("E-MESSAGE-LIST", f"messages is a list, not {type(messages).__name__}")
+            raise ArgumentTypeError("E-MESSAGE-LIST", f"messages must be a list, not {type(messages).__name__}")
         refuse_incomplete_calls(messages)
         wants = self.capabilities
         declared: list[dict[str, Any]] | None = [tool.to_openai() for tool in tools or ()]
@@ -129,7 +130,7 @@ class ChatCodec:
         try:
             return template.render(prepared, **whole)
         except TemplateError as refusal:
-            # Some templates refuse ids that are not of their own form, such as those of another model's calls.
+            # Some templates reject call ids of another form, such as those of another model.
             if refusal.code != "E-TEMPLATE-RAISED" or not any(message.get("tool_calls") for message in prepared):
                 raise
             try:
@@ -153,7 +154,7 @@ class ChatCodec:
         strict: bool = False,
         **asked: Unpack[RequestOptions],
     ) -> Turn:
-        """Prepare one turn. The request is checked here; its grammar is built when `Turn.grammar` is first read.
+        """Prepare one turn. The request is checked here; the grammar is built when `Turn.grammar` is first read.
 
         Args:
             messages: the conversation; `Message`s or OpenAI dictionaries.
@@ -174,11 +175,11 @@ class ChatCodec:
                 `parallel_tool_calls=True`: the next prompt could not be rendered.
 
         Raises:
-            RequestError: `E-REQUEST-TOOL-CHOICE`, `E-REQUEST-RESPONSE-FORMAT`.
-            ArgumentError: `E-CODEC-TEMPLATE`, `E-TOOL-…`, `E-MESSAGE-…`, `E-ARGUMENT-REASONING`,
-                `E-ARGUMENT-REASONING-FORMAT`.
-            LimitError: `E-LIMIT-TOOLS`, or as `ChatTemplate.render`.
-            TemplateError: as `ChatTemplate.render`.
+            RequestError: `E-REQUEST-TOOL-CHOICE` or `E-REQUEST-RESPONSE-FORMAT`, the option is invalid.
+            ArgumentError: `E-CODEC-TEMPLATE`, the codec has no template; `E-TOOL-…` or `E-MESSAGE-…`, a tool or message
+                is malformed; `E-ARGUMENT-REASONING` or `E-ARGUMENT-REASONING-FORMAT`, the option is invalid.
+            LimitError: `E-LIMIT-TOOLS`, there are too many tools; or see `ChatTemplate.render`.
+            TemplateError: see `ChatTemplate.render`.
         """
         reading = ReadingOptions(
             id_seed=id_seed, stream_reasoning=stream_reasoning, policies=policies or Policies(), strict=strict
@@ -212,8 +213,8 @@ class ChatCodec:
             **options: as for `ChatTemplate.render`.
 
         Raises:
-            ArgumentError: `E-CODEC-TEMPLATE`, `E-MESSAGE-…`.
-            TemplateError, LimitError: as `ChatTemplate.render`.
+            ArgumentError: `E-CODEC-TEMPLATE`, the codec has no template; `E-MESSAGE-…`, a message is malformed.
+            TemplateError, LimitError: see `ChatTemplate.render`.
         """
         if self.capabilities.single_tool_calls:
             request = msgspec.structs.replace(request, parallel_tool_calls=False)
@@ -225,7 +226,7 @@ class ChatCodec:
 
 
 def _prepared(message: MessageLike, wants: Capabilities, at: int) -> dict[str, Any]:
-    """The message at this index, as the template wants it."""
+    """The message at index `at`, in the form that the template needs."""
     try:
         return message_for_template(message, wants)
     except ArgumentError as error:

@@ -1,4 +1,4 @@
-"""Messages in the form that a template wants."""
+"""Adapts messages to the form that a template needs."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ MessageLike = Message | Mapping[str, Any]
 
 
 def calls_in(messages: Sequence[MessageLike]) -> int:
-    """How many calls the messages hold."""
+    """The number of calls in the messages."""
     calls = (one.tool_calls if isinstance(one, Message) else one.get("tool_calls") for one in messages)
     return sum(len(one) for one in calls if isinstance(one, Sequence))
 
 
 def message_for_template(message: MessageLike, wants: Capabilities) -> dict[str, Any]:
-    """A message as the dictionary that the template wants.
+    """A message as the dictionary that the template needs.
 
     Raises:
-        ArgumentTypeError: `E-MESSAGE-TYPE`, not a mapping.
+        ArgumentTypeError: `E-MESSAGE-TYPE`, the message is neither a `Message` nor a mapping.
         ArgumentError: `E-MESSAGE-ARGUMENTS`, the text of a call's arguments is not one JSON object.
     """
     if isinstance(message, Message):
@@ -34,7 +34,7 @@ def message_for_template(message: MessageLike, wants: Capabilities) -> dict[str,
     elif isinstance(message, Mapping):
         data = dict(message)
     else:
-        raise ArgumentTypeError("E-MESSAGE-TYPE", f"a message is a mapping, not {type(message).__name__}")
+        raise ArgumentTypeError("E-MESSAGE-TYPE", f"a message must be a mapping, not {type(message).__name__}")
     if data.get("role") != "assistant":
         return data
     if data.get("tool_calls"):
@@ -47,7 +47,7 @@ def message_for_template(message: MessageLike, wants: Capabilities) -> dict[str,
 
 
 def _set_empty_content(data: dict[str, Any], wants: Capabilities) -> None:
-    """Write a message without content as the template wants it."""
+    """Set the empty content of a message as the template needs it: to text, to null, or not at all."""
     if not data.get("tool_calls") or wants.empty_content == "text":
         data["content"] = ""
     elif wants.empty_content == "null":
@@ -57,7 +57,7 @@ def _set_empty_content(data: dict[str, Any], wants: Capabilities) -> None:
 
 
 def _with_reasoning(data: dict[str, Any], wants: Capabilities) -> dict[str, Any]:
-    """The message with its reasoning in the field that the template reads, or in the usual one if it reads none."""
+    """The message with its reasoning in the field that the template reads; by default in `reasoning_content`."""
     reasoning = data.pop("reasoning_content", None)
     other = data.pop("reasoning", None)
     reasoning = other if reasoning is None else reasoning
@@ -74,7 +74,7 @@ def _with_reasoning(data: dict[str, Any], wants: Capabilities) -> dict[str, Any]
 
 
 def _call_for(call: Any, wants: Capabilities, at: int) -> Any:
-    """A call with its arguments as an object or as JSON text."""
+    """A call with its arguments as an object or as JSON text, as the template needs them."""
     if not isinstance(call, Mapping):
         return call
     inner = call.get("function")
@@ -90,7 +90,7 @@ def _call_for(call: Any, wants: Capabilities, at: int) -> Any:
 
 
 def _object(arguments: str, at: int) -> dict[str, Any]:
-    """The value of the arguments of the call at this index."""
+    """The arguments of the call at index `at` as an object."""
     try:
         value = json.loads(arguments)
     except (ValueError, RecursionError):
@@ -99,14 +99,14 @@ def _object(arguments: str, at: int) -> dict[str, Any]:
         raise ArgumentError(
             "E-MESSAGE-ARGUMENTS",
             "the arguments of a call are not one JSON object",
-            hint="leave a call that was cut out of the message",
+            hint="remove a call that was cut off from the message",
             pointer=f"/tool_calls/{at}/function/arguments",
         )
     return value
 
 
 def with_call_ids(messages: Sequence[dict[str, Any]], form: str) -> list[dict[str, Any]]:
-    """The conversation with every call's id, and every reference to it, in a form that the template accepts."""
+    """The conversation with all call ids, and all references to them, in the form that the template accepts."""
     given: dict[str, str] = {}
 
     def renamed(call: Any) -> Any:

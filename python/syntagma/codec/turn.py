@@ -1,4 +1,4 @@
-"""One prepared turn: prompt, grammar and parser that belong together."""
+"""`Turn`: the prompt, grammar and parser of one prepared turn."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from syntagma.templates import Prompt
 __all__ = ["Turn"]
 
 _SHOWN = 20
-"""characters on both sides of the place where a prefix departs that an error shows"""
+"""number of characters that an error shows on each side of the place where a prefix does not match"""
 
 
 class Turn(FormatTexts):
@@ -41,7 +41,7 @@ class Turn(FormatTexts):
         self.request = request
         self.reading = reading
         self._unused: list[StreamParser] = []
-        """a parser that was made to find the start state, to be handed out first"""
+        """the parser that was made to find the start state; `parser` returns it first"""
 
     @property
     def tools(self) -> tuple[Tool, ...] | None:
@@ -50,27 +50,27 @@ class Turn(FormatTexts):
 
     @functools.cached_property
     def start(self) -> StartState:
-        """What the prompt has already begun, as the parser of the turn reads it."""
+        """The start state: what the prompt has already begun, as the turn's parser reads it."""
         parser = self._new_parser()
         self._unused.append(parser)
         return parser.start_state
 
     @property
     def begun(self) -> str:
-        """The part of the answer that is in the prompt: the text of the final message, if it is continued."""
+        """The part of the answer in the prompt: the text of the final message if it is continued, else empty."""
         return self.prompt[self.prompt.begun :]
 
     @functools.cached_property
     def grammar(self) -> Grammar | None:
-        """What the model may write, built when first asked for; None where the request constrains nothing.
+        """The grammar of the model's output, built when it is first read; None if the request constrains nothing.
 
-        That is so with a text answer where no tools are declared, or where `enforce="off"`, `tool_choice="auto"` and
-        no tool that is strict leave all of them free to be called. The parser then reads what the model writes.
+        A request for text constrains nothing if it declares no tools. With tools, it constrains nothing with
+        `enforce="off"` and `tool_choice="auto"` if no tool is strict. The parser reads the output in any case.
 
         Raises:
-            FormatError: `E-FORMAT-BEGUN`, the prompt ends inside of an answer with a shape. No grammar says what is
-                left of it; a matcher of `whole_grammar` holds it, see `begin`.
-            FormatError, GrammarError, LimitError: as `syntagma.constraints.build_grammar`.
+            FormatError: `E-FORMAT-BEGUN`, the prompt ends inside of an answer with a response format other than text.
+                Use a matcher of `whole_grammar` and `begin`.
+            FormatError, GrammarError, LimitError: see `syntagma.constraints.build_grammar`.
         """
         request = self.request
         if not request.constrains:
@@ -79,17 +79,17 @@ class Turn(FormatTexts):
         if self.begun and not is_free and self.start.reasoning != "open":
             raise FormatError(
                 "E-FORMAT-BEGUN",
-                "the prompt ends inside of an answer with a shape, and no grammar says what is left of that",
-                hint="a matcher of `Turn.whole_grammar` that `Turn.begin` has brought there holds it",
+                "the prompt ends inside of an answer with a response format, so there is no grammar of the rest",
+                hint="use a matcher of `Turn.whole_grammar`, moved to this place by `Turn.begin`",
             )
         return build_grammar(self.format.spec, request, self.start)
 
     @functools.cached_property
     def whole_grammar(self) -> Grammar | None:
-        """The grammar of the whole answer, the part in the prompt included; `begin` moves a matcher past that part.
+        """The grammar of the whole answer, including the part in the prompt. `begin` moves a matcher past that part.
 
         Raises:
-            FormatError, GrammarError, LimitError: as `syntagma.constraints.build_grammar`.
+            FormatError, GrammarError, LimitError: see `syntagma.constraints.build_grammar`.
         """
         if not self.begun or not self.request.constrains:
             return self.grammar
@@ -102,8 +102,8 @@ class Turn(FormatTexts):
         """Move a matcher of `whole_grammar` to where the model continues: after `begun`.
 
         Args:
-            matcher: at the start of its text.
-            info: the vocabulary that the grammar was compiled for.
+            matcher: a matcher at the start of its text.
+            info: the vocabulary for which the grammar was compiled.
 
         Raises:
             RequestError: `E-REQUEST-PREFIX`, no text of the grammar begins with the part of the answer in the prompt.
@@ -133,7 +133,7 @@ class Turn(FormatTexts):
         """Check the part of the answer that is in the prompt; for callers without a vocabulary.
 
         Raises:
-            RequestError: as `begin`.
+            RequestError: see `begin`.
         """
         if self.whole_grammar is not None:
             check = self.whole_grammar.check(self.begun)
@@ -141,28 +141,28 @@ class Turn(FormatTexts):
                 self._departs(check.offset)
 
     def _departs(self, taken: int) -> None:
-        """Refuse what the prompt holds of the answer, unless so many characters of it are all."""
+        """Raise `E-REQUEST-PREFIX` unless `taken`, the number of accepted characters of `begun`, is all of it."""
         begun = self.begun
         if taken == len(begun):
             return
         before, after = begun[max(0, taken - _SHOWN) : taken], begun[taken : taken + _SHOWN]
         raise RequestError(
             "E-REQUEST-PREFIX",
-            f"no answer that is allowed begins with the final message: at character {taken} of what it shows, after "
-            f"{before!r}, there cannot be {after!r}",
+            f"no allowed answer begins with the final message: at character {taken} of its text, after "
+            f"{before!r}, {after!r} is not allowed",
             pointer="/messages",
         )
 
     @functools.cached_property
     def call_grammar(self) -> Grammar | None:
-        """What the model may write from the first of `triggers` on, built when first asked for.
+        """The grammar of the output from a trigger on, built when it is first read; None if there is none.
 
-        For engines that constrain lazily: they let the model write freely, reasoning included, until a trigger appears,
-        and hold it to this grammar from the trigger's first character on. None where no call may come, where no text
-        begins one, or where `grammar` is None.
+        It is for engines that constrain lazily: the model writes freely, including reasoning, until one of `triggers`
+        appears, and is constrained to this grammar from the trigger's first character on. It is None if no call is
+        allowed, if calls have no trigger, or if `grammar` is None.
 
         Raises:
-            FormatError, GrammarError, LimitError: as `syntagma.constraints.build_grammar`.
+            FormatError, GrammarError, LimitError: see `syntagma.constraints.build_grammar`.
         """
         return build_call_grammar(self.format.spec, self.request) if self.request.constrains else None
 
@@ -171,12 +171,12 @@ class Turn(FormatTexts):
         """`grammar` as a structural tag, made at each call; None if the request constrains nothing.
 
         Raises:
-            FormatError, GrammarError, LimitError: as `ChatFormat.structural_tag`.
+            FormatError, GrammarError, LimitError: see `ChatFormat.structural_tag`.
         """
         return self.grammar.to_structural_tag(limits=self.request.limits) if self.grammar is not None else None
 
     def parser(self) -> StreamParser:
-        """A fresh parser for one answer to the prompt."""
+        """A new parser for one answer to the prompt."""
         try:
             return self._unused.pop()
         except IndexError:
@@ -187,38 +187,38 @@ class Turn(FormatTexts):
 
     @entry
     def prompt_ids(self, info: TokenizerInfo) -> list[int]:
-        """Token ids of the prompt; no text of users, tools or documents becomes a control token in them.
+        """The token ids of the prompt. No text of users, tools or documents becomes a control token.
 
-        They are those that Hugging Face's tokenizer gives for the whole prompt, unless a text of others holds the text
-        of a control token, or makes one together with its surroundings: that is spelled by other tokens. Nothing is
-        added at either end, as in `apply_chat_template`: what begins a sequence is the template's to write.
+        They are the ids that Hugging Face's tokenizer gives for the whole prompt, except that look-alikes of control
+        tokens in texts of others are encoded as plain text. Nothing is added at either end, as in
+        `apply_chat_template`: the template writes the token that begins a sequence.
 
         Args:
             info: the model's vocabulary.
 
         Raises:
-            VocabularyError: as `TokenizerInfo.encode`.
+            VocabularyError: see `TokenizerInfo.encode`.
         """
         return self.prompt.ids(info)
 
     @property
     def markers(self) -> frozenset[str]:
-        """Texts that may be control tokens to an engine: what the format and the prompt's template write as markers."""
+        """Texts that an engine may read as control tokens: the markers of the format and of the template's own text."""
         return frozenset({*self.prompt.markers(), *self.preserved_tokens, *self.stop_strings})
 
     @entry
     def prompt_text(
         self, *, markers: Collection[str] | None = None, mode: Literal["break", "refuse"] = "break"
     ) -> Prompt:
-        """The prompt for an engine that takes text and reads special tokens in it, where no text of others is one.
+        """The prompt for an engine that takes text and reads special tokens in it, without look-alikes of them.
 
         Args:
-            markers: the texts that are tokens to the engine (`TokenizerInfo.control_tokens`, if the vocabulary is at
-                hand); None: `markers`.
-            mode: as for `Prompt.without_lookalikes`.
+            markers: the texts that the engine reads as tokens (`TokenizerInfo.control_tokens`, if the vocabulary is
+                known); None: the attribute `markers`.
+            mode: see `Prompt.without_lookalikes`.
 
         Raises:
-            TemplateError, ArgumentError: as `Prompt.without_lookalikes`.
+            TemplateError, ArgumentError: see `Prompt.without_lookalikes`.
         """
         known = self.markers if markers is None else markers
         return self.prompt.without_lookalikes([one for one in known if len(one) > 1], mode=mode)

@@ -1,7 +1,7 @@
-"""The model that ships with the library, and models whose folder has the same layout.
+"""The shipped model, and other models whose folder has the same layout.
 
-The shipped model has two million parameters. It shows the whole path working, from a request to a typed message; it
-is no assistant. What it can do is measured in its card, `data/MODEL_CARD.md`.
+The shipped model has two million parameters. It demonstrates the whole path from a request to a typed message; it is
+not an assistant. Its card, `data/MODEL_CARD.md`, says what it can do.
 """
 
 from __future__ import annotations
@@ -30,13 +30,14 @@ _SHIPPED = Path(__file__).parent / "data"
 def load(path: str | PathLike[str] | None = None) -> EmbeddedModel:
     """Load a model folder: `config.json`, `tokenizer.json`, `model.safetensors` of a Llama architecture.
 
-    path: the folder; its name becomes the model's name. None loads the model that ships with the library.
+    Args:
+        path: the folder. Its name becomes the model's name. None: the shipped model.
 
     Raises:
-        ModelError: the folder is broken. `E-MODEL-FILE` (a file is missing), `E-MODEL-CONFIG`, `E-MODEL-ARCHITECTURE`,
-            `E-MODEL-WEIGHTS`, `E-MODEL-SHAPE`, `E-MODEL-DTYPE`, `E-MODEL-TOKENIZER`, or `E-MODEL-DEPENDENCY` (the
-            `tokenizers` library is missing). Each names the file.
-        VocabularyError: the tokens' spelling is not understood.
+        ModelError: the folder cannot be used: `E-MODEL-FILE` (a file is missing), `E-MODEL-CONFIG`,
+            `E-MODEL-ARCHITECTURE`, `E-MODEL-WEIGHTS`, `E-MODEL-SHAPE`, `E-MODEL-DTYPE`, `E-MODEL-TOKENIZER`, or
+            `E-MODEL-DEPENDENCY` (the `tokenizers` library is missing). Each names the file.
+        VocabularyError: the spelling of the tokens is not supported.
     """
     if path is None:
         return EmbeddedModel(_SHIPPED, name=SHIPPED_NAME)

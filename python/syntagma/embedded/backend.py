@@ -1,4 +1,4 @@
-"""A model folder as a `syntagma.decoding.backend.Backend`."""
+"""The backend of the shipped model: a model folder as a `syntagma.decoding.backend.Backend`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["EmbeddedBatch", "EmbeddedModel", "EmbeddedSession"]
 
 
 class EmbeddedSession:
-    """One sequence being generated. Not to be shared between threads."""
+    """One sequence that is being generated. Not safe for several threads."""
 
     def __init__(self, network: Network) -> None:
         self._network = network
@@ -23,36 +23,37 @@ class EmbeddedSession:
 
     @property
     def length(self) -> int:
-        """Tokens read so far."""
+        """The number of tokens read so far."""
         return self._cache.length
 
     def prefill(self, token_ids: Sequence[int]) -> Logits:
-        """Read the prompt, at least one token; the logits after its last token, float32 [vocab_size].
+        """Read the prompt, at least one token, and return the logits after its last token, float32 [vocab_size].
 
         Raises:
-            ModelError: `E-MODEL-CONTEXT` (longer than the context) or `E-MODEL-TOKEN` (no token, or an unknown one).
+            ModelError: `E-MODEL-CONTEXT`, the prompt is longer than the context; `E-MODEL-TOKEN`, it is empty or has an
+                unknown token.
         """
         return self._network.read_last(token_ids, self._cache)
 
     def step(self, token_id: int) -> Logits:
-        """Append one token; the logits after it, float32 [vocab_size].
+        """Append one token and return the logits after it, float32 [vocab_size].
 
         Raises:
-            ModelError: as for `prefill`.
+            ModelError: see `prefill`.
         """
         return self._network.read_last((token_id,), self._cache)
 
     def extend(self, token_ids: Sequence[int]) -> Logits:
-        """Append tokens, at least one, in one pass; the logits after the last, float32 [vocab_size].
+        """Append at least one token in one pass, and return the logits after the last, float32 [vocab_size].
 
         Raises:
-            ModelError: as for `prefill`.
+            ModelError: see `prefill`.
         """
         return self._network.read_last(token_ids, self._cache)
 
 
 class EmbeddedBatch:
-    """Sequences that are computed together. Not to be shared between threads."""
+    """Sequences that are computed together. Not safe for several threads."""
 
     tokens_at_once = 64
     """tokens of all sequences that are worth reading in one pass"""
@@ -63,7 +64,7 @@ class EmbeddedBatch:
         self._network = network
         self._cache = network.new_cache(0)
         self._keys: list[int] = []
-        """which sequence stands in which row of the cache"""
+        """the sequence in each row of the cache"""
 
     def prefill_part(self, key: int, token_ids: Sequence[int]) -> None:
         """Read a part of a prompt, from its beginning or from the end of the last part on.
@@ -100,16 +101,16 @@ class EmbeddedBatch:
         return [made[key] for key in token_ids]
 
     def extend(self, token_ids: Mapping[int, Sequence[int]]) -> Sequence[Logits]:
-        """Append tokens to sequences, in one pass; the logits after the last of each, in order.
+        """Append tokens to sequences, in one pass, and return the logits after the last of each, in order.
 
         Raises:
-            ModelError: as `prefill`; nothing was appended.
+            ModelError: see `prefill`; then nothing was appended.
         """
         logits = self._network.read_rows([token_ids.get(key, ()) for key in self._keys], self._cache)
         return [logits[self._keys.index(key)] for key in token_ids]
 
     def drop(self, keys: Collection[int]) -> None:
-        """Forget sequences; those that are unknown are passed over."""
+        """Discard sequences. Unknown ones are ignored."""
         for key in keys:
             if key in self._keys:
                 row = self._keys.index(key)
@@ -120,21 +121,21 @@ class EmbeddedBatch:
 
 
 class EmbeddedModel:
-    """A model that runs here, without another library. Immutable; may be shared between threads.
+    """A model that is computed with NumPy alone. Immutable; safe for several threads.
 
     Attributes:
-        path: the folder that it was read from.
-        tokenizer: its tokenizer.
-        chat_template: the source of its chat template, or None if the folder has none.
+        path: the model's folder.
+        tokenizer: the tokenizer.
+        chat_template: the Jinja text of the chat template, or None if the folder has none.
     """
 
     def __init__(self, path: Path, *, name: str) -> None:
         if not path.is_dir():
             raise ModelError(
                 "E-MODEL-FILE",
-                "there is no such folder",
+                "the folder does not exist",
                 source=str(path),
-                hint="a model folder holds config.json, tokenizer.json and model.safetensors",
+                hint="a model folder contains config.json, tokenizer.json and model.safetensors",
             )
         self.path = path
         self._name = name
@@ -148,26 +149,26 @@ class EmbeddedModel:
 
     @property
     def model_name(self) -> str:
-        """The name under which it is served."""
+        """The name under which the model is served."""
         return self._name
 
     @property
     def tokenizer_info(self) -> TokenizerInfo:
-        """The vocabulary, as wide as the logits."""
+        """The vocabulary, with the width of the logits."""
         return self._info
 
     @property
     def context_length(self) -> int:
-        """Tokens of prompt and answer together."""
+        """The largest number of tokens of prompt and answer together."""
         return self._network.config.max_position_embeddings
 
     @property
     def network(self) -> Network:
-        """The network alone, without a tokenizer."""
+        """The network, without the tokenizer."""
         return self._network
 
     def encode(self, text: str) -> list[int]:
-        """Token ids of a rendered prompt: the text of special tokens becomes those tokens; nothing is added."""
+        """The token ids of a rendered prompt. The text of a special token becomes this token; nothing is added."""
         return self.tokenizer.encode(text)
 
     def open(self) -> EmbeddedSession:
@@ -178,10 +179,10 @@ class EmbeddedModel:
         """The logits after each token of a text, float32 [tokens, vocab_size].
 
         Raises:
-            ModelError: as `EmbeddedSession.prefill`.
+            ModelError: see `EmbeddedSession.prefill`.
         """
         return self._network.read(token_ids, self._network.new_cache())
 
     def open_batch(self) -> EmbeddedBatch:
-        """A new batch, without sequences."""
+        """A new batch without sequences."""
         return EmbeddedBatch(self._network)

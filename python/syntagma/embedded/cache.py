@@ -1,4 +1,4 @@
-"""Keys and values of sequences that are computed together."""
+"""The cache of keys and values of sequences that are computed together."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from syntagma.embedded.weights import Tensor
 __all__ = ["Cache"]
 
 _LEAST = 64
-"""positions that a cache has room for at first"""
+"""initial capacity of a cache in positions"""
 
 
 class Cache:
-    """Keys and values of one sequence or more, in rows; it grows as it fills.
+    """Keys and values of one or more sequences, in rows. It grows as needed.
 
     Args:
-        layers, kv_heads, width: sizes of the network; `width` is that of a head.
-        limit: positions of a sequence at most.
-        rows: sequences to begin with.
+        layers, kv_heads, width: sizes of the network; `width` is the width of a head.
+        limit: largest number of positions of a sequence.
+        rows: number of sequences at the start.
 
     Attributes:
-        data: float32 [layers, 2, kv_heads, rows, capacity, head width]; rows and capacity may be more than are used.
-            What stands after a row's end is finite.
-        lengths: int64 [rows], the positions that each row holds.
+        data: float32 [layers, 2, kv_heads, rows, capacity, head width]. It may have more rows and capacity than are
+            used. Values after a row's end are finite.
+        lengths: int64 [rows], the number of positions in each row.
     """
 
     def __init__(self, layers: int, kv_heads: int, width: int, limit: int, *, rows: int = 1) -> None:
@@ -35,11 +35,11 @@ class Cache:
 
     @property
     def length(self) -> int:
-        """Positions of the longest sequence."""
+        """The number of positions of the longest sequence."""
         return int(self.lengths.max(initial=0))
 
     def reserve(self, length: int) -> None:
-        """Make room for `length` positions of each row."""
+        """Ensure a capacity of `length` positions in each row."""
         room = self.data.shape[4]
         if length > room:
             self._resize(self.data.shape[3], min(max(length, 2 * room, _LEAST), self._limit))
@@ -52,7 +52,7 @@ class Cache:
             self._resize(max(before + count, 2 * before), self.data.shape[4])
 
     def drop(self, row: int) -> None:
-        """Remove a row; the last one takes its place."""
+        """Remove a row. The last row takes its place."""
         last = len(self.lengths) - 1
         if row < last:
             length = self.lengths[row] = self.lengths[last]

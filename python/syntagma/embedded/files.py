@@ -1,4 +1,4 @@
-"""The files of a model folder."""
+"""Reads the files of a model folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def read_file(path: Path) -> bytes:
     """The bytes of a file.
 
     Raises:
-        ModelError: `E-MODEL-FILE`, it cannot be read.
+        ModelError: `E-MODEL-FILE`, the file cannot be read.
     """
     try:
         return path.read_bytes()
@@ -22,10 +22,10 @@ def read_file(path: Path) -> bytes:
 
 
 def unreadable(path: Path, reason: str | None) -> ModelError:
-    """The error of a file that is not there or cannot be read."""
+    """The error for a file that does not exist or cannot be read."""
     return ModelError(
         "E-MODEL-FILE",
-        f"cannot be read: {reason}",
+        f"the file cannot be read: {reason}",
         source=str(path),
-        hint="a model folder holds config.json, tokenizer.json and model.safetensors",
+        hint="a model folder contains config.json, tokenizer.json and model.safetensors",
     )

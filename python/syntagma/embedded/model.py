@@ -1,7 +1,7 @@
-"""A small Llama in NumPy: token ids in, logits out, with a cache of what was read.
+"""A small Llama network in NumPy: token ids in, logits out, with a cache of keys and values.
 
-Everything is float32. Positions are rotary, feed-forward layers are gated, normalisation is by root mean square;
-heads of keys and values may be shared by several heads of queries.
+All values are float32. It has rotary positions, gated feed-forward layers, root-mean-square normalisation, and
+optionally fewer heads of keys and values than of queries.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["ModelConfig", "Network"]
 
 _ARCHITECTURE = "llama"
 _FEW = 3
-"""rows below the number that libraries of linear algebra multiply together with profit"""
+"""up to this many rows, separate products are faster than one matrix product"""
 
 
 class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,15 +53,15 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
         """Read a `config.json`.
 
         Raises:
-            ModelError: `E-MODEL-FILE` (not readable), `E-MODEL-CONFIG` (a value is missing or cannot be right) or
-                `E-MODEL-ARCHITECTURE` (another network than this one).
+            ModelError: `E-MODEL-FILE`, the file cannot be read; `E-MODEL-CONFIG`, a value is missing or invalid;
+                `E-MODEL-ARCHITECTURE`, the network is of another kind.
         """
         raw = read_file(path)
         try:
             named = msgspec.json.decode(raw)
             kind = named.get("model_type") if isinstance(named, dict) else None
             if isinstance(kind, str) and kind != _ARCHITECTURE:
-                raise _unknown(path, f"the architecture {kind!r} is not known")
+                raise _unknown(path, f"the architecture {kind!r} is not supported")
             config = as_type(named, cls)
         except (msgspec.DecodeError, msgspec.ValidationError) as error:
             raise ModelError("E-MODEL-CONFIG", str(error), source=str(path)) from error
@@ -77,27 +77,28 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
             self.heads,
             self.kv_heads,
         ]
-        # The width of a head divides by their number, so the numbers are looked at first.
+        # `width` divides by the number of heads, so the numbers are checked first.
         if min(*sizes, self.max_position_embeddings) < 1 or self.width < 1:
             raise ModelError("E-MODEL-CONFIG", "every size must be at least 1", source=str(path))
         if self.heads % self.kv_heads or self.width % 2:
-            raise ModelError("E-MODEL-CONFIG", "the heads do not divide evenly", source=str(path))
+            message = "num_attention_heads must be a multiple of num_key_value_heads, and the width of a head even"
+            raise ModelError("E-MODEL-CONFIG", message, source=str(path))
         if self.rope_scaling or self.hidden_act != "silu" or self.attention_bias or self.mlp_bias:
-            raise _unknown(path, "rope_scaling, biases and other activations than silu are not known")
+            raise _unknown(path, "rope_scaling, biases and activations other than silu are not supported")
 
     @property
     def heads(self) -> int:
-        """Heads of queries in a layer."""
+        """The number of heads of queries in a layer."""
         return self.num_attention_heads
 
     @property
     def kv_heads(self) -> int:
-        """Heads of keys and values in a layer."""
+        """The number of heads of keys and values in a layer."""
         return self.num_key_value_heads or self.num_attention_heads
 
     @property
     def width(self) -> int:
-        """Width of one head."""
+        """The width of one head."""
         return self.head_dim or self.hidden_size // self.num_attention_heads
 
 
@@ -106,7 +107,7 @@ def _unknown(path: Path, reason: str) -> ModelError:
 
 
 class _Layer:
-    """The weights of one layer, transposed for `rows @ weight`; what is read from the same input is one matrix."""
+    """The weights of one layer, transposed for `rows @ weight`. Weights with the same input are joined."""
 
     def __init__(self, file: TensorFile, config: ModelConfig, index: int) -> None:
         width, inner = config.hidden_size, config.intermediate_size
@@ -130,10 +131,10 @@ def _joined(parts: list[Tensor]) -> Tensor:
 
 
 class Network:
-    """The weights of a model folder. Immutable; may be shared between threads.
+    """The network of a model folder. Immutable; safe for several threads.
 
     Raises:
-        ModelError: a code of `ModelConfig.read` or of `TensorFile`.
+        ModelError: see `ModelConfig.read` and `TensorFile`.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -152,36 +153,36 @@ class Network:
         self._sine = np.concatenate([-np.sin(angle), np.sin(angle)], axis=1).astype(np.float32)
 
     def new_cache(self, rows: int = 1) -> Cache:
-        """A cache for so many empty sequences."""
+        """A cache with `rows` empty sequences."""
         config = self.config
         return Cache(config.num_hidden_layers, config.kv_heads, config.width, config.max_position_embeddings, rows=rows)
 
     def read(self, token_ids: Sequence[int], cache: Cache) -> Tensor:
-        """Append tokens to the one sequence in `cache`; the logits after each of them, float32 [tokens, vocab_size].
+        """Append tokens to the one sequence in `cache`, and return the logits after each, float32 [tokens, vocab_size].
 
         Raises:
-            ModelError: `E-MODEL-CONTEXT` (the sequence becomes longer than the context) or `E-MODEL-TOKEN` (an id
-                outside of the vocabulary).
+            ModelError: `E-MODEL-CONTEXT`, the sequence becomes longer than the context; `E-MODEL-TOKEN`, there is no
+                token, or one is outside of the vocabulary.
         """
         return np.asarray(self._hidden((token_ids,), cache, 0) @ self._head, np.float32)
 
     def read_last(self, token_ids: Sequence[int], cache: Cache) -> Tensor:
-        """As `read`, but only the logits after the last token, float32 [vocab_size]."""
+        """Like `read`, but returns only the logits after the last token, float32 [vocab_size]."""
         return np.asarray(self._hidden((token_ids,), cache, 0)[-1] @ self._head, np.float32)
 
     def read_rows(self, rows: Sequence[Sequence[int]], cache: Cache, first: int = 0) -> Tensor:
-        """Append tokens to neighbouring rows of `cache`, in one pass; nothing is appended if it raises.
+        """Append tokens to adjacent rows of `cache`, in one pass. If it raises, nothing is appended.
 
         Args:
-            rows: the token ids of each; a row may have none, but not all.
-            cache: holds what was read.
-            first: the number of the first row.
+            rows: the new token ids of each row. Some rows may be empty, but not all.
+            cache: the cache.
+            first: the index of the first row.
 
         Returns:
-            The logits after the last token of each, float32 [rows, vocab_size]; of no use where a row has none.
+            The logits after the last token of each row, float32 [rows, vocab_size]; meaningless for empty rows.
 
         Raises:
-            ModelError: as `read`.
+            ModelError: see `read`.
         """
         ends = np.cumsum([len(row) for row in rows]) - 1
         return np.asarray(self._hidden(rows, cache, first)[ends] @ self._head, np.float32)
@@ -208,11 +209,12 @@ class Network:
         config = self.config
         for row, ids in enumerate(rows, first):
             if not any(map(len, rows)) or min(ids, default=0) < 0 or max(ids, default=0) >= config.vocab_size:
-                raise ModelError("E-MODEL-TOKEN", f"token ids must be one or more of 0…{config.vocab_size - 1}")
+                message = f"there must be at least one token id, and all must be within 0…{config.vocab_size - 1}"
+                raise ModelError("E-MODEL-TOKEN", message)
             if (end := int(cache.lengths[row]) + len(ids)) > config.max_position_embeddings:
                 raise ModelError(
                     "E-MODEL-CONTEXT",
-                    f"{end} tokens are too long a text: this model's maximum context length is "
+                    f"the text has {end} tokens: this model's maximum context length is "
                     f"{config.max_position_embeddings} tokens",
                     hint="shorten the messages or the list of tools",
                 )
@@ -245,14 +247,14 @@ class Network:
 
 
 class _Places:
-    """Where the tokens of a pass stand: one after the other for products with weights, in rows for attention.
+    """The layout of the tokens of a pass: one flat list for products with weights, rows for attention.
 
     Attributes:
-        ids: the token ids, one row after the other.
-        positions: their positions, each in its row.
-        counts: tokens of each row.
-        end: positions of the longest row, the new tokens included.
-        mask: added to scores of [kv_heads, rows, sharing heads, tokens, positions]; None where all are seen by all.
+        ids: the token ids, row by row.
+        positions: the position of each token in its row.
+        counts: the number of tokens in each row.
+        end: the number of positions of the longest row, including the new tokens.
+        mask: added to scores of [kv_heads, rows, sharing heads, tokens, positions]; None if nothing is masked.
     """
 
     def __init__(self, rows: Sequence[Sequence[int]], lengths: NDArray[np.int64]) -> None:
@@ -267,20 +269,20 @@ class _Places:
         self._is_even = len(self.ids) == self._shape[0] * self._shape[1]
         self.mask: Tensor | None = None
         if self._shape[1] > 1 or int(ends.min()) < self.end:
-            # A token sees what stands at most where it does.
+            # A token attends to positions up to its own.
             seen = lengths[:, None] + np.arange(self._shape[1])
             hidden = np.arange(self.end) > seen[..., None]
             self.mask = np.where(hidden, np.float32(-np.inf), np.float32(0))[:, None]
 
     def store(self, tokens: Tensor, cached: Tensor) -> None:
-        """Write what each token has, [tokens, kv_heads, width], into [kv_heads, rows, capacity, width]."""
+        """Write values of tokens, [tokens, kv_heads, width], into the cache, [kv_heads, rows, capacity, width]."""
         if self._shape[0] == 1:
             cached[:, 0, self.positions[0] : self.end] = tokens.swapaxes(0, 1)
         else:
             cached[:, self._row, self.positions] = tokens.swapaxes(0, 1)
 
     def padded(self, tokens: Tensor) -> Tensor:
-        """From [tokens, …] to [rows, tokens of the longest, …]; what no token has is zero."""
+        """Rearrange [tokens, …] to [rows, tokens of the longest row, …], padded with zeros."""
         shape = (*self._shape, *tokens.shape[1:])
         if self._is_even:
             return tokens.reshape(shape)
@@ -289,12 +291,12 @@ class _Places:
         return rows
 
     def joined(self, rows: Tensor) -> Tensor:
-        """The other way round."""
+        """The inverse of `padded`."""
         return rows.reshape(-1, rows.shape[2]) if self._is_even else rows[self._row, self._within]
 
 
 def _product(rows: Tensor, weight: Tensor) -> Tensor:
-    """`rows @ weight`; two or three rows, as forced tokens make them, are multiplied one by one, in half the time."""
+    """`rows @ weight`. Two or three rows, as with forced tokens, are multiplied separately, which halves the time."""
     few = 1 < len(rows) <= _FEW
     return np.asarray((rows[:, None] @ weight)[:, 0] if few else rows @ weight, np.float32)
 

@@ -1,4 +1,4 @@
-"""Text to token ids through a folder's `tokenizer.json`, and token ids back to text as they come."""
+"""Encodes text with a folder's `tokenizer.json`, and decodes token ids incrementally."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["Detokenizer", "ModelTokenizer"]
 
 
 class ModelTokenizer:
-    """The tokenizer of a model folder; it needs the `tokenizers` library.
+    """The tokenizer of a model folder. It needs the `tokenizers` library.
 
     Attributes:
-        token_bytes: the bytes that each token writes, by id.
+        token_bytes: the bytes of each token, by id.
 
     Raises:
-        ModelError: `E-MODEL-DEPENDENCY` (the library is missing), `E-MODEL-FILE` (no readable file) or
-            `E-MODEL-TOKENIZER` (the file, or how its tokens spell bytes, is not understood).
+        ModelError: `E-MODEL-DEPENDENCY`, the library is missing; `E-MODEL-FILE`, the file cannot be read;
+            `E-MODEL-TOKENIZER`, the file or the spelling of its tokens is not supported.
     """
 
     def __init__(self, path: Path) -> None:
@@ -34,41 +34,41 @@ class ModelTokenizer:
             self._encoder = TokenizerJsonEncoder(ControlTokens(tokens), path)
             self._encoder.encode("", ())
         except VocabularyError as error:
-            raise ModelError("E-MODEL-TOKENIZER", f"is not understood: {error}", source=str(path)) from error
+            message = f"the tokenizer is not supported: {error}"
+            raise ModelError("E-MODEL-TOKENIZER", message, source=str(path)) from error
         self.token_bytes: list[bytes] = tokens.table
 
     def encode(self, text: str, *, markers: bool = True) -> list[int]:
-        """Token ids; nothing is added at either end.
+        """The token ids of a text, with nothing added at either end.
 
         Args:
-            text: what is encoded.
-            markers: whether the text of special and added tokens becomes those tokens. False is for text of users and
-                tools: no id of such a token comes out.
+            text: the text.
+            markers: whether the text of control tokens becomes these tokens. Use False for text of others.
         """
         return self._encoder.encode(text, [(0, len(text))] if markers else ())
 
     def decode(self, token_ids: Sequence[int]) -> str:
-        """The text that tokens write, special ones included; bytes that are no UTF-8 become U+FFFD."""
+        """The text of tokens, including special ones. Invalid UTF-8 becomes U+FFFD."""
         return b"".join(self.token_bytes[token] for token in token_ids).decode("utf-8", "replace")
 
     def detokenizer(self) -> Detokenizer:
-        """A reader of tokens that come one by one."""
+        """A decoder for tokens that arrive one by one."""
         return Detokenizer(self.token_bytes)
 
 
 class Detokenizer:
-    """Turns tokens into text as they come; a character cut across tokens waits for its rest."""
+    """Decodes tokens one by one. A character that is cut between tokens is withheld until it is complete."""
 
     def __init__(self, token_bytes: Sequence[bytes]) -> None:
         self._bytes = token_bytes
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def feed(self, token_id: int) -> str:
-        """The text that this token completes; may be empty."""
+        """The text that is complete after this token; may be empty."""
         return self._decoder.decode(self._bytes[token_id])
 
     def finish(self) -> str:
-        """What is left: U+FFFD where the last character was cut off, else nothing."""
+        """The rest of the text: U+FFFD if the last character is incomplete, else empty."""
         return self._decoder.decode(b"", True)
 
 

@@ -1,4 +1,4 @@
-"""Reads `model.safetensors`: eight bytes of header length, a JSON header, and the tensors one after another."""
+"""Reads `model.safetensors`: eight bytes with the header's length, a JSON header, and the tensors."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _STORED: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "F16": np.dtype("<f
 
 
 class TensorFile:
-    """The tensors of one file, read when asked for.
+    """The tensors of one file, read on demand.
 
     Raises:
-        ModelError: `E-MODEL-FILE` (not readable) or `E-MODEL-WEIGHTS` (damaged).
+        ModelError: `E-MODEL-FILE`, the file cannot be read; `E-MODEL-WEIGHTS`, the file is damaged.
     """
 
     def __init__(self, path: Path) -> None:
@@ -36,14 +36,14 @@ class TensorFile:
             raise unreadable(path, reason) from error
         size = int.from_bytes(self._bytes[:8].tobytes(), "little")
         if len(self._bytes) < 8 or size > min(_HEADER_BYTES, len(self._bytes) - 8):
-            raise self._damaged("its header does not fit into it")
+            raise self._damaged("the header is longer than the file or the limit")
         self._start = 8 + size
         try:
             header = msgspec.json.decode(self._bytes[8 : self._start].tobytes())
         except msgspec.DecodeError as error:
-            raise self._damaged(f"its header is not JSON: {error}") from error
+            raise self._damaged(f"the header is not JSON: {error}") from error
         if not isinstance(header, dict):
-            raise self._damaged("its header is no JSON object")
+            raise self._damaged("the header is not a JSON object")
         self._entries: dict[str, Any] = {name: entry for name, entry in header.items() if name != "__metadata__"}
 
     def __contains__(self, name: object) -> bool:
@@ -53,8 +53,8 @@ class TensorFile:
         """A tensor as float32, in memory.
 
         Raises:
-            ModelError: `E-MODEL-WEIGHTS` (not there, or damaged), `E-MODEL-SHAPE` (other sizes than asked for) or
-                `E-MODEL-DTYPE` (neither F32 nor F16 nor BF16).
+            ModelError: `E-MODEL-WEIGHTS`, the tensor is missing or damaged; `E-MODEL-SHAPE`, it has another shape;
+                `E-MODEL-DTYPE`, it is not stored as F32, F16 or BF16.
         """
         entry = self._entries.get(name)
         if entry is None:
@@ -79,13 +79,13 @@ class TensorFile:
         if given != shape:
             raise ModelError(
                 "E-MODEL-SHAPE",
-                f"tensor {name!r} has the shape {list(given)}, config.json asks for {list(shape)}",
+                f"tensor {name!r} has the shape {list(given)}, but config.json requires {list(shape)}",
                 source=str(self._path),
             )
         kind = _STORED[stored]
         data = self._bytes[self._start :]
         if not 0 <= first <= last <= len(data) or last - first != kind.itemsize * int(np.prod(shape, dtype=np.int64)):
-            raise self._damaged(f"the data of tensor {name!r} are cut off")
+            raise self._damaged(f"the data of tensor {name!r} have a wrong length or are cut off")
         raw = np.frombuffer(data[first:last].tobytes(), kind).reshape(shape)
         if stored == "BF16":
             # bfloat16 is the upper half of a float32.
@@ -94,5 +94,5 @@ class TensorFile:
 
     def _damaged(self, reason: str) -> ModelError:
         return ModelError(
-            "E-MODEL-WEIGHTS", reason, source=str(self._path), hint="the file is damaged or no safetensors file"
+            "E-MODEL-WEIGHTS", reason, source=str(self._path), hint="the file is damaged or not a safetensors file"
         )

@@ -1,24 +1,24 @@
-"""What is asked of one turn: tools, `tool_choice`, `response_format`, reasoning, budgets; read and checked once.
+"""The request for one turn: tools, `tool_choice`, `response_format`, reasoning and budgets, read and checked once.
 
-`resolve_request` makes a `ResolvedRequest` of what the caller wrote. The parser (`StreamParser.from_request`) and the
-grammar (`syntagma.constraints.build_grammar`) both take that value, so that they cannot read a request differently.
+`resolve_request` makes a `ResolvedRequest` from the caller's options. The parser (`StreamParser.from_request`) and the
+grammar (`syntagma.constraints.build_grammar`) both take that value, so they cannot read a request differently.
 
-Two pairs of values look alike and are not.
+Some values look alike but differ.
 
 | `tools=` | what the grammar allows | what the parser reads |
 |---|---|---|
-| `None` (undeclared) | calls of any name, with any arguments | calls of any name, their arguments untyped |
-| `[]` (none) | no calls | no calls: what looks like one is content |
-| a list | calls of these tools | calls, their arguments typed by these tools |
+| `None` (undeclared) | calls of any name, with any arguments | calls of any name, with untyped arguments |
+| `[]` (no tools) | no calls | no calls: text that looks like one is content |
+| a list | calls of these tools | calls, with arguments typed by these tools |
 
-An answer with a shape (a `response_format` other than text) beside undeclared tools holds no calls.
+With undeclared tools and a `response_format` other than text, there are no calls.
 
 | `reasoning=` | at the start of the output | afterwards |
 |---|---|---|
-| `"auto"` | the prompt's tail decides; else `template_kwargs`; else the format | a block may come, unless one is over |
+| `"auto"` | the prompt tail; else `template_kwargs`; else the format | a block may follow, unless one has ended |
 | `"open"` | inside a block of reasoning | its closer ends it |
-| `"closed"` | outside of reasoning | a block may come: the grammar allows one, the parser reads one |
-| `"off"` | outside of reasoning | the grammar allows no block; the parser still reads one, should it come |
+| `"closed"` | outside of reasoning | a block may follow: the grammar allows one, the parser reads one |
+| `"off"` | outside of reasoning | the grammar allows no block; the parser still reads one if it occurs |
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The options of a request, as callers write them."""
+"""The options of a request, as callers pass them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Budgets(msgspec.Struct, frozen=True, kw_only=True):
             model continues with its answer.
 
     Raises:
-        ArgumentError: `E-BUDGET-VALUE`, a budget is below 0; the pointer names it.
+        ArgumentError: `E-BUDGET-VALUE`, a budget is below 0; `pointer` names it.
     """
 
     reasoning_tokens: int | None = None
@@ -44,7 +44,7 @@ class Budgets(msgspec.Struct, frozen=True, kw_only=True):
             given = getattr(self, field)
             if given is not None and given < 0:
                 raise ArgumentError(
-                    "E-BUDGET-VALUE", f"{field} is at least 0, not {given}", pointer=f"/budgets/{field}"
+                    "E-BUDGET-VALUE", f"{field} must be at least 0, not {given}", pointer=f"/budgets/{field}"
                 )
 
     def bounds(self) -> list[tuple[str, str, int]]:
@@ -63,18 +63,17 @@ class SharedOptions(TypedDict, total=False):
     Attributes:
         tool_choice: `auto` (the default), `none`, `required`, a tool's name, or one of OpenAI's dictionaries
             (`function`, `allowed_tools`).
-        response_format: OpenAI's dictionary, or one of those that `syntagma.request.read_response_format` lists. None:
-            text.
+        response_format: a dictionary of OpenAI, or another one that `syntagma.request.read_response_format` lists.
+            None: text.
         reasoning: whether the output begins inside reasoning; see the table in `syntagma.request`. The default,
             `auto`, reads it from the prompt.
-        reasoning_format: `none` leaves reasoning in content, with its tags; `deepseek` is `auto`, the default: it
-            becomes `reasoning_content`.
-        template_kwargs: the variables that the prompt was rendered with; a format may say what they mean for
+        reasoning_format: `none` leaves reasoning in content, with its markers. `auto`, the default, and `deepseek` put
+            it into `reasoning_content`.
+        template_kwargs: the variables with which the prompt was rendered. A format may define their meaning for
             reasoning.
-        history_calls: how many calls the conversation holds before this turn. Where a format numbers the calls of a
-            whole conversation, the grammar goes on from there; None: it lets any number be written. Parsers read any
-            number, and ignore it.
-        limits: bounds on the request and on what is read. None: the defaults.
+        history_calls: number of calls in the conversation before this turn. If a format numbers the calls of a
+            conversation, the grammar continues from it; None: the grammar allows any number. Parsers ignore it.
+        limits: bounds on the request and on the text. None: the defaults.
     """
 
     tool_choice: ToolChoice
@@ -87,15 +86,15 @@ class SharedOptions(TypedDict, total=False):
 
 
 class RequestOptions(SharedOptions, total=False):
-    """Keyword arguments of a request; those of `SharedOptions`, and what only a grammar needs.
+    """Keyword arguments of a request: those of `SharedOptions`, and those that only the grammar needs.
 
     Attributes:
-        parallel_tool_calls: False: one call at most. The default is True. A template that can show only one call a
-            message rules out more in any case, see `ChatCodec.prepare`.
-        enforce: how much of a call of a declared tool the grammar constrains where `tool_choice` is `auto`: its name
-            and its parameters by their schema (`parameters`, the default), its name (`name`), or nothing: if nothing
-            else in the request constrains the model, there is then no grammar (`off`). A required call, and a call of
-            a tool with `strict: true`, always keeps to the schema.
+        parallel_tool_calls: False: at most one call. Default: True. If the template can render only one call per
+            message, only one is allowed in any case, see `ChatCodec.prepare`.
+        enforce: how far the grammar constrains a call of a declared tool if `tool_choice` is `auto`. `parameters`, the
+            default: its name, and its parameters by their schema; `name`: its name; `off`: not at all, so that there is
+            no grammar if nothing else in the request constrains the model. A required call, and a call of a tool with
+            `strict: true`, always follows the schema.
         budgets: bounds on the parts of the turn. None: no bounds.
     """
 

@@ -1,4 +1,4 @@
-"""One request, read and checked once."""
+"""`ResolvedRequest`: one request, read and checked once."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ class ResolvedRequest(msgspec.Struct, frozen=True, kw_only=True):
     """One request, read and checked.
 
     Attributes:
-        tools: the declared tools; None: undeclared; empty: none.
-        choice: which of them may or must be called.
-        response_format: what the content must be.
-        parallel_tool_calls: whether more than one call may come.
-        enforce: how much of a call that is not required the grammar constrains.
+        tools: the declared tools; None: undeclared; empty: no tools.
+        choice: the tools that may or must be called.
+        response_format: the constraint on the content.
+        parallel_tool_calls: whether more than one call is allowed.
+        enforce: how far the grammar constrains calls that are not required.
         budgets: bounds on the parts of the turn, or None.
         reasoning: whether the output begins inside reasoning.
         reasoning_format: `none`: reasoning stays in content.
-        template_kwargs: the variables that the prompt was rendered with.
-        history_calls: how many calls the conversation holds before this turn; None: unknown.
-        limits: bounds on the request and on what is read.
+        template_kwargs: the variables with which the prompt was rendered.
+        history_calls: number of calls in the conversation before this turn; None: unknown.
+        limits: bounds on the request and on the text.
     """
 
     tools: tuple[Tool, ...] | None
@@ -53,17 +53,17 @@ class ResolvedRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def allows_calls(self) -> bool:
-        """Whether calls may come. Beside an answer with a shape, only calls of declared tools are calls."""
+        """Whether calls are allowed. With a response format other than text, only declared tools can be called."""
         return self.choice.mode != "none" and (self.tools is not None or self.response_format.is_text)
 
     @property
     def reasoning_in_content(self) -> bool:
-        """Whether reasoning is left in content, with its tags."""
+        """Whether reasoning is left in content, with its markers."""
         return self.reasoning_format == "none"
 
     @property
     def constrains(self) -> bool:
-        """Whether the request constrains the model at all; where not, no grammar is needed."""
+        """Whether the request constrains the model at all; if not, no grammar is needed."""
         if self.choice.forced or not self.response_format.is_text:
             return True
         if self.budgets is not None and self.budgets.bounds():
@@ -97,30 +97,33 @@ def resolve_request(
     """Read and check one request.
 
     Args:
-        tools: the declared tools; None: undeclared; empty: none.
-        tool_choice: see `SharedOptions`, as all up to `limits`.
-        response_format: the same.
-        reasoning: the same.
-        reasoning_format: the same.
-        template_kwargs: the same.
-        history_calls: the same.
-        limits: the same.
-        parallel_tool_calls: see `RequestOptions`, as those after it.
-        enforce: the same.
-        budgets: the same.
-        for_reading: the output exists already and is only read. A tool choice or response format that no model could
-            follow is then no error, and the number of tools is not limited.
+        tools: the declared tools; None: undeclared; empty: no tools.
+        tool_choice: see `SharedOptions`.
+        response_format: see `SharedOptions`.
+        reasoning: see `SharedOptions`.
+        reasoning_format: see `SharedOptions`.
+        template_kwargs: see `SharedOptions`.
+        history_calls: see `SharedOptions`.
+        limits: see `SharedOptions`.
+        parallel_tool_calls: see `RequestOptions`.
+        enforce: see `RequestOptions`.
+        budgets: see `RequestOptions`.
+        for_reading: the output already exists and is only parsed. Then an invalid tool choice or response format is not
+            an error, and the number of tools is not limited.
 
     Raises:
-        RequestError: `E-REQUEST-TOOL-CHOICE`, `E-REQUEST-RESPONSE-FORMAT`, with the pointer of what is wrong.
-        ArgumentError: `E-TOOL-…`, see `syntagma.messages.tools_from`; `E-ARGUMENT-REASONING`,
-            `E-ARGUMENT-REASONING-FORMAT`: an unknown word; `E-ARGUMENT-VALUE`, `history_calls` is no number from 0 on.
-        LimitError: `E-LIMIT-TOOLS`, too many tools.
+        RequestError: `E-REQUEST-TOOL-CHOICE` or `E-REQUEST-RESPONSE-FORMAT`, the option is invalid; `pointer` names the
+            part.
+        ArgumentError: `E-TOOL-…`, see `syntagma.messages.tools_from`; `E-ARGUMENT-REASONING` or
+            `E-ARGUMENT-REASONING-FORMAT`, an unknown word; `E-ARGUMENT-VALUE`, `history_calls` is not a number of at
+            least 0, or `enforce` is unknown.
+        LimitError: `E-LIMIT-TOOLS`, there are too many tools.
     """
     _check_word("E-ARGUMENT-REASONING", "reasoning", reasoning, _REASONING_CHOICES)
     _check_word("E-ARGUMENT-REASONING-FORMAT", "reasoning_format", reasoning_format, _REASONING_FORMATS)
     if history_calls is not None and (not isinstance(history_calls, int) or history_calls < 0):
-        raise ArgumentError("E-ARGUMENT-VALUE", f"history_calls={history_calls!r}", hint="a number from 0 on, or None")
+        hint = "a number of at least 0, or None"
+        raise ArgumentError("E-ARGUMENT-VALUE", f"history_calls must not be {history_calls!r}", hint=hint)
     _check_word("E-ARGUMENT-VALUE", "enforce", enforce, _ENFORCE)
     _check_type("parallel_tool_calls", parallel_tool_calls, bool)
     if template_kwargs is not None:
@@ -150,12 +153,13 @@ def resolve_request(
 
 def _check_word(code: str, name: str, given: object, known: tuple[str, ...]) -> None:
     if given not in known:
-        raise ArgumentError(code, f"{name}={given!r}", hint="one of " + ", ".join(f'"{word}"' for word in known))
+        hint = "one of " + ", ".join(f'"{word}"' for word in known)
+        raise ArgumentError(code, f"unknown value {given!r} of {name}", hint=hint)
 
 
 def _check_type(name: str, given: object, wanted: type) -> None:
     if not isinstance(given, wanted):
-        message = f"{name} takes no {type(given).__name__}"
+        message = f"{name} must be {wanted.__name__}, not {type(given).__name__}"
         raise ArgumentTypeError("E-ARGUMENT-TYPE", message, pointer=f"/{name}")
 
 
@@ -163,7 +167,7 @@ def _check_number(tools: Sequence[ToolLike], limits: Limits) -> None:
     if len(tools) > limits.tools:
         raise LimitError(
             "E-LIMIT-TOOLS",
-            f"{len(tools)} tools, {limits.tools} are allowed",
+            f"there are {len(tools)} tools; {limits.tools} are allowed",
             limit="tools",
             given=len(tools),
             allowed=limits.tools,
@@ -172,7 +176,7 @@ def _check_number(tools: Sequence[ToolLike], limits: Limits) -> None:
 
 
 def _lenient_choice(choice: ToolChoice, tools: tuple[Tool, ...] | None) -> ResolvedToolChoice:
-    """The tool choice, or `auto` where it cannot be resolved."""
+    """The tool choice, or `auto` if it is invalid."""
     try:
         return read_choice(choice, tools)
     except RequestError:
@@ -180,7 +184,7 @@ def _lenient_choice(choice: ToolChoice, tools: tuple[Tool, ...] | None) -> Resol
 
 
 def _lenient_format(value: Mapping[str, Any] | ResponseFormat | None) -> ResponseFormat:
-    """The response format; where something in it is missing or unknown, its type alone says what the answer is."""
+    """The response format; if it is invalid, a format of the kind that its type names."""
     try:
         return read_response_format(value)
     except RequestError:

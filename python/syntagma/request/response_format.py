@@ -1,4 +1,4 @@
-"""`response_format`: what the content of an answer must be."""
+"""`response_format`: the constraint on the content of an answer."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ __all__ = ["GrammarSyntax", "ResponseFormat", "ResponseKind", "read_response_for
 
 ResponseKind: TypeAlias = Literal["text", "object", "schema", "grammar", "choice", "structural_tag"]
 GrammarSyntax: TypeAlias = Literal["auto", "ebnf", "gbnf", "lark", "regex"]
-"""the notation of a grammar's text; `auto`: what the text tells"""
+"""the language of a grammar's text; `auto`: detected from the text"""
 
 
 class ResponseFormat(msgspec.Struct, frozen=True, kw_only=True):
-    """What the content must be.
+    """The constraint on the content.
 
     Attributes:
-        kind: `text`: anything; `object`: a JSON object; `schema`: JSON by `schema`; `grammar`: by `grammar`;
-            `choice`: one of `choices`; `structural_tag`: by `tag`.
-        schema: JSON Schema, for kind `schema`.
+        kind: what the content must be. `text`: any text; `object`: a JSON object; `schema`: JSON that matches `schema`;
+            `grammar`: text that matches `grammar`; `choice`: one of `choices`; `structural_tag`: text that matches
+            `tag`.
+        schema: the JSON Schema, for kind `schema`.
         tag: the structural tag, for kind `structural_tag`.
-        grammar: its text, for kind `grammar`.
-        syntax: the notation of `grammar`.
-        start: the rule of `grammar` that the content must match; None: the notation's own.
-        choices: texts, at least one, for kind `choice`.
-        strict: refuse a schema that a grammar can only approximate.
-        pointer: where the schema or grammar stands in the request.
+        grammar: the text of the grammar, for kind `grammar`.
+        syntax: the language of `grammar`.
+        start: the start rule of `grammar`; None: the language's default.
+        choices: the texts, at least one, for kind `choice`.
+        strict: reject a schema that a grammar can only approximate.
+        pointer: place of the schema or grammar in the request.
     """
 
     kind: ResponseKind = "text"
@@ -59,23 +60,23 @@ _SYNTAXES: Final[tuple[str, ...]] = get_args(GrammarSyntax)
 
 
 def read_response_format(value: Mapping[str, Any] | ResponseFormat | None) -> ResponseFormat:
-    """Read a `response_format`: OpenAI's types, and those that hold the content to a pattern, a choice or a grammar.
+    """Read a `response_format`: OpenAI's types, and types for a pattern, a choice or a grammar.
 
-    | `type` | beside it |
+    | `type` | further members |
     |---|---|
     | `text` | – |
     | `json_object` | `schema`, optional |
     | `json_schema` | `json_schema`: `{"schema": …, "strict": …}`; or `schema` |
-    | `regex` | `regex`: a pattern that the whole content matches |
-    | `choice` | `choice`: a list of texts, one of which is the content |
-    | `grammar` | `grammar`: its text, or `{"syntax": …, "definition": text}`; `syntax` and `start`, optional |
+    | `regex` | `regex`: a pattern that the whole content must match |
+    | `choice` | `choice`: a list of texts, one of which the content must be |
+    | `grammar` | `grammar`: its text, or `{"syntax": …, "definition": text}`; optional `syntax` and `start` |
     | `structural_tag` | `format`, or `structures` and `triggers` |
 
-    A schema may be given as JSON text, too. `syntax` is `ebnf`, `gbnf`, `lark`, `regex`, or `auto`, the default: what
-    `Grammar.from_text` tells by itself. What was read already comes back as it is.
+    A schema may also be JSON text. `syntax` is `ebnf`, `gbnf`, `lark`, `regex`, or `auto`, the default: detected by
+    `Grammar.from_text`. A `ResponseFormat` is returned unchanged.
 
     Raises:
-        RequestError: `E-REQUEST-RESPONSE-FORMAT`, with the pointer of what is wrong.
+        RequestError: `E-REQUEST-RESPONSE-FORMAT`, the value is invalid; `pointer` names the part.
     """
     if value is None:
         return _TEXT
@@ -105,7 +106,7 @@ def read_response_format(value: Mapping[str, Any] | ResponseFormat | None) -> Re
         case None:
             raise _bad_format("is required", "/type", hint=f"it is one of {', '.join(_TYPES)}")
         case unknown:
-            raise _bad_format(f"unknown type {unknown!r}", "/type", hint=f"it is one of {', '.join(_TYPES)}")
+            raise _bad_format(f"unknown type {unknown!r}", "/type", hint=f"one of {', '.join(_TYPES)}")
 
 
 def _choice(choices: Any) -> ResponseFormat:
@@ -123,7 +124,7 @@ def _grammar(holder: Mapping[str, Any]) -> ResponseFormat:
     grammar = _text(holder.get(name), "a grammar", f"{pointer}/{name}")
     syntax = holder.get("syntax")
     if syntax is not None and syntax not in _SYNTAXES:
-        hint = f"it is one of {', '.join(_SYNTAXES)}"
+        hint = f"one of {', '.join(_SYNTAXES)}"
         raise _bad_format(f"unknown syntax {syntax!r}", f"{pointer}/syntax", hint=hint)
     start = holder.get("start")
     return ResponseFormat(

@@ -1,4 +1,4 @@
-"""`tool_choice`: which tools may be called, and whether one must be."""
+"""`tool_choice`: the tools that may or must be called."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from syntagma.messages import Tool, ToolChoice
 __all__ = ["ResolvedToolChoice", "read_choice"]
 
 _KINDS = ("function", "custom")
-"""kinds of tools, under whose names a choice says which"""
+"""kinds of tools; a choice of this type has the tool's name in a member of the same name"""
 
 
 class ResolvedToolChoice(msgspec.Struct, frozen=True, kw_only=True):
     """A tool choice, resolved against the declared tools.
 
     Attributes:
-        mode: `none`: no call; `auto`: calls may come; `required`: one or more must come; `named`: exactly one must.
-        tools: the tools that may be called, each with its index in the request; None: undeclared, any name.
+        mode: `none`: no calls; `auto`: any number of calls; `required`: at least one call; `named`: exactly one call.
+        tools: the tools that may be called, each with its index in the request; None: undeclared, so any name.
     """
 
     mode: Literal["none", "auto", "required", "named"]
@@ -29,7 +29,7 @@ class ResolvedToolChoice(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def forced(self) -> bool:
-        """Whether a call must come."""
+        """Whether at least one call is required."""
         return self.mode in ("required", "named")
 
 
@@ -37,7 +37,7 @@ def read_choice(choice: ToolChoice, tools: tuple[Tool, ...] | None) -> ResolvedT
     """Resolve a tool choice: `auto`, `none`, `required`, a tool's name, or one of OpenAI's dictionaries.
 
     Raises:
-        RequestError: `E-REQUEST-TOOL-CHOICE`, with the pointer of what is wrong.
+        RequestError: `E-REQUEST-TOOL-CHOICE`, the choice is invalid; `pointer` names the part.
     """
     declared = None if tools is None else tuple(enumerate(tools))
     if isinstance(choice, str):
@@ -45,7 +45,7 @@ def read_choice(choice: ToolChoice, tools: tuple[Tool, ...] | None) -> ResolvedT
             return _mode(choice, declared, "/tool_choice")
         return _named(choice, declared, "/tool_choice")
     if not isinstance(choice, Mapping):
-        raise _refused("a tool choice is a word, a tool's name or an object", "/tool_choice")
+        raise _refused("tool_choice must be a word, a tool's name or an object", "/tool_choice")
     kind = choice.get("type")
     if kind in _KINDS:
         inner = choice.get(kind)
@@ -73,7 +73,7 @@ def _mode(mode: str, declared: tuple[tuple[int, Tool], ...] | None, pointer: str
 
 def _named(name: Any, declared: tuple[tuple[int, Tool], ...] | None, pointer: str) -> ResolvedToolChoice:
     if not isinstance(name, str) or not name:
-        raise _refused("a tool's name is missing", pointer)
+        raise _refused("the name of the tool is missing", pointer)
     found = tuple(entry for entry in declared or () if entry[1].name == name)
     if not found:
         hint = None if not declared else "declared: " + ", ".join(tool.name for _, tool in declared[:10])
@@ -86,15 +86,15 @@ def _allowed(
 ) -> ResolvedToolChoice:
     mode = choice.get("mode", "auto")
     if mode not in ("auto", "required"):
-        raise _refused(f"unknown mode {mode!r}", f"{pointer}/mode", hint='known: "auto", "required"')
+        raise _refused(f"unknown mode {mode!r}", f"{pointer}/mode", hint='one of "auto", "required"')
     listed = choice.get("tools")
     if not isinstance(listed, Sequence) or isinstance(listed, str) or not listed:
-        raise _refused("the allowed tools are a list of at least one", f"{pointer}/tools")
+        raise _refused("the allowed tools must be a list of at least one tool", f"{pointer}/tools")
     names = set()
     for index, entry in enumerate(listed):
         place = f"{pointer}/tools/{index}"
         if not isinstance(entry, Mapping):
-            raise _refused("an allowed tool is an object", place)
+            raise _refused("an allowed tool must be an object", place)
         inner = next((entry[kind] for kind in _KINDS if isinstance(entry.get(kind), Mapping)), entry)
         name = inner.get("name")
         names.add(_named(name, declared, place).tools[0][1].name)  # type: ignore[index]  # a named choice has one

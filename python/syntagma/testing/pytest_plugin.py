@@ -1,4 +1,4 @@
-"""A pytest plugin: `pytest_plugins = ["syntagma.testing.pytest_plugin"]` in a `conftest.py` gives its fixture."""
+"""A pytest plugin with a fixture: add `pytest_plugins = ["syntagma.testing.pytest_plugin"]` to a `conftest.py`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["template_tester"]
 
 @pytest.fixture(scope="session")
 def template_tester() -> Callable[..., TemplateTester]:
-    """Makes the tester of a template file; a file is analysed once a session.
+    """A function that makes the tester of a template file. Each file is analysed once per session.
 
-    Arguments are the path, and the texts of tokens as for `ChatTemplate.from_file`.
+    Its arguments are the path, and the texts of tokens, see `ChatTemplate.from_file`.
     """
     known: dict[tuple[str, ...], TemplateTester] = {}
 

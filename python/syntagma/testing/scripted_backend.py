@@ -1,4 +1,4 @@
-"""A backend that writes a given text, for tests without a model."""
+"""A backend that generates a given text, for tests without a model."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class ScriptedBackend:
     Args:
         script: the text, or a function from the prompt to the text.
         special: texts of special tokens; the first ends a turn.
-        context_length: tokens of prompt and answer.
+        context_length: largest number of tokens of prompt and answer together.
         on_step: called before each step with the number of tokens generated so far.
-        model_name: its name in requests.
+        model_name: the model's name in requests.
     """
 
     @entry
@@ -50,7 +50,7 @@ class ScriptedBackend:
         self._on_step = on_step
 
     def open(self) -> Session:
-        """A new sequence."""
+        """A new, empty sequence."""
         return _ScriptedSession(self)
 
     def _plan(self, prompt: str) -> list[int]:

@@ -1,4 +1,4 @@
-"""`TemplateTester`: what a chat template's author expects of a turn, checked in every chunking and by the grammar."""
+"""`TemplateTester`: checks the expectations of a chat template's author about a turn."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ _QUESTION = {"role": "user", "content": "Is the tea ready?"}
 _RANDOM_CHUNKINGS = 5
 _MAX_CHUNK = 7
 _MAX_CUT = 2_000
-"""code points of the longest output that is cut at every place; longer ones at that many places"""
+"""outputs of up to this many code points are cut at every place, longer ones at this many places"""
 _SHOWN = 60
-"""code points that an error shows of a text around its place"""
+"""number of code points of a text that an error shows"""
 
 
 class TemplateTester:
-    """Expectations about one turn of a chat template. Immutable: each method returns a tester with one thing more.
+    """Expectations about one turn of a chat template. Immutable: each method returns a tester with one more setting.
 
         TemplateTester(template).tools([tool]).expect({"role": "assistant", "content": "Yes."}).check()
 
-    Without `output`, the model writes what the template renders for the expected message.
+    Without `output`, the model's output is the template's render of the expected message.
 
     Args:
         template: the template, or its source.
-        fmt: how the model writes; None: what `syntagma.analyze` finds.
+        fmt: the format of the model's output; None: derived by `syntagma.analyze`.
 
     Raises:
         TemplateError, LimitError: the template cannot be read or analysed.
@@ -52,7 +52,8 @@ class TemplateTester:
         if isinstance(template, str):
             template = ChatTemplate(template)
         if not isinstance(template, ChatTemplate):
-            raise ArgumentTypeError("E-ARGUMENT-TEMPLATE", f"a template is expected, not {type(template).__name__}")
+            kind = type(template).__name__
+            raise ArgumentTypeError("E-ARGUMENT-TEMPLATE", f"template must be a template or its source, not {kind}")
         analysis = analyze(template, certify=fmt is None)
         self._codec = ChatCodec(analysis.format if fmt is None else fmt, template, analysis.capabilities)
         self._messages: tuple[MessageLike, ...] = (_QUESTION,)
@@ -70,47 +71,48 @@ class TemplateTester:
 
     @entry
     def messages(self, messages: Sequence[MessageLike]) -> TemplateTester:
-        """The conversation before the turn; otherwise one question of a user."""
+        """Set the conversation before the turn. Default: one question of a user."""
         return self._with(_messages=tuple(messages))
 
     @entry
     def tools(self, tools: Sequence[ToolLike] | None) -> TemplateTester:
-        """The declared tools; otherwise none are declared."""
+        """Set the declared tools. Default: undeclared."""
         return self._with(_tools=None if tools is None else tuple(tools))
 
     @entry
     def request(self, **options: Unpack[RequestOptions]) -> TemplateTester:
-        """Options of the request, such as `template_kwargs`, `reasoning_format` or `tool_choice`; earlier ones stay."""
+        """Add options of the request, such as `template_kwargs`, `reasoning_format` or `tool_choice`."""
         return self._with(_options={**self._options, **options})
 
     @entry
     def output(self, text: str) -> TemplateTester:
-        """What the model writes after the prompt."""
+        """Set the model's output after the prompt."""
         if not isinstance(text, str):
-            raise ArgumentTypeError("E-ARGUMENT-TYPE", f"an output is text, not {type(text).__name__}", pointer="/text")
+            message = f"text must be a string, not {type(text).__name__}"
+            raise ArgumentTypeError("E-ARGUMENT-TYPE", message, pointer="/text")
         return self._with(_output=text)
 
     @entry
     def expect(self, message: Message | Mapping[str, Any]) -> TemplateTester:
-        """The message that must be read, also as an OpenAI dictionary. Ids of calls count where they are not empty."""
+        """Set the expected message, also as an OpenAI dictionary. Call ids are compared if they are not empty."""
         return self._with(_expected=message if isinstance(message, Message) else Message.from_openai(message))
 
     def without_grammar(self) -> TemplateTester:
-        """Do not ask the grammar: for outputs that a model should not write, and that are read all the same."""
+        """Skip the check by the grammar, for outputs that the parser reads but the grammar should not allow."""
         return self._with(_grammar=False)
 
     @entry
     def check(self) -> Message:
-        """Read the output whole, by characters, cut at every place and at random; and offer it to the grammar.
+        """Parse the output whole, by characters, cut at every place and at random; and match it with the grammar.
 
         Returns:
-            The message that was read.
+            The parsed message.
 
         Raises:
-            TemplateTestError: `E-TEST-TEMPLATE`, it does not come back as expected, differs between chunkings, is
-                refused by the grammar, or the template does not continue its own prompt. It is an `AssertionError`.
-            ArgumentError: `E-ARGUMENT-VALUE`, neither an output nor an expected message was given.
-            SyntagmaError: as `ChatCodec.prepare`.
+            TemplateTestError: `E-TEST-TEMPLATE`, the message is not as expected or differs between chunkings, the
+                grammar rejects the output, or the template does not continue its own prompt. It is an `AssertionError`.
+            ArgumentError: `E-ARGUMENT-VALUE`, neither an output nor an expected message is set.
+            SyntagmaError: see `ChatCodec.prepare`.
         """
         turn = self._codec.prepare(self._messages, tools=self._tools, id_seed="test", **self._options)
         output = self._rendered(turn) if self._output is None else self._output
@@ -120,13 +122,15 @@ class TemplateTester:
         for chunks in _chunkings(output):
             other = _read(turn, chunks)
             if other != read:
-                raise _failure(f"in the pieces {_shown(chunks)} it reads {_plain(other)}, in one piece {_plain(read)}")
+                raise _failure(
+                    f"in the chunks {_shown(chunks)} the message is {_plain(other)}, in one chunk {_plain(read)}"
+                )
         if self._grammar and turn.grammar is not None:
             self._ask_grammar(turn, output)
         return read
 
     def _rendered(self, turn: Turn) -> str:
-        """What the template writes for the expected message, after the prompt."""
+        """The template's render of the expected message after the prompt."""
         if self._expected is None:
             raise ArgumentError("E-ARGUMENT-VALUE", "nothing to check: give `output` or `expect` first")
         options = {name: value for name, value in self._options.items() if name == "template_kwargs"}
@@ -140,7 +144,7 @@ class TemplateTester:
             raise _failure(
                 f"the render of the whole conversation does not begin with the prompt: at {at}, "
                 f"{whole[at : at + _SHOWN]!r} instead of {prompt[at : at + _SHOWN]!r}",
-                hint="give `output`: the template writes this turn differently from how its prompt begins it",
+                hint="give `output`: the template renders this turn differently than its prompt begins it",
             )
         return self._without_end(whole[len(prompt) :])
 
@@ -155,12 +159,12 @@ class TemplateTester:
         for at in range(len(data)):
             if not matcher.accept_bytes(data[at : at + 1]):
                 raise _failure(
-                    f"the grammar refuses it after {data[:at].decode(errors='ignore')[-_SHOWN:]!r}, "
+                    f"the grammar rejects the output after {data[:at].decode(errors='ignore')[-_SHOWN:]!r}, "
                     f"at {data[at : at + _SHOWN].decode(errors='ignore')!r}",
-                    hint="`without_grammar()`, if a model should not write this",
+                    hint="if the grammar should not allow this output, use `without_grammar()`",
                 )
         if not matcher.is_accepting():
-            raise _failure("the grammar wants more after the output", hint="is a closer missing?")
+            raise _failure("the grammar does not allow the output to end here", hint="is a closer missing?")
 
 
 def _read(turn: Turn, chunks: Sequence[str]) -> Message:
@@ -187,7 +191,7 @@ def _chunkings(text: str) -> Iterator[list[str]]:
 
 
 def _compare(read: Message, expected: Message, output: str) -> None:
-    """Raise for the first field that is not as expected; whitespace at the ends of texts does not count."""
+    """Raise for the first field that is not as expected. Whitespace at the ends of texts is ignored."""
     pairs: list[tuple[str, Any, Any]] = [
         ("reasoning_content", (read.reasoning_content or "").strip(), (expected.reasoning_content or "").strip()),
         ("content", _text(read.content).strip(), _text(expected.content).strip()),
@@ -201,9 +205,9 @@ def _compare(read: Message, expected: Message, output: str) -> None:
         ]
     for what, found, wanted in pairs:
         if found != wanted or type(found) is not type(wanted):
-            raise _failure(f"{what}: {found!r} instead of {wanted!r}, read from {output!r}")
+            raise _failure(f"{what}: {found!r} instead of {wanted!r}, parsed from {output!r}")
     if read.incomplete != expected.incomplete:
-        raise _failure(f"the message is {'' if read.incomplete else 'not '}incomplete, read from {output!r}")
+        raise _failure(f"the message is {'' if read.incomplete else 'not '}incomplete, parsed from {output!r}")
 
 
 def _text(content: Any) -> str:
@@ -211,7 +215,7 @@ def _text(content: Any) -> str:
 
 
 def _decoded(arguments: str) -> Any:
-    """Arguments that tell numbers from booleans: as sorted JSON text, or as they are where they are no JSON."""
+    """Arguments as sorted JSON text, in which numbers and booleans differ; unchanged if they are not JSON."""
     try:
         return json.dumps(json.loads(arguments), sort_keys=True)
     except ValueError:

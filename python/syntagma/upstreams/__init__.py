@@ -1,7 +1,7 @@
-"""Engines that sample by themselves, reached over a connection: one file a kind, and the registry of kinds.
+"""Upstreams: engines that sample by themselves, reached over HTTP, with one file per kind, and a registry of kinds.
 
-A kind is a word before the address: `llamacpp:http://127.0.0.1:8080`. Packages add kinds through the entry-point group
-`syntagma.upstreams`: the name is the word, the value makes an `Upstream` of an address, called as `HttpUpstream`.
+The kind is a word before the address: `llamacpp:http://127.0.0.1:8080`. Packages can add kinds through the entry-point
+group `syntagma.upstreams`: the name is the word, the value a callable with the arguments of `HttpUpstream`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What all engines over HTTP share: connections, lines of JSON, errors. A dialect says paths, bodies and fields."""
+"""The base class of engines over HTTP: connections, lines of JSON, errors. Subclasses know paths, bodies and fields."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from syntagma.errors import ModelError, SyntagmaError, UpstreamError
 __all__ = ["HttpUpstream", "Reader", "Request"]
 
 Reader = Callable[[Any], Iterable[Piece]]
-"""What a line of the stream says; made anew for each stream"""
+"""converts one decoded line of a stream to pieces; each stream has its own"""
 
 _CONNECT_S = 5.0
 _CHECK_S = 5.0
-# Engines close idle connections after five seconds; a connection that is closed while it is taken costs a retry.
+# Engines close idle connections after five seconds. Reusing one at that moment would cost a retry.
 _IDLE_S = 2.0
 _SHOWN = 500
-"""characters of an engine's message that are passed on"""
+"""number of characters of an engine's message that are passed on"""
 _TOO_LONG = ("exceed_context_size", "context length", "context size", "longer than the maximum")
 _BUSY = (429, 503)
 _KEY = (401, 403)
@@ -35,24 +35,24 @@ _NO_ROUTE = (404, 405)
 
 
 class Request(NamedTuple):
-    """What goes out."""
+    """A request to an engine: path and JSON body."""
 
     path: str
     body: dict[str, Any]
 
 
 class HttpUpstream(ABC):
-    """An engine over HTTP that answers in lines of JSON, as server-sent events or one value a line.
+    """An engine over HTTP that answers in lines of JSON, either server-sent events or one value per line.
 
     Args:
-        url: where it is; `#name` at its end is `model`.
-        model: the model to ask for, where it has several; None: what it says.
-        api_key: goes out as a bearer token.
-        timeout: seconds that it may be silent, the reading of a prompt included.
-        tokenizer_info: its vocabulary, so that prompts go out as ids; None: prompts are text.
+        url: the engine's URL. A `#name` at its end sets `model`.
+        model: the model to use, if the engine has several; None: the one that the engine reports.
+        api_key: sent as a bearer token.
+        timeout: longest silence of the engine in seconds, including the time to read a prompt.
+        tokenizer_info: the engine's vocabulary, to send prompts as token ids; None: prompts are sent as text.
 
     Raises:
-        UpstreamError: `E-UPSTREAM-URL`, this is no address.
+        UpstreamError: `E-UPSTREAM-URL`, the URL is invalid.
     """
 
     languages: ClassVar[tuple[str, ...]] = ()
@@ -78,39 +78,39 @@ class HttpUpstream(ABC):
 
     @property
     def address(self) -> str:
-        """Its URL."""
+        """The engine's URL, without the model."""
         return self._url
 
     @property
     def model_name(self) -> str:
-        """The model that is asked for."""
+        """The model to use; `model` if it is not known yet."""
         return self.model or "model"
 
-    def holds(self, constraint: Constraint) -> bool:  # noqa: ARG002 - of most languages all is held
-        """Whether it can enforce all of a constraint; see `Upstream.holds`."""
+    def holds(self, constraint: Constraint) -> bool:  # noqa: ARG002 - most languages are enforced completely
+        """Whether it can enforce a constraint completely; see `Upstream.holds`."""
         return True
 
     @abstractmethod
     def request(self, asked: Completion) -> Request:
-        """The request that asks for a streamed text."""
+        """The HTTP request for a streamed text."""
 
     @abstractmethod
     def reader(self, asked: Completion) -> Reader:
-        """What reads the lines of that stream."""
+        """A reader for the lines of that stream."""
 
     @abstractmethod
     async def describe(self) -> EngineFacts:
-        """What the engine says of itself."""
+        """Ask the engine for facts about itself; see `Upstream.describe`."""
 
     async def stream(self, asked: Completion) -> AsyncGenerator[Piece, None]:
-        """Write a text; see `Upstream.stream`."""
+        """Generate a text; see `Upstream.stream`."""
         reader, request = self.reader(asked), self.request(asked)
         content = msgspec.json.encode(request.body)
         made = self._client().build_request("POST", self._url + request.path, content=content)
         wrote = ended = False
         async with self._answer(made) as response, aclosing(_lines(response)) as lines:
             try:
-                # Read to its end, so that the connection can be used again.
+                # Read the response to its end, so that the connection can be reused.
                 async for line in lines:
                     for piece in self._read(reader, line):
                         yield piece
@@ -120,10 +120,10 @@ class HttpUpstream(ABC):
                 if not ended:
                     raise self._failed(error, again=not wrote) from error
         if not ended:
-            raise self._error("E-UPSTREAM-BROKEN", "the engine's stream ended before the text did", again=not wrote)
+            raise self._error("E-UPSTREAM-BROKEN", "the engine's stream ended without a finish reason", again=not wrote)
 
     async def check(self) -> None:
-        """Whether it would answer now; see `Upstream.check`."""
+        """Check that the engine can answer now; see `Upstream.check`."""
         await self.ask("GET", self.health_path, timeout=_CHECK_S)
 
     async def close(self) -> None:
@@ -133,10 +133,10 @@ class HttpUpstream(ABC):
             await client.aclose()
 
     async def ask(self, method: str, path: str, body: Any = None, *, timeout: float | None = None) -> Any:
-        """One request whose answer comes whole: its JSON, or None if it is none.
+        """Send a request and return its whole answer as a JSON value; None if the answer is not JSON.
 
         Raises:
-            UpstreamError: it did not come.
+            UpstreamError: the engine cannot be reached or answers with an error.
         """
         content = None if body is None else msgspec.json.encode(body)
         limit = self._timeout if timeout is None else httpx.Timeout(timeout)
@@ -151,13 +151,13 @@ class HttpUpstream(ABC):
 
     @asynccontextmanager
     async def _answer(self, made: httpx.Request) -> AsyncIterator[httpx.Response]:
-        """The response to a request, once its status says that it went well."""
+        """The response to a request, after a check of its status."""
         client = self._client()
         try:
             try:
                 response = await client.send(made, stream=True)
             except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
-                # Most likely the engine closed a connection just as it was taken from the idle ones.
+                # Most likely the engine closed an idle connection just when it was reused.
                 response = await client.send(made, stream=True)
         except httpx.HTTPError as error:
             raise self._failed(error, again=True) from error
@@ -172,17 +172,17 @@ class HttpUpstream(ABC):
         try:
             event = msgspec.json.decode(line)
         except msgspec.DecodeError as error:
-            raise self._error("E-UPSTREAM-ANSWER", f"the engine's stream is no JSON: {error}") from error
+            raise self._error("E-UPSTREAM-ANSWER", f"the engine's stream is not JSON: {error}") from error
         if isinstance(event, Mapping) and event.get("error"):
             raise self._refused(500, _text_of(event["error"]))
         try:
             yield from reader(event)
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-            message = f"the engine's stream has other fields than were expected: {error!r}"
+            message = f"the engine's stream has unexpected fields: {error!r}"
             raise self._error("E-UPSTREAM-ANSWER", message) from error
 
     def _client(self) -> httpx.AsyncClient:
-        """The client of this event loop: connections belong to the loop that opened them."""
+        """The HTTP client of this event loop. Connections belong to the loop that opened them."""
         loop = asyncio.get_running_loop()
         if loop not in self._clients:
             limits = httpx.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=_IDLE_S)
@@ -194,12 +194,12 @@ class HttpUpstream(ABC):
         return UpstreamError(code, message, source=self._url, **options)
 
     def _failed(self, error: httpx.HTTPError, *, again: bool) -> UpstreamError:
-        """What went wrong with a connection."""
+        """The error for a failed connection."""
         if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
             hint = "start the engine, or correct its address"
             return self._error("E-UPSTREAM-CONNECT", "the engine cannot be reached", status=503, again=again, hint=hint)
         if isinstance(error, httpx.TimeoutException):
-            # It may still be at work, so another attempt would only add to that.
+            # The engine may still be working, so another attempt would only add load.
             return self._error("E-UPSTREAM-TIMEOUT", "the engine was silent for too long", status=504)
         return self._error("E-UPSTREAM-BROKEN", f"the connection to the engine broke off: {error}", again=again)
 
@@ -209,11 +209,11 @@ class HttpUpstream(ABC):
         if any(words in message.lower() for words in _TOO_LONG):
             return ModelError("E-MODEL-CONTEXT", f"the prompt is too long: {shown}")
         if status in _ASKED_WRONG:
-            return self._error("E-UPSTREAM-REFUSED", f"the engine refuses the request: {shown}", status=400)
+            return self._error("E-UPSTREAM-REFUSED", f"the engine rejects the request: {shown}", status=400)
         if status in _BUSY:
             return self._error("E-UPSTREAM-BUSY", f"the engine is busy or not ready: {shown}", status=503, again=True)
         if status in _KEY:
-            return self._error("E-UPSTREAM-KEY", f"the engine refuses the key: {shown}")
+            return self._error("E-UPSTREAM-KEY", f"the engine rejects the API key: {shown}")
         if status < 500:
             hint = "another server may listen at this address" if status in _NO_ROUTE else None
             return self._error("E-UPSTREAM-REFUSED", f"the engine answers {status}: {shown}", hint=hint)
@@ -221,19 +221,19 @@ class HttpUpstream(ABC):
 
 
 def _address(url: str) -> tuple[str, str | None]:
-    """The URL without a slash at its end, and the model that it names."""
+    """The URL without a trailing slash, and the model after its `#`, or None."""
     plain, _, model = url.partition("#")
     try:
         parsed = httpx.URL(plain)
     except (httpx.InvalidURL, TypeError):
         parsed = httpx.URL()
     if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise UpstreamError("E-UPSTREAM-URL", f"{url!r} is no address", hint="such as http://127.0.0.1:8080")
+        raise UpstreamError("E-UPSTREAM-URL", f"{url!r} is not a URL", hint="for example http://127.0.0.1:8080")
     return plain.rstrip("/"), model or None
 
 
 async def _lines(response: httpx.Response) -> AsyncGenerator[bytes, None]:
-    """The lines that hold data. Split at line feeds alone: JSON may hold other characters that end lines in text."""
+    """The data of each line, without empty lines. Only line feeds end a line: JSON may contain other line breaks."""
     rest = b""
     async for chunk in response.aiter_bytes():
         *lines, rest = (rest + chunk).split(b"\n")
@@ -245,7 +245,7 @@ async def _lines(response: httpx.Response) -> AsyncGenerator[bytes, None]:
 
 
 def _data(line: bytes) -> bytes:
-    """What a line says: the value of `data:`, or the whole line where it is JSON; nothing for other lines."""
+    """The data of a line: the value of `data:`, or a whole line of JSON; empty for other lines."""
     line = line.strip()
     if line.startswith(b"data:"):
         line = line[5:].strip()
@@ -262,7 +262,7 @@ async def _body(response: httpx.Response) -> bytes:
 
 
 def _message(body: bytes) -> str:
-    """What an error's body says."""
+    """The error message in the body of a response."""
     try:
         value = msgspec.json.decode(body)
     except msgspec.DecodeError:
@@ -273,7 +273,7 @@ def _message(body: bytes) -> str:
 
 
 def _text_of(error: Any) -> str:
-    """The message of an error, with its type, which says what it is about."""
+    """The message of an error, with its type if it has one."""
     if not isinstance(error, Mapping):
         return str(error)
     message = error.get("message", error)

@@ -1,4 +1,4 @@
-"""llama.cpp's server: `POST /completion` with GBNF; the template stands in `/props`."""
+"""llama.cpp's server: `POST /completion` with GBNF. `/props` has the chat template."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from syntagma.upstreams.options import Forms, spelled
 __all__ = ["LlamaCpp"]
 
 _SEEDS = 2**32 - 1
-"""the largest seed stands for a random one"""
+"""number of usable seeds; the largest 32-bit number means a random seed"""
 _NAMES = {
     "temperature": "temperature",
     "top_p": "top_p",
@@ -30,24 +30,24 @@ _FORMS: Forms = {
     "seed": lambda seed: seed % _SEEDS,
 }
 _PENALTIES = {"frequency_penalty": 0, "presence_penalty": 0, "repeat_penalty": 1}
-"""their names there, and what switches them off"""
+"""llama.cpp's names of penalties, and the values without effect"""
 _WHOLE = -1
-"""as many tokens as the context holds"""
+"""no bound but the context"""
 
 
 class LlamaCpp(HttpUpstream):
-    """`llama-server`, or any other program with its HTTP interface."""
+    """`llama-server`, or another program with its HTTP interface."""
 
     languages: ClassVar[tuple[str, ...]] = ("gbnf",)
     takes_ids: ClassVar[bool] = True
 
     _added_bos = ""
-    """the text of a token that the engine puts before a text by itself"""
+    """the text of the token that the engine adds before a prompt"""
 
     _context: int | None = None
 
     async def describe(self) -> EngineFacts:
-        """`/props` tells the template, its tokens, and the context of one sequence."""
+        """The template, its tokens and the context of one sequence, from `/props`; see `Upstream.describe`."""
         props = await self.ask("GET", "/props")
         added = await self.ask("POST", "/tokenize", {"content": "", "add_special": True})
         bos = str(props.get("bos_token") or "")
@@ -67,7 +67,7 @@ class LlamaCpp(HttpUpstream):
         """The body of `/completion`."""
         prompt = asked.prompt
         if isinstance(prompt, str):
-            # A template writes the first token; the engine would add another.
+            # The template already writes the first token, and the engine adds it, too.
             prompt = prompt.removeprefix(self._added_bos)
         body: dict[str, Any] = {
             "prompt": prompt,
@@ -80,10 +80,10 @@ class LlamaCpp(HttpUpstream):
             "cache_prompt": True,
         }
         if self._context is not None and any(body[name] != off for name, off in _PENALTIES.items()):
-            # Penalties count the last 64 tokens only, unless more are asked for.
+            # By default, llama.cpp's penalties count only the last 64 tokens.
             body["repeat_last_n"] = self._context
         if asked.logprobs is not None:
-            # Zero asks for none at all.
+            # Zero would return no log-probabilities at all.
             body["n_probs"] = max(1, asked.logprobs)
         if asked.constraint is not None:
             body["grammar"] = asked.constraint.source

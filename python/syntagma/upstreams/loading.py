@@ -1,4 +1,4 @@
-"""From an address to an engine that can be talked to: the upstream, and the codec of its model."""
+"""Loads an upstream from its address, with the codec of its model."""
 
 from __future__ import annotations
 
@@ -28,21 +28,20 @@ def load(
     api_key: str | None = None,
     timeout: float = 600.0,
 ) -> tuple[Upstream, ChatCodec]:
-    """An engine, or several that run one model, with the codec of its chat template.
+    """Connect to one engine, or several that run the same model, and find the codec of the model's chat template.
 
     Args:
-        *addresses: `KIND:URL`, each as for `connect`.
-        model: a model folder or GGUF file of the same model: its chat template is used, and prompts go out as token ids
-            where a folder has a `tokenizer.json`, the library `tokenizers` is installed, and the engine takes ids.
-        chat_template: a file with the chat template; it counts before that of `model`, and that before what the engine
-            says.
-        format: the format that the model writes, or the name of a registered one; None: it is found by analysing the
-            template.
-        api_key: for all of them.
-        timeout: seconds that an engine may be silent.
+        *addresses: `KIND:URL`, see `connect`.
+        model: a folder or GGUF file of the same model. Its chat template is used. Prompts are sent as token ids if it
+            is a folder with a `tokenizer.json`, the library `tokenizers` is installed, and the engine accepts ids.
+        chat_template: a file with the chat template. It takes precedence over that of `model`, which takes precedence
+            over that of the engine.
+        format: the model's format, or the name of a registered one; None: derive it from the template.
+        api_key: the key for all engines.
+        timeout: longest silence of an engine, in seconds.
 
     Raises:
-        UpstreamError: an engine cannot be reached; `E-UPSTREAM-TEMPLATE`, there is no template; what `connect` raises.
+        UpstreamError: no engine can be reached; `E-UPSTREAM-TEMPLATE`, there is no template; or see `connect`.
         TemplateError, FormatError, VocabularyError: the template, the format or the tokenizer cannot be used.
     """
     info = _vocabulary(model)
@@ -56,7 +55,7 @@ def load(
 
 
 def _vocabulary(model: str | os.PathLike[str] | None) -> TokenizerInfo | None:
-    """The vocabulary of a folder, if it can encode; a GGUF file has none that does."""
+    """The vocabulary of a model folder; None for a GGUF file, whose vocabulary cannot encode."""
     path = None if model is None else Path(model) / "tokenizer.json"
     if path is None or not path.is_file() or find_spec("tokenizers") is None:
         return None
@@ -64,7 +63,7 @@ def _vocabulary(model: str | os.PathLike[str] | None) -> TokenizerInfo | None:
 
 
 async def _facts(upstream: Upstream) -> EngineFacts:
-    """What the engine says. Whoever uses it may do so in another event loop, so no connection is kept."""
+    """The engine's facts. No connection is kept, because the upstream may be used in another event loop."""
     try:
         return await upstream.describe()
     finally:
@@ -84,7 +83,7 @@ def _template(
     if facts.chat_template is None:
         raise UpstreamError(
             "E-UPSTREAM-TEMPLATE",
-            "the engine does not tell its chat template",
+            "the engine does not report its chat template",
             hint="give the model's folder or GGUF file (--model), or its template (--chat-template)",
             source=upstream.address,
         )
@@ -92,5 +91,5 @@ def _template(
 
 
 def disconnect(upstream: Upstream) -> None:
-    """Close the connections that callers without an event loop have opened."""
+    """Close the connections of callers without an event loop."""
     wait(upstream.close())

@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own, for callers that have none: one for the process."""
+"""An event loop in a background thread, one per process, for callers without an event loop."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _END: Any = object()
 
 
 class _Loop:
-    """The loop, made when it is first used; a forked child makes its own, since it has no thread."""
+    """The loop, created at first use. A forked child creates its own, because threads do not survive a fork."""
 
     def __init__(self) -> None:
         self._guard = ForkSafeLock(lambda: None)
@@ -38,12 +38,12 @@ _LOOP = _Loop()
 
 
 def wait(work: Coroutine[Any, Any, T]) -> T:
-    """What a coroutine returns. An interrupt while waiting cancels it."""
+    """Run a coroutine in the loop and return its result. An interrupt cancels it."""
     return _result(asyncio.run_coroutine_threadsafe(work, _LOOP.get()))
 
 
 def iterate(items: AsyncGenerator[T, None]) -> Iterator[T]:
-    """The items of an asynchronous generator, which is closed when this one is."""
+    """The items of an asynchronous generator. Closing this iterator closes the generator."""
     try:
         while (item := wait(_next(items))) is not _END:
             yield item

@@ -1,4 +1,4 @@
-"""Ollama: `POST /api/generate` in raw mode. It holds JSON by simple schemas, and no other grammar."""
+"""Ollama: `POST /api/generate` in raw mode. It enforces simple JSON Schemas, and no other grammars."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ _NAMES = {
     name: name for name in ("temperature", "top_p", "top_k", "min_p", "frequency_penalty", "presence_penalty", "seed")
 } | {"repetition_penalty": "repeat_penalty"}
 _WHOLE = -1
-"""as many tokens as the context holds, wherever a number of tokens is asked for"""
-# The keywords of a schema that Ollama holds: its grammar leaves out others, or holds them only in part.
+"""no bound but the context, for options that are numbers of tokens"""
+# The keywords of a schema that Ollama enforces completely. It ignores others, or enforces them only in part.
 _PLAIN = {"type", "required", "minItems", "maxItems", "enum", "const", "$ref", "minLength", "maxLength"}
 _SCHEMAS = {"items", "additionalProperties"}
 _LISTS = {"anyOf"}
 _TABLES = {"properties", "$defs", "definitions"}
 _BOUNDS = {"minimum", "maximum"}
-"""of integers only"""
+"""only for integers"""
 _REMARKS = {"title", "description", "default", "examples", "deprecated", "$schema", "$id", "$comment"}
 _HELD = _PLAIN | _SCHEMAS | _LISTS | _TABLES | _REMARKS
 
 
 class Ollama(HttpUpstream):
-    """Ollama's own interface. Prompts are longer than its context are refused by it, not cut."""
+    """Ollama's own interface. A prompt that is longer than the context is rejected, not cut."""
 
     languages: ClassVar[tuple[str, ...]] = ("json_schema",)
     health_path: ClassVar[str] = "/api/version"
 
     def holds(self, constraint: Constraint) -> bool:
-        """Whether a schema has no keywords but those that Ollama holds."""
+        """Whether a schema has only keywords that Ollama enforces completely."""
         return _is_held(constraint.source)
 
     async def describe(self) -> EngineFacts:
-        """`/api/tags` tells the models, `/api/show` the context of one. Its template is none of Jinja."""
+        """The model, from `/api/tags`, and its context, from `/api/show`. Ollama's templates are not Jinja."""
         if self.model is None:
             known = [one["name"] for one in (await self.ask("GET", "/api/tags"))["models"]]
             if len(known) != 1:
@@ -62,7 +62,7 @@ class Ollama(HttpUpstream):
             "prompt": asked.prompt,
             "raw": True,
             "stream": True,
-            # A prompt or a text that does not fit is to be told, not cut at its beginning.
+            # If a prompt or text does not fit, it must fail, not be cut at its beginning.
             "truncate": False,
             "shift": False,
             "options": {
@@ -110,7 +110,7 @@ def _bytes(token: Mapping[str, Any]) -> bytes:
 
 
 def _is_held(schema: Any) -> bool:
-    """Whether Ollama's grammar is as narrow as a schema, in all its parts."""
+    """Whether Ollama enforces a schema completely, in all its parts."""
     if isinstance(schema, bool):
         return schema
     known = _HELD | _BOUNDS if schema.get("type") == "integer" else _HELD

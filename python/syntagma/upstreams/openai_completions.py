@@ -1,4 +1,4 @@
-"""Any server with OpenAI's `POST /v1/completions`, of which nothing more is known: it enforces no grammar."""
+"""Any server with OpenAI's `POST /v1/completions`. Nothing more is assumed, so it enforces no grammars."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from syntagma.upstreams.options import Forms, spelled
 __all__ = ["OpenAICompletions"]
 
 _MOST_STOPS = 4
-"""stop strings that the protocol allows; further ones are looked for here"""
+"""number of stop strings that the protocol allows; `syntagma.generation` finds the others"""
 _REASONS: dict[str, Literal["stop", "length"]] = {"stop": "stop", "length": "length", "eos_token": "stop"}
 
 
 class OpenAICompletions(HttpUpstream):
-    """A server for completions of text."""
+    """A server with OpenAI's text completions."""
 
     health_path: ClassVar[str] = "/v1/models"
     names: ClassVar[Mapping[str, str]] = {
@@ -30,14 +30,14 @@ class OpenAICompletions(HttpUpstream):
         "logit_bias": "logit_bias",
         "seed": "seed",
     }
-    """our option → its own"""
+    """our name of an option → the server's name"""
     forms: ClassVar[Forms] = {"logit_bias": lambda bias: {str(token): value for token, value in bias.items()}}
 
     context_length: int | None = None
-    """tokens of prompt and answer together, once it is known"""
+    """largest number of tokens of prompt and answer together, once known"""
 
     async def describe(self) -> EngineFacts:
-        """`/v1/models` tells the model, if there is one, and for some servers its context."""
+        """The model, if there is only one, and on some servers its context, from `/v1/models`."""
         answer = await self.ask("GET", "/v1/models")
         models = {one["id"]: one for one in answer["data"]}
         if self.model is None and len(models) != 1:
@@ -67,7 +67,7 @@ class OpenAICompletions(HttpUpstream):
         return Request("/v1/completions", body)
 
     def _most(self, asked: Completion) -> int | None:
-        """The number of tokens; one that is larger than the context would be refused."""
+        """The bound on tokens, reduced to the context, because servers reject larger ones."""
         if asked.max_tokens is None or self.context_length is None:
             return asked.max_tokens
         return min(asked.max_tokens, self.context_length)
@@ -82,7 +82,7 @@ def _read(chunk: Any, top: int) -> Iterator[Piece]:
     for choice in chunk["choices"]:
         reason = choice.get("finish_reason")
         if reason is not None and reason not in _REASONS:
-            raise ValueError(f"the text ended for the reason {reason!r}")
+            raise ValueError(f"unknown finish reason {reason!r}")
         yield Piece(
             text=choice["text"],
             logprobs=tuple(_logprobs(choice.get("logprobs") or {}, top)),
@@ -96,7 +96,7 @@ def _logprobs(given: Mapping[str, Any], most: int) -> Iterable[TextLogprob]:
     tokens = given.get("tokens") or ()
     tops = given.get("top_logprobs") or [None] * len(tokens)
     for token, logprob, top in zip(tokens, given.get("token_logprobs") or (), tops, strict=True):
-        # The token that was written may stand there beside as many as were asked for.
+        # The list may contain the chosen token in addition to the requested number.
         likeliest = sorted((top or {}).items(), key=lambda one: -one[1])[:most]
         yield TextLogprob(
             data=token.encode(), logprob=logprob or 0.0, top=tuple((text.encode(), value) for text, value in likeliest)

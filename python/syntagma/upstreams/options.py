@@ -1,4 +1,4 @@
-"""Options of sampling in an engine's words."""
+"""Translates sampling options to an engine's names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from syntagma.errors import UpstreamError
 __all__ = ["Forms", "spelled"]
 
 Forms: TypeAlias = Mapping[str, Callable[[Any], Any]]
-"""our name → from our value to the engine's, where that differs"""
+"""our name of an option → conversion of our value to the engine's, if they differ"""
 
 
 _FIELDS = (
@@ -28,15 +28,15 @@ _FIELDS = (
 
 
 def spelled(asked: Completion, names: Mapping[str, str], forms: Forms | None = None) -> dict[str, Any]:
-    """The options under an engine's names. Those at their default go out, too, since the engine's may be others.
+    """The options by an engine's names. Defaults are sent, too, because the engine's may differ.
 
     Args:
-        asked: what is asked for.
-        names: our name → the engine's.
-        forms: for values that differ.
+        asked: the request.
+        names: our names → the engine's names.
+        forms: conversions of values that differ.
 
     Raises:
-        UpstreamError: `E-UPSTREAM-OPTION`, an option is asked for that the engine lacks.
+        UpstreamError: `E-UPSTREAM-OPTION`, an option that the engine lacks is not at its default.
     """
     body: dict[str, Any] = {}
     for name, value, default in _options(asked):

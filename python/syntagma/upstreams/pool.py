@@ -1,4 +1,4 @@
-"""Several engines that run one model, as one: each request goes to the next that answers."""
+"""A pool of engines that run the same model. Requests are distributed among them in turn."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from syntagma.errors import SyntagmaError, UpstreamError
 __all__ = ["UpstreamPool"]
 
 _RECHECK_S = 5.0
-"""how long an engine that failed is left alone before it is asked whether it answers"""
+"""seconds before a failed engine is checked again"""
 _log = logging.getLogger("syntagma.upstreams")
 
 
 class _Member:
-    """An engine, and since when it is known not to answer."""
+    """An engine, and the time since which it is known to be down."""
 
     def __init__(self, upstream: Upstream) -> None:
         self.upstream = upstream
@@ -29,19 +29,19 @@ class _Member:
 
 
 class UpstreamPool:
-    """Engines that take turns. One that fails before its first piece is passed over, and asked again later.
+    """Engines that are used in turn. If one fails before its first piece, the next is used, and it is checked later.
 
     Args:
-        upstreams: at least one; all run the same model.
-        recheck: seconds for which an engine that failed is left alone.
+        upstreams: at least one engine; all must run the same model.
+        recheck: seconds before a failed engine is checked again.
 
     Raises:
-        UpstreamError: `E-UPSTREAM-POOL`, there is none, or no language of constraints is common to them.
+        UpstreamError: `E-UPSTREAM-POOL`, the list is empty, or the engines have no constraint language in common.
     """
 
     def __init__(self, upstreams: Sequence[Upstream], *, recheck: float = _RECHECK_S) -> None:
         if not upstreams:
-            raise UpstreamError("E-UPSTREAM-POOL", "no engine is given")
+            raise UpstreamError("E-UPSTREAM-POOL", "the list of engines is empty")
         self._members = [_Member(one) for one in upstreams]
         self._turn = 0
         self._recheck = recheck
@@ -52,26 +52,26 @@ class UpstreamPool:
         if not self.languages and any(one.languages for one in upstreams):
             raise UpstreamError(
                 "E-UPSTREAM-POOL",
-                "these engines take constraints in different languages",
-                hint="give engines of different kinds different names",
+                "the engines have no constraint language in common",
+                hint="serve engines of different kinds under different names",
             )
 
     @property
     def address(self) -> str:
-        """Where all of them are."""
+        """The addresses of all engines."""
         return ", ".join(one.upstream.address for one in self._members)
 
     @property
     def model_name(self) -> str:
-        """The model of the first."""
+        """The model name of the first engine."""
         return self._members[0].upstream.model_name
 
     def holds(self, constraint: Constraint) -> bool:
-        """Whether all of them can enforce a constraint."""
+        """Whether all engines can enforce a constraint."""
         return all(one.upstream.holds(constraint) for one in self._members)
 
     async def describe(self) -> EngineFacts:
-        """What the first that answers says of itself. All are asked: some learn by it how to write requests."""
+        """The facts of the first engine that answers. All are asked, because some need the answer later."""
         answers = await asyncio.gather(*(self._described(one) for one in self._members))
         failed = [one for one in answers if isinstance(one, SyntagmaError)]
         known = [one for one in answers if isinstance(one, EngineFacts)]
@@ -80,7 +80,7 @@ class UpstreamPool:
         return known[0]
 
     async def stream(self, asked: Completion) -> AsyncGenerator[Piece, None]:
-        """Write a text; see `Upstream.stream`."""
+        """Generate a text; see `Upstream.stream`."""
         order = self._order()
         for number, member in enumerate(order):
             try:
@@ -98,19 +98,19 @@ class UpstreamPool:
                     raise
 
     async def check(self) -> None:
-        """Whether one of them would answer now; see `Upstream.check`."""
+        """Check that at least one engine can answer now; see `Upstream.check`."""
         answers = await asyncio.gather(*(one.upstream.check() for one in self._members), return_exceptions=True)
         failed = [one for one in answers if one is not None]
         if len(failed) == len(answers):
             raise failed[0]
 
     async def close(self) -> None:
-        """Give the connections of all of them back."""
+        """Close the connections of all engines."""
         for member in self._members:
             await member.upstream.close()
 
     def _order(self) -> list[_Member]:
-        """Whom to ask, in order: those that are up, by turns; then those that are down, which may be up again."""
+        """The order in which to try the engines: those that are up, in turn, then those that are down."""
         self._turn = (self._turn + 1) % len(self._members)
         turned = self._members[self._turn :] + self._members[: self._turn]
         for member in turned:

@@ -1,4 +1,4 @@
-"""The kinds of upstreams by name."""
+"""The registry of kinds of upstreams."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ _OURS = {
 
 
 def names() -> tuple[str, ...]:
-    """The kinds that there are, those of other packages included."""
+    """The names of all kinds, including those of other packages."""
     return tuple(dict.fromkeys((*_OURS, *_plugins())))
 
 
 def is_address(text: str) -> bool:
-    """Whether a text names a kind and an address, as `llamacpp:http://127.0.0.1:8080`."""
+    """Whether a text is a kind with a URL, such as `llamacpp:http://127.0.0.1:8080`."""
     kind, colon, address = text.partition(":")
     return bool(colon) and "://" in address and "/" not in kind and "\\" not in kind
 
 
 def connect(address: str, **options: Any) -> Upstream:
-    """An upstream by its kind and address. Nothing is sent yet.
+    """An upstream from its kind and URL. Nothing is sent yet.
 
     Args:
-        address: `KIND:URL`; `#name` at its end is the model to ask the engine for.
-        **options: `model`, `api_key`, `timeout` (seconds of silence) and `tokenizer_info`, as for `HttpUpstream`.
+        address: `KIND:URL`. A `#name` at its end is the model to use.
+        **options: `model`, `api_key`, `timeout` (seconds of silence) and `tokenizer_info`, see `HttpUpstream`.
 
     Raises:
-        UpstreamError: `E-UPSTREAM-KIND`, there is no such kind; `E-UPSTREAM-URL`, this is no address;
+        UpstreamError: `E-UPSTREAM-KIND`, the kind is unknown; `E-UPSTREAM-URL`, the URL is invalid;
             `E-UPSTREAM-DEPENDENCY`, the library `httpx` is missing (`pip install 'syntagma[upstreams]'`).
     """
     kind, _, url = address.partition(":")
@@ -49,7 +49,7 @@ def connect(address: str, **options: Any) -> Upstream:
     if kind not in known:
         raise UpstreamError(
             "E-UPSTREAM-KIND",
-            f"{kind!r} is no kind of upstream",
+            f"unknown kind of upstream {kind!r}",
             hint=f"KIND:URL, where KIND is one of {', '.join(known)}",
         )
     try:
@@ -57,7 +57,7 @@ def connect(address: str, **options: Any) -> Upstream:
     except ImportError as error:
         raise UpstreamError(
             "E-UPSTREAM-DEPENDENCY",
-            f"upstreams of kind {kind!r} need {error.name}",
+            f"upstreams of kind {kind!r} need the library {error.name}",
             hint="pip install 'syntagma[upstreams]'",
         ) from error
     return made

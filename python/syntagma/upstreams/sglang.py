@@ -33,7 +33,7 @@ _FORMS: Forms = {
     "logit_bias": lambda bias: {str(token): value for token, value in bias.items()},
     "seed": lambda seed: seed % 2**31,
 }
-# A language → the field that takes it.
+# Constraint language → field of the request.
 _FIELDS = {"xgrammar": "ebnf", "structural_tag": "structural_tag"}
 
 
@@ -44,10 +44,10 @@ class SGLang(HttpUpstream):
     takes_ids: ClassVar[bool] = True
 
     _sends_news = False
-    """whether a chunk has only what is new; SGLang sends the whole text each time unless it was started otherwise"""
+    """whether a chunk has only the new text; by default, SGLang sends the whole text each time"""
 
     async def describe(self) -> EngineFacts:
-        """`/model_info` tells the model, `/server_info` how it streams."""
+        """The model, from `/model_info`, and the way of streaming, from `/server_info`; see `Upstream.describe`."""
         model, server = await self._either("model_info"), await self._either("server_info")
         self._sends_news = bool(server.get("incremental_streaming_output", server.get("stream_output", False)))
         path = str(model.get("served_model_name") or model.get("model_path") or "model")
@@ -55,7 +55,7 @@ class SGLang(HttpUpstream):
         return EngineFacts(model_name=self.model, context_length=server.get("context_length"))
 
     async def _either(self, name: str) -> Mapping[str, Any]:
-        """What an endpoint says that older versions call `get_…`."""
+        """The answer of an endpoint, which older versions call `get_…`."""
         try:
             answer = await self.ask("GET", f"/{name}")
         except UpstreamError as error:
@@ -84,7 +84,7 @@ class SGLang(HttpUpstream):
         return Request("/generate", body)
 
     def reader(self, asked: Completion) -> Reader:
-        """Reads the chunks of `/generate`, which hold all so far or what is new."""
+        """Reads the chunks of `/generate`, which contain the whole text so far or only the new text."""
         text, counted, sends_news, top = "", 0, self._sends_news, asked.logprobs or 0
 
         def read(chunk: Any) -> Iterator[Piece]:
@@ -96,7 +96,7 @@ class SGLang(HttpUpstream):
             counted += len(logprobs)
             reason = meta.get("finish_reason")
             if reason is not None and reason["type"] not in ("stop", "length"):
-                raise ValueError(f"the text ended for the reason {reason}")
+                raise ValueError(f"unknown finish reason {reason}")
             yield Piece(
                 text=new,
                 logprobs=tuple(logprobs),
@@ -109,7 +109,7 @@ class SGLang(HttpUpstream):
 
 
 def _logprobs(meta: Mapping[str, Any], counted: int, top: int) -> Iterator[TextLogprob]:
-    """Those that were not counted yet: a list that is as long as all of them holds all."""
+    """The log-probabilities of new tokens. The engine's list may contain all tokens or only the new ones."""
     tokens = meta.get("output_token_logprobs") or []
     tops = (meta.get("output_top_logprobs") if top else None) or [None] * len(tokens)
     known = counted if len(tokens) == meta.get("output_token_logprobs_length", len(tokens)) else 0

@@ -15,12 +15,12 @@ from syntagma.upstreams.options import Forms
 __all__ = ["VLLM"]
 
 _SEEDS = 2**63
-# A language → the field that takes it.
+# Constraint language → field of the request.
 _FIELDS = {"xgrammar": "grammar", "structural_tag": "structural_tag"}
 
 
 class VLLM(OpenAICompletions):
-    """vLLM's server. Its default backend for structured outputs reads the grammars."""
+    """vLLM's server, with its default backend for structured outputs."""
 
     languages: ClassVar[tuple[str, ...]] = tuple(_FIELDS)
     takes_ids: ClassVar[bool] = True
@@ -39,11 +39,11 @@ class VLLM(OpenAICompletions):
     forms: ClassVar[Forms] = {**OpenAICompletions.forms, "seed": lambda seed: seed % _SEEDS}
 
     def request(self, asked: Completion) -> Request:
-        """The body of `/v1/completions`, with what vLLM adds to it."""
+        """The body of `/v1/completions`, with vLLM's further fields."""
         path, body = super().request(asked)
         body |= {
             "stop": list(asked.stop),
-            # The template has written what begins a prompt, and markers are to be read.
+            # The template already writes the first token, and the parser needs the markers.
             "add_special_tokens": False,
             "skip_special_tokens": False,
             "spaces_between_special_tokens": False,
@@ -54,6 +54,6 @@ class VLLM(OpenAICompletions):
 
 
 def _source(constraint: Constraint) -> Any:
-    """The constraint as text, whatever its language."""
+    """The constraint as text, in any language."""
     source = constraint.source
     return source if isinstance(source, str) else msgspec.json.encode(source).decode()
