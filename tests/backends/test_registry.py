@@ -107,7 +107,7 @@ def test_packages_add_backends() -> None:
 
 @pytest.mark.usefixtures("plugin")
 def test_an_option_that_a_backend_lacks_is_named() -> None:
-    for source, known in (("parrot", "loudly"), ("embedded", "none")):
+    for source, known in (("parrot", "loudly"), ("embedded", "no options")):
         with pytest.raises(sg.ArgumentTypeError) as caught:
             sg.load(source, softly=True)
         assert (caught.value.code, caught.value.pointer) == ("E-ARGUMENT-TYPE", "/softly")

@@ -106,7 +106,7 @@ def test_an_interrupted_run_goes_on(folder: Path) -> None:
     wait_for(lambda: committed(target) or process.poll() is not None)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=SECONDS)
-    assert (process.returncode, err.strip()) == (130, "stopped; the same command goes on")
+    assert (process.returncode, err.strip()) == (130, "stopped; run the same command to resume")
     process = started(folder, target, 2)
     process.communicate(timeout=SECONDS)
     assert target.read_bytes() == (folder / "whole.jsonl").read_bytes()

@@ -75,7 +75,7 @@ def test_a_mistake_is_said_with_file_and_line(folder: Path) -> None:
     path.write_bytes(b"\xff\xfe")
     assert failure("convert", str(path), "--to", "hf")["code"] == "E-REQUEST-FILE"
     path.write_text("")
-    assert failure("convert", str(path), "--to", "hf")["message"] == "holds no conversation"
+    assert failure("convert", str(path), "--to", "hf")["message"] == "the file is empty"
     path.write_text("Hello.")
     assert failure("convert", str(path), "--to", "hf")["code"] == "E-CONVERT-FORM"
     nowhere = str(folder / "no" / "out.json")

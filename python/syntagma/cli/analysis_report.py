@@ -1,4 +1,4 @@
-"""What `syntagma analyze` prints for people: facts, certificate, a turn with its markers, pairs of renders."""
+"""The text output of `syntagma analyze`: facts, certificate, a turn with its markers, pairs of renders."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from syntagma.templates import ChatTemplate
 __all__ = ["write_certificate", "write_comparison", "write_facts", "write_turn"]
 
 _MAX_EXAMPLE = 400
-"""characters of an example that are printed without `--verbose`"""
+"""number of characters of an example that are printed without `--verbose`"""
 _COLOURS: Final = {"reasoning": "blue", "content": "green", "turn": "magenta"}
-"""of the markers of a part; those of calls are yellow"""
+"""colours of markers by part; markers of calls are yellow"""
 _WEATHER: Final = {
     "name": "weather",
     "description": "The weather in a place.",
@@ -43,7 +43,7 @@ _QUESTION: Final = "What is the weather in Rome?"
 
 
 def write_facts(analysis: Analysis) -> None:
-    """Layout, prompts, tokens and capabilities, a line each."""
+    """Print layout, prompts, tokens and capabilities, one line each."""
     layout = msgspec.to_builtins(analysis.layout)
     write("\n# layout")
     for name in ("reasoning_mode", "content_mode", "tool_format", "call_id_position", "argument_kind"):
@@ -63,7 +63,7 @@ def write_facts(analysis: Analysis) -> None:
 
 
 def write_certificate(certificate: Certificate, *, verbose: bool) -> None:
-    """The verdict, what speaks against the format, and one line for all messages that are alike."""
+    """Print the verdict, the findings, and one line for each group of similar messages."""
     state = "not clean" if not certificate.clean else "clean, but:" if certificate.losses else "clean"
     write(f"\n# certificate: {state}")
     for finding in certificate.findings:
@@ -86,18 +86,18 @@ def write_certificate(certificate: Certificate, *, verbose: bool) -> None:
 
 
 def write_comparison(pair: Comparison) -> None:
-    """A pair of renders, what differs in colour or in double brackets."""
+    """Print a pair of renders, with the difference in colour or in double brackets."""
     before, first, second, after = pair.parts
-    alike = "" if first or second else " (both are alike)"
+    alike = "" if first or second else " (both are equal)"
     write(f"\n# {pair.step}: {pair.question}{alike}")
     for sign, inside in (("-", first), ("+", second)):
         write(f"#   {sign} {_quoted(before)}{_painted(_quoted(inside), 'yellow', '[[', ']]')}{_quoted(after)}")
 
 
 def write_turn(template: ChatTemplate, analysis: Analysis, tools: Any) -> None:
-    """A turn of reasoning, content and a call as the template renders it, with the markers of the format in colour.
+    """Print a rendered turn of reasoning, content and a call, with the markers of the format in colour.
 
-    Nothing is printed where the template refuses every such turn.
+    Nothing is printed if the template refuses every such turn.
     """
     text = _rendered_turn(template, analysis, tools)
     if text is not None:
@@ -135,7 +135,7 @@ def _sample(schema: Any) -> str:
 
 
 def _with_markers(text: str, analysis: Analysis) -> str:
-    """The text with every marker of the format in the colour of its part."""
+    """The text, with every marker of the format in the colour of its part."""
     colours: dict[str, str] = {}
     for name, marker in analysis.layout.markers.items():
         for piece in _pieces(marker):
@@ -149,13 +149,13 @@ def _with_markers(text: str, analysis: Analysis) -> str:
 
 
 def _pieces(marker: str) -> Iterable[str]:
-    """A marker without whitespace at its edges; none where too little of it is left to be found in a text."""
+    """A marker without whitespace at its ends; none if it is then shorter than two characters."""
     bare = marker.strip()
     return (bare,) if len(bare) > 1 else ()
 
 
 def _painted(text: str, colour: str, left: str, right: str) -> str:
-    """The text in a colour where the output is a terminal, else between two signs."""
+    """The text in a colour if the output is a terminal, else between two signs."""
     if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
         return typer.style(text, fg=colour)
     return f"{left}{text}{right}" if text else ""

@@ -1,4 +1,4 @@
-"""`syntagma analyze`: the format that a chat template implies, with its certificate."""
+"""`syntagma analyze`: derives the format of a chat template, with its certificate."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ def analyze(
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Print every message that was tested, as rendered.")
     ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Print every tested message, as rendered.")] = False,
     tokenizer: Annotated[
         str | None,
         typer.Option(

@@ -1,4 +1,4 @@
-"""All commands."""
+"""The command-line application with all commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`syntagma batch`: files of rows, each row parsed, rendered, or given its grammar."""
+"""`syntagma batch`: parses, renders or constrains every row of a file."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def render(
     loaded = load_template(template)
     variables = {} if kwargs is None else read_json(kwargs)
     if not isinstance(variables, dict):
-        raise RequestError("E-REQUEST-FIELD", "template variables are a JSON object", source=kwargs)
+        raise RequestError("E-REQUEST-FIELD", "template variables must be a JSON object", source=kwargs)
     with of_file(template):
         renderer = loaded if as_is else ChatCodec.from_template(loaded)
     stage = Render(
@@ -145,12 +145,12 @@ def constrain(
 
 
 def _columns(given: list[str] | None) -> dict[str, str]:
-    """The columns' names: `NAME=COLUMN` each."""
+    """The names of columns, from arguments `NAME=COLUMN`."""
     columns = {}
     for one in given or ():
         standard, equals, name = one.partition("=")
         if not equals or not name:
-            raise RequestError("E-REQUEST-ARGUMENT", f"--column is NAME=COLUMN, not {one!r}")
+            raise RequestError("E-REQUEST-ARGUMENT", f"--column must be NAME=COLUMN, not {one!r}")
         columns[standard] = name
     return columns
 
@@ -163,14 +163,14 @@ def _run(stage: Any, source: str, target: str, errors: str | None, *, as_json: b
             told = None if show is None else partial(_tell, show)
             summary = process_file(stage, source, target, errors=errors, progress=told, **options)
     except KeyboardInterrupt:
-        warn("stopped; the same command goes on")
+        warn("stopped; run the same command to resume")
         raise typer.Exit(130) from None
     if as_json:
         write_json(msgspec.to_builtins(summary))
         return
     resumed = f", {summary.resumed_rows:,} of them earlier" if summary.resumed_rows else ""
     write(f"{summary.target}: {summary.written:,} of {summary.rows:,} rows{resumed}")
-    write(f"{summary.seconds:.1f} s, {summary.rows_per_second:,.0f} rows a second")
+    write(f"{summary.seconds:.1f} s, {summary.rows_per_second:,.0f} rows per second")
     if summary.errors is not None:
         write(f"{summary.errors}: {summary.bad_rows:,} rows that could not be processed")
 

@@ -1,4 +1,4 @@
-"""`--config FILE`: the options of a command from a TOML file. What is said on the command line counts before it."""
+"""`--config FILE`: reads the options of a command from a TOML file. The command line takes precedence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["ConfigOption", "check_config"]
 
 _FAILED = "syntagma.config.failed"
 _APART = frozenset({"config", "as_json", "help"})
-"""what a file cannot say"""
+"""options that a file cannot set"""
 
 
 def _read(context: typer.Context, path: str | None) -> str | None:
@@ -23,7 +23,7 @@ def _read(context: typer.Context, path: str | None) -> str | None:
         try:
             context.default_map = {**_values(context, path), **(context.default_map or {})}
         except SyntagmaError as error:
-            # How errors are printed is another option, which may not have been read yet.
+            # Raised later, because the option for printing errors may not have been read yet.
             context.meta[_FAILED] = error
     return path
 
@@ -34,16 +34,17 @@ ConfigOption: TypeAlias = Annotated[
         "--config",
         is_eager=True,
         callback=_read,
-        help="A TOML file with options, named as here without the dashes; those of the command line count before it.",
+        help="A TOML file with options, named as here without the dashes. The command line takes precedence.",
     ),
 ]
 
 
 def check_config(context: typer.Context) -> None:
-    """Raise what was wrong with the file.
+    """Raise the error of the file, if it had one.
 
     Raises:
-        RequestError: `E-REQUEST-FILE`, it cannot be read; `E-REQUEST-CONFIG`, it is no TOML, or says what it cannot.
+        RequestError: `E-REQUEST-FILE`, the file cannot be read; `E-REQUEST-CONFIG`, it is not TOML, or has an unknown
+            option or a wrong value.
     """
     failed = context.meta.get(_FAILED)
     if failed is not None:
@@ -51,7 +52,7 @@ def check_config(context: typer.Context) -> None:
 
 
 def _values(context: typer.Context, path: str) -> dict[str, Any]:
-    """Parameter → value."""
+    """The values in the file, by the names of parameters."""
     try:
         data = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
@@ -67,25 +68,25 @@ def _values(context: typer.Context, path: str) -> dict[str, Any]:
         parameter = known.get(key.replace("_", "-"))
         if parameter is None:
             near = difflib.get_close_matches(key.replace("_", "-"), known, n=3)
-            hint = f"did you mean {' or '.join(near)}?" if near else "`syntagma serve --help` lists them"
-            raise RequestError("E-REQUEST-CONFIG", f"there is no option {key!r}", hint=hint, source=path)
+            hint = f"did you mean {' or '.join(near)}?" if near else "`syntagma serve --help` lists the options"
+            raise RequestError("E-REQUEST-CONFIG", f"unknown option {key!r}", hint=hint, source=path)
         if parameter.name in values:
-            raise RequestError("E-REQUEST-CONFIG", f"{key!r} is said twice", source=path)
+            raise RequestError("E-REQUEST-CONFIG", f"the option {key!r} is set twice", source=path)
         values[str(parameter.name)] = _checked(key, value, parameter, path)
     return values
 
 
 def _checked(key: str, value: Any, parameter: Any, path: str) -> Any:
-    """The value, of a kind that the option can take; bounds are checked where those of the command line are."""
+    """The value, checked to be of a type that the option accepts. Bounds are checked with the command line."""
     if getattr(parameter, "is_flag", False):
         expected, fits = "true or false", isinstance(value, bool)
     elif parameter.multiple:
         value = [value] if isinstance(value, str) else value
-        expected = "a text, or a list of texts"
+        expected = "a string or a list of strings"
         fits = isinstance(value, list) and all(isinstance(item, str) for item in value)
     else:
-        expected = "a text or a number"
+        expected = "a string or a number"
         fits = isinstance(value, str | int | float) and not isinstance(value, bool)
     if not fits:
-        raise RequestError("E-REQUEST-CONFIG", f"{key!r} is {expected}", source=path)
+        raise RequestError("E-REQUEST-CONFIG", f"the option {key!r} must be {expected}", source=path)
     return value

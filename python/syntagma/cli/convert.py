@@ -1,4 +1,4 @@
-"""`syntagma convert`: conversations from one form to another, with what is lost."""
+"""`syntagma convert`: converts conversations from one form to another, and lists losses."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ class _Source(StrEnum):
 @reported
 def convert(
     file: Annotated[
-        str, typer.Argument(help="JSON, JSON lines (one conversation each), or a transcript; - is standard input.")
+        str, typer.Argument(help="JSON, JSON lines (one conversation per line), or a transcript; - is standard input.")
     ] = "-",
     *,
     target: Annotated[_Target, typer.Option("--to", help="Form of the output.")],
     source: Annotated[_Source, typer.Option("--from", help="Form of the input.")] = _Source.AUTO,
-    output: Annotated[str | None, typer.Option(help="File to write; otherwise standard output.")] = None,
+    output: Annotated[str | None, typer.Option(help="File to write. Default: standard output.")] = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Write nothing, with exit code 1, if anything is lost.")
+        bool, typer.Option("--strict", help="If anything is lost, write nothing and exit with code 1.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -84,17 +84,17 @@ def convert(
 
 
 def _documents(raw: bytes, file: str) -> tuple[int, Iterator[tuple[int | None, Any]], bool]:
-    """How many conversations a file has, each with the number of its line, and whether it is JSON lines.
+    """The number of conversations in a file, the conversations with their line numbers, and whether it is JSON lines.
 
     Raises:
-        RequestError: `E-REQUEST-FILE`, it is empty or no text; `E-REQUEST-JSON`, it begins like JSON and is none.
+        RequestError: `E-REQUEST-FILE`, it is empty or not UTF-8; `E-REQUEST-JSON`, it begins like JSON but is not JSON.
     """
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise RequestError("E-REQUEST-FILE", f"no text: byte {error.start} is not UTF-8", source=file) from error
+        raise RequestError("E-REQUEST-FILE", f"byte {error.start} is not UTF-8", source=file) from error
     if not text.strip():
-        raise RequestError("E-REQUEST-FILE", "holds no conversation", source=file)
+        raise RequestError("E-REQUEST-FILE", "the file is empty", source=file)
     if not text.lstrip().startswith(("{", "[", '"')):
         return 1, iter([(None, text)]), False
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
@@ -104,7 +104,7 @@ def _documents(raw: bytes, file: str) -> tuple[int, Iterator[tuple[int | None, A
         except (msgspec.DecodeError, RecursionError) as error:
             if len(lines) == 1 or not _is_json(lines[0][1]):
                 raise RequestError("E-REQUEST-JSON", f"not JSON: {error}", source=file) from error
-    # Decoded one by one: a file of a whole data set is many times as large then.
+    # Lines are decoded one by one, because a decoded data set would need much more memory.
     return len(lines), ((number, _decoded(line, number, file)) for number, line in lines), True
 
 
@@ -125,10 +125,12 @@ def _decoded(line: str, number: int, file: str) -> Any:
 
 @contextmanager
 def _target(output: str | None) -> Iterator[Callable[[str], None]]:
-    """What writes a text with a line break: into a file that appears when all is written, or to standard output.
+    """A function that writes a text with a line break to a file, or to standard output.
+
+    The file is written under another name and renamed when it is complete.
 
     Raises:
-        RequestError: `E-REQUEST-FILE`, it cannot be written.
+        RequestError: `E-REQUEST-FILE`, the file cannot be written.
     """
     if output is None:
         yield write
@@ -139,7 +141,7 @@ def _target(output: str | None) -> Iterator[Callable[[str], None]]:
             yield lambda text: print(text, file=stream)
         part.replace(output)
     except OSError as error:
-        raise RequestError("E-REQUEST-FILE", f"cannot be written: {error.strerror}", source=output) from error
+        raise RequestError("E-REQUEST-FILE", f"the file cannot be written: {error.strerror}", source=output) from error
     finally:
         part.unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-"""`syntagma demo`: the same requests without and with a grammar, side by side, on the shipped model."""
+"""`syntagma demo`: the same requests without and with a grammar, side by side, answered by the shipped model."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class _Case(msgspec.Struct, frozen=True, kw_only=True):
     """the tool whose arguments the schema describes; None: the answer itself is the JSON"""
 
     def prepare(self, codec: ChatCodec, *, constrained: bool) -> Turn:
-        """The turn: if `constrained`, as a client would request it, else with the same prompt and no constraint."""
+        """The turn. `constrained`: as a client would request it; else the same prompt without a constraint."""
         messages = [{"role": "user", "content": self.ask}]
         if self.tool is None:
             wanted = {"type": "json_schema", "json_schema": {"name": "answer", "schema": self.schema}}
@@ -58,7 +58,7 @@ class _Case(msgspec.Struct, frozen=True, kw_only=True):
         return codec.prepare(messages, tools=[tool], tool_choice="required" if constrained else "auto")
 
     def verdict(self, message: Message, finish_reason: str | None) -> str:
-        """`valid`, or why not."""
+        """`valid`, or the reason why not."""
         if finish_reason != "stop":
             return "cut off"
         if self.tool is None:
@@ -134,13 +134,13 @@ def _side_by_side(left_title: str, left: _Answer, right_title: str, right: _Answ
         for title, answer in ((left_title, left), (right_title, right))
     ]
     for column in columns:
-        # Both verdicts are on one line.
+        # Pad the columns, so that both verdicts are on the same line.
         column[-2:-2] = [""] * (max(map(len, columns)) - len(column))
     for first, second in zip(*columns, strict=True):
         write(f"{first:<{_WIDTH}}  {second}".rstrip())
     write(
         f"\n{'':<{_WIDTH}}  grammar: {right.grammar_init_s * 1e3:.1f} ms to begin, "
-        f"{right.grammar_per_token_s * 1e6:.0f} µs a token\n"
+        f"{right.grammar_per_token_s * 1e6:.0f} µs per token\n"
     )
 
 

@@ -1,4 +1,4 @@
-"""`syntagma doctor`: whether a server keeps to the protocol of chat completions."""
+"""`syntagma doctor`: checks whether a server follows the protocol of chat completions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from syntagma.doctor import CHECKS, Report, diagnose
 __all__ = ["doctor"]
 
 _WIDTH = 120
-"""columns where there is no terminal"""
+"""width in columns if the output is not a terminal"""
 _STYLES = {"held": "green", "fault": "bold red", "not offered": "dim", "unsure": "yellow"}
 
 
@@ -68,7 +68,7 @@ def doctor(
 
 
 def _write_table(report: Report) -> None:
-    """One row for each check, with what was found where that is more than the verdict."""
+    """Print one row for each check, with its finding if there is one."""
     from rich import box
     from rich.console import Console
     from rich.table import Table

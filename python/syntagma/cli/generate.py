@@ -1,4 +1,4 @@
-"""`syntagma generate`: one answer of a model, constrained to a grammar, a schema or tools."""
+"""`syntagma generate`: generates one answer, constrained to a grammar, a schema or tools."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def generate(
     prompt: Annotated[str | None, typer.Argument(help="Message of the user; - reads standard input.")] = None,
     *,
     model: Annotated[
-        str, typer.Option(help="'embedded', a folder, a GGUF file, 'backend:REST', or 'kind:URL' of an engine.")
+        str, typer.Option(help="'embedded', a folder, a GGUF file, 'BACKEND:REST', or 'KIND:URL' of an engine.")
     ] = EMBEDDED,
     messages: Annotated[
         str | None, typer.Option(help="JSON file with a whole conversation, instead of one message.")
     ] = None,
-    grammar: Annotated[str | None, typer.Option(help=f"What the answer is constrained to. {GRAMMAR_FILE}")] = None,
-    regex: Annotated[str | None, typer.Option(help="The same, as a regular expression.")] = None,
+    grammar: Annotated[str | None, typer.Option(help=f"Constrain the answer to this grammar. {GRAMMAR_FILE}")] = None,
+    regex: Annotated[str | None, typer.Option(help="Constrain the answer to this regular expression.")] = None,
     tools: Annotated[str | None, typer.Option(help="JSON file with tools that the model may call.")] = None,
     tool_choice: Annotated[str, typer.Option(help="auto, required, none, or a tool's name.")] = "auto",
     format_: Annotated[
@@ -90,14 +90,14 @@ def generate(
 
 def _conversation(prompt: str | None, messages: str | None) -> Any:
     if (prompt is None) == (messages is None):
-        raise RequestError("E-REQUEST-ARGUMENT", "give either what the user says, or --messages")
+        raise RequestError("E-REQUEST-ARGUMENT", "give either the user's message or --messages")
     if messages is not None:
         return load_messages(messages)[0]
     return [{"role": "user", "content": read_text("-") if prompt == "-" else prompt}]
 
 
 def _shape(grammar: str | None, regex: str | None) -> dict[str, Any] | None:
-    """The response format of --grammar or --regex; at most one of them."""
+    """The response format of --grammar or --regex, of which at most one may be given; None without them."""
     if grammar is not None and regex is not None:
         raise RequestError("E-REQUEST-ARGUMENT", "give either --grammar or --regex")
     if regex is not None:
@@ -105,7 +105,7 @@ def _shape(grammar: str | None, regex: str | None) -> dict[str, Any] | None:
     if grammar is None:
         return None
     text = read_text(grammar)
-    grammar_of(grammar, text)  # what is wrong in it is said with its name
+    grammar_of(grammar, text)  # raises errors that name the file
     notations = notation_of_file(grammar, text)
     if notations == ("json_schema",):
         return {"type": "json_schema", "json_schema": {"name": "answer", "schema": text}}
@@ -115,7 +115,7 @@ def _shape(grammar: str | None, regex: str | None) -> dict[str, Any] | None:
 
 
 def _print(events: Iterable[Event]) -> None:
-    """Content as it comes; then each call, with its arguments."""
+    """Print content as it arrives, then each call with its arguments."""
     calls: dict[int, tuple[str, list[str]]] = {}
     wrote = False
     for event in events:
@@ -132,7 +132,7 @@ def _print(events: Iterable[Event]) -> None:
             case Malformed(code=code, message=message):
                 warn(f"{code}: {message}")
             case MessageEnd(finish_reason="length"):
-                warn("the answer was cut: --max-tokens, or the model's context, was reached")
+                warn("the answer was cut off: it reached --max-tokens or the model's context")
             case _:
                 pass
     if wrote:

@@ -1,4 +1,4 @@
-"""`syntagma grammar`: read a grammar, print it, check a text against it."""
+"""`syntagma grammar`: reads a grammar, prints it, checks a text against it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def grammar(
     start: Annotated[str | None, typer.Option(help=START)] = None,
     order: Annotated[str, typer.Option(help="Order of properties in a JSON Schema: 'declared' or 'any'.")] = "declared",
     strict: Annotated[
-        bool, typer.Option("--strict", help="Refuse a JSON Schema that cannot be enforced exactly.")
+        bool, typer.Option("--strict", help="Reject a JSON Schema that cannot be enforced exactly.")
     ] = False,
     report: Annotated[bool, typer.Option("--report", help="Also print what is not enforced.")] = False,
     ebnf: Annotated[bool, typer.Option("--ebnf", help="Print it as EBNF.")] = False,
@@ -76,8 +76,8 @@ def grammar(
     tokenizer: Annotated[
         str | None,
         typer.Option(
-            help="tokenizer.json, folder, GGUF, or 'embedded': --gbnf, --lark and --exports write its special tokens by"
-            " number; --cost compiles for it, by default for 'embedded'."
+            help="tokenizer.json, folder, GGUF, or 'embedded'. --gbnf, --lark and --exports write its special tokens as"
+            " numbers; --cost compiles for it. Default of --cost: 'embedded'."
         ),
     ] = None,
     as_json: JsonOption = False,
@@ -131,7 +131,7 @@ def grammar(
 
 
 def _cost(grammar: Grammar, info: TokenizerInfo, source: str | None) -> dict[str, Any]:
-    """What a grammar costs, with the keywords of its schema where it was read from one."""
+    """The cost of a grammar, with the cost of keywords if its source is a JSON Schema."""
     cost: dict[str, Any] = msgspec.to_builtins(grammar_cost(grammar, info))
     if (schema := _schema_of(source)) is not None:
         cost["keywords"] = msgspec.to_builtins(keyword_costs(schema, info))
@@ -181,7 +181,7 @@ def _or_none(count: float | None) -> str:
 
 
 def _of_turn(other: str | None, name: str | None, template: str | None, tools: str | None) -> Grammar:
-    """The grammar of a turn; `other` is a further source, which there may not be."""
+    """The grammar of a turn. `other` is a source of a grammar, which must not be given as well."""
     if other is not None:
         raise RequestError("E-REQUEST-ARGUMENT", "give either a grammar or the format of a turn")
     return format_of(name, template).grammar(load_tools(tools))

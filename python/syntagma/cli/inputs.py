@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 EMBEDDED = "embedded"
-"""in place of a path: the model that is shipped with the library"""
+"""the word for the shipped model, in place of a path"""
 
 GRAMMAR_FILE = (
     "Grammar file: .json (JSON Schema or structural tag), .gbnf, .lark, .ebnf, .kbnf, .regex; others by their text."
@@ -56,7 +56,7 @@ START = "Start rule; by default 'start', in GBNF 'root'."
 
 @contextmanager
 def of_file(path: str, *, line: int | None = None) -> Iterator[None]:
-    """What is raised here, and names no source, is about this file, or about this line of it."""
+    """Add this file and line to errors that are raised in the block and have no source."""
     try:
         yield
     except SyntagmaError as error:
@@ -69,12 +69,12 @@ def read_bytes(path: str) -> bytes:
     """The bytes of a file; `-` is standard input.
 
     Raises:
-        RequestError: `E-REQUEST-FILE`.
+        RequestError: `E-REQUEST-FILE`, the file cannot be read.
     """
     try:
         return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     except OSError as error:
-        raise RequestError("E-REQUEST-FILE", f"cannot be read: {error.strerror}", source=path) from error
+        raise RequestError("E-REQUEST-FILE", f"the file cannot be read: {error.strerror}", source=path) from error
 
 
 def read_text(path: str) -> str:
@@ -86,7 +86,7 @@ def read_json(path: str) -> Any:
     """The JSON value in a file; `-` is standard input.
 
     Raises:
-        RequestError: `E-REQUEST-FILE` or `E-REQUEST-JSON`.
+        RequestError: `E-REQUEST-FILE`, the file cannot be read; `E-REQUEST-JSON`, it is not JSON.
     """
     raw = read_bytes(path)
     try:
@@ -120,7 +120,7 @@ def format_of(name: str | None, template: str | None) -> ChatFormat:
     """The format of `--format` or `--template`; exactly one of them.
 
     Raises:
-        RequestError: `E-REQUEST-ARGUMENT`, both or none.
+        RequestError: `E-REQUEST-ARGUMENT`, both or none are given.
     """
     if (name is None) == (template is None):
         raise RequestError("E-REQUEST-ARGUMENT", "give either --format or --template", hint=_FORMATS)
@@ -143,10 +143,11 @@ def load_tokenizer(source: str) -> TokenizerInfo:
 
 
 def load_messages(path: str) -> tuple[list[Any], Any]:
-    """The messages in a JSON file, which may be a whole request, and the tools of that; None: it has none.
+    """The messages in a JSON file, and its tools. The file is a list of messages or a request; None: it has no tools.
 
     Raises:
-        RequestError: `E-REQUEST-FILE` or `E-REQUEST-JSON`; `E-REQUEST-FIELD`, they are no list of objects.
+        RequestError: `E-REQUEST-FILE` or `E-REQUEST-JSON`, see `read_json`; `E-REQUEST-FIELD`, the messages are not a
+            list of objects.
     """
     given = read_json(path)
     tools = None
@@ -160,11 +161,11 @@ def load_messages(path: str) -> tuple[list[Any], Any]:
 
 
 def load_tools(path: str | None) -> Any:
-    """The tools in a JSON file, as they stand there; None: there is no file.
+    """The tools in a JSON file, unchanged; None without a file.
 
     Raises:
-        RequestError: `E-REQUEST-FILE` or `E-REQUEST-JSON`.
-        ArgumentError: `E-TOOL-…`, they are no tools.
+        RequestError: `E-REQUEST-FILE` or `E-REQUEST-JSON`, see `read_json`.
+        ArgumentError: `E-TOOL-…`, a tool is malformed.
     """
     if path is None:
         return None
@@ -183,12 +184,12 @@ def load_grammar(
 ) -> Grammar:
     """A grammar from a file or a regular expression; exactly one of them.
 
-    The suffix of the file's name says what it is, see `Grammar.from_file`; `start` is its start rule. `order` and
-    `strict` apply to JSON Schemas, see `Grammar.from_json_schema`.
+    The suffix of the file's name determines its language, see `Grammar.from_file`. `start` is its start rule. `order`
+    and `strict` apply to JSON Schemas, see `Grammar.from_json_schema`.
 
     Raises:
-        ArgumentError: `E-SCHEMA-OPTION`, an unknown order; `E-GRAMMAR-DIALECT`, it looks like no grammar.
-        RequestError: `E-REQUEST-ARGUMENT`, both or none; `E-REQUEST-FILE`.
+        ArgumentError: `E-SCHEMA-OPTION`, the order is unknown; `E-GRAMMAR-DIALECT`, the language is not recognised.
+        RequestError: `E-REQUEST-ARGUMENT`, both or none are given; `E-REQUEST-FILE`, the file cannot be read.
         GrammarError: the source cannot be read.
     """
     if regex is not None and path is None:
@@ -201,7 +202,7 @@ def load_grammar(
 def grammar_of(
     path: str, text: str, *, start: str | None = None, order: str = "declared", strict: bool = False
 ) -> Grammar:
-    """The grammar in the text of a file; as `load_grammar`."""
+    """The grammar in the text of a file; see `load_grammar`."""
     with of_file(path):
         notations = notation_of_file(path, text)
         if notations == ("json_schema",):

@@ -1,4 +1,4 @@
-"""`syntagma inspect`: the inspector, a page in the browser."""
+"""`syntagma inspect`: opens the inspector, a page in the browser."""
 
 from __future__ import annotations
 

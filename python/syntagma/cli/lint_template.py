@@ -1,4 +1,4 @@
-"""`syntagma lint-template`: defects of a chat template itself."""
+"""`syntagma lint-template`: finds defects of a chat template."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`syntagma mask`: prints which tokens of a vocabulary may follow a text."""
+"""`syntagma mask`: prints the tokens of a vocabulary that may follow a text."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def mask(
         begin = text.rfind("\n", 0, at) + 1
         raise RequestError(
             "E-REQUEST-TEXT",
-            "the grammar refuses the text here",
+            "the grammar rejects the text here",
             offset=at,
             line=text.count("\n", 0, at) + 1,
             column=at - begin + 1,

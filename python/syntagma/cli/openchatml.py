@@ -50,7 +50,7 @@ class _Form(StrEnum):
 
 
 TextInput = Annotated[str, typer.Argument(help="File with the transcript; - is standard input.")]
-ProfileOption = Annotated[_Profile | None, typer.Option(help="Profile to read with; by default the header's.")]
+ProfileOption = Annotated[_Profile | None, typer.Option(help="Profile to read with. Default: the header's.")]
 LenientOption = Annotated[bool, typer.Option("--lenient", help="Continue after errors, and list them.")]
 HeaderOption = Annotated[bool, typer.Option("--require-header", help="Require the document header.")]
 DebugOption = Annotated[bool, typer.Option("--debug", help="Show hidden messages as well.")]
@@ -79,7 +79,7 @@ def _excerpt(text: str, offset: int | None) -> str | None:
     begin = text.rfind("\n", 0, offset) + 1
     end = text.find("\n", offset)
     line = text[begin : end if end >= 0 else len(text)]
-    # Of a long line, the text around the error is enough.
+    # Of a long line, only the text around the error is shown.
     first = max(0, offset - begin - 60)
     return f"{line[first : first + 100]}\n{' ' * (offset - begin - first)}^"
 
@@ -97,7 +97,7 @@ def _print_problems(text: str, problems: tuple[Problem, ...], *, kind: str = "")
 def parse(
     text: TextInput = "-", *, profile: ProfileOption = None, lenient: LenientOption = False, as_json: JsonOption = False
 ) -> None:
-    """Print the messages of a transcript; exit code 1 if text had to be skipped."""
+    """Print the messages of a transcript. The exit code is 1 if there are errors."""
     source, transcript = _read(text, profile, lenient=lenient)
     if as_json:
         write_json(
@@ -185,10 +185,12 @@ def convert(
     completion: Annotated[
         bool, typer.Option("--completion", help="The input continues an assistant's header.")
     ] = False,
-    drop_cot: Annotated[bool, typer.Option("--drop-cot", help="To Harmony: leave out what sampling drops.")] = False,
+    drop_cot: Annotated[
+        bool, typer.Option("--drop-cot", help="To Harmony: leave out reasoning that sampling does not need.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Convert between forms; losses are listed on standard error."""
+    """Convert between forms. Losses are listed on standard error."""
     raw = read_bytes(text).decode("utf-8", "replace")
     with of_file(text):
         transcript, losses = _from(raw, source, "assistant" if completion else None, text)

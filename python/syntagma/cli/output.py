@@ -1,4 +1,4 @@
-"""The output of commands: text or JSON on stdout, errors on stderr."""
+"""Prints the output of commands: text or JSON to stdout, errors to stderr."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.
 
 
 def write(text: str, *, end: str = "\n") -> None:
-    """Print text, and a line break after it; characters that the terminal cannot show are escaped."""
+    """Print text, followed by a line break. Characters that the terminal cannot show are escaped."""
     _write(sys.stdout, text + end)
 
 
 def warn(text: str, *, end: str = "\n") -> None:
-    """Print text, and a line break after it, to stderr."""
+    """Print text, followed by a line break, to stderr."""
     _write(sys.stderr, text + end)
 
 
@@ -49,7 +49,7 @@ def pretty_json(value: Any) -> str:
 
 
 def reported(command: Callable[P, R]) -> Callable[P, R]:
-    """A command whose errors are printed, with `--json` as JSON, and end with exit code 2."""
+    """Decorate a command: errors are printed, with `--json` as JSON, and the exit code is 2."""
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:

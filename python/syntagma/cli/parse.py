@@ -29,7 +29,7 @@ def parse(
 ) -> None:
     """Parse the raw output of a model and print the message."""
     if reasoning not in ("auto", "open", "closed", "off"):
-        raise RequestError("E-REQUEST-ARGUMENT", f"--reasoning is auto, open, closed or off, not {reasoning!r}")
+        raise RequestError("E-REQUEST-ARGUMENT", f"--reasoning must be auto, open, closed or off, not {reasoning!r}")
     parser = format_of(format_, template).parser(
         load_tools(tools),
         prompt=None if prompt is None else read_text(prompt),

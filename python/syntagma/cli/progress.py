@@ -1,4 +1,4 @@
-"""How far long work is, on a terminal."""
+"""Shows the progress of long work on a terminal."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import TypeAlias
 __all__ = ["Advance", "progress"]
 
 Advance: TypeAlias = Callable[[float, str], None]
-"""takes how much is done, in the unit of the total, and a word about it"""
+"""called with the amount of work done, in the unit of the total, and a short text"""
 
 
 @contextmanager
 def progress(label: str, total: float | None = None, *, hidden: bool = False) -> Iterator[Advance | None]:
-    """Shows a bar on standard error while its block runs, if that is a terminal, and takes it away at the end.
+    """Show a progress bar on standard error while the block runs, if that is a terminal, and remove it at the end.
 
     Args:
-        label: what is worked on, such as the name of a file.
-        total: how much there is to do, in any unit; None: it is not known, and the bar only shows that work goes on.
-        hidden: show nothing, as the block writes to the terminal itself.
+        label: a label for the work, such as the name of a file.
+        total: the amount of work, in any unit; None: unknown, so the bar only shows activity.
+        hidden: show nothing, because the block writes to the terminal itself.
 
     Yields:
-        called with the progress; None: it is not shown.
+        a function to call with the progress; None if no bar is shown.
     """
     if hidden or not sys.stderr.isatty():
         yield None

@@ -33,7 +33,7 @@ def render(
     given, declared = load_messages(messages)
     variables = {} if kwargs is None else read_json(kwargs)
     if not isinstance(variables, dict):
-        raise RequestError("E-REQUEST-FIELD", "template variables are a JSON object", source=kwargs)
+        raise RequestError("E-REQUEST-FIELD", "template variables must be a JSON object", source=kwargs)
     declared = declared if tools is None else load_tools(tools)
     with of_file(messages):
         prompt = loaded.render(

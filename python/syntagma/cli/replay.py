@@ -1,4 +1,4 @@
-"""`syntagma replay`: an answer that was recorded, parsed again."""
+"""`syntagma replay`: parses a recorded answer again."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _text(token: RecordedToken | None) -> str:
 
 def _write_verdict(done: Replay) -> None:
     if done.error is not None:
-        write(f"the reading ended with {done.error}")
+        write(f"parsing ended with {done.error}")
     difference = done.difference
     if difference is None:
         write("same: events and message are as recorded")

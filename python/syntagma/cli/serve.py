@@ -49,7 +49,7 @@ def serve(
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """The socket to serve on; it is bound first, so that the number for port 0 is known."""
+    """The socket to serve on. It is bound before the server starts, so that the number for port 0 is known."""
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:

@@ -185,10 +185,10 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """A command that takes all of them, before its own.
+    """Decorate a command: it takes all options of `ServeOptions`, before its own.
 
     Args:
-        command: takes `options`, and what else it has.
+        command: a function with the parameter `options` and further ones.
     """
     own = inspect.signature(command, eval_str=True).parameters
     annotated = inspect.get_annotations(ServeOptions, eval_str=True)

@@ -25,7 +25,7 @@ from syntagma.serving.tracing import export_to
 __all__ = ["run_here", "settings_of"]
 
 _FOLLOW_S: Final = 1.0
-"""how often files are looked at"""
+"""seconds between checks of the followed files"""
 _WORDS: Final[dict[str, tuple[str, ...]]] = {
     "enforce": ("off", "name", "parameters"),
     "on_length": ("length", "stop"),
@@ -39,18 +39,21 @@ _log = logging.getLogger("syntagma.serving")
 
 
 def settings_of(options: ServeOptions) -> Settings:
-    """The settings that the options ask for; what does not go together is refused.
+    """The server's settings from the options.
 
     Raises:
-        RequestError: `E-REQUEST-ARGUMENT`; `E-REQUEST-FILE`, a file of keys or of TLS cannot be read.
+        RequestError: `E-REQUEST-ARGUMENT`, a value is unknown, or options contradict each other; `E-REQUEST-FILE`, a
+            file of keys or a certificate cannot be read.
     """
     for name, known in _WORDS.items():
         given = getattr(options, name)
         if given is not None and given not in known:
             option = "--" + name.replace("_", "-")
-            raise RequestError("E-REQUEST-ARGUMENT", f"{option} is one of {', '.join(known)}, not {given!r}")
+            raise RequestError("E-REQUEST-ARGUMENT", f"{option} must be one of {', '.join(known)}, not {given!r}")
     if options.upstream and options.thinking_tokens is not None:
-        raise RequestError("E-REQUEST-ARGUMENT", "--thinking-tokens: engines elsewhere cannot enforce it")
+        raise RequestError(
+            "E-REQUEST-ARGUMENT", "--thinking-tokens cannot be used with --upstream: engines cannot enforce it"
+        )
     _check_shared(options)
     _tls(options)
     both = ("reasoning_content", "reasoning")
@@ -74,20 +77,20 @@ def settings_of(options: ServeOptions) -> Settings:
 
 
 def _check_shared(options: ServeOptions) -> None:
-    """Refuse what several processes would each count or keep for themselves."""
+    """Refuse options that need state which several processes do not share."""
     if options.workers == 1:
         return
     if options.stored_bytes:
         raise RequestError(
             "E-REQUEST-ARGUMENT",
-            "workers do not share the answers of /v1/responses that are kept",
-            hint="add --stored-bytes 0, and answers are not kept; or serve with one worker",
+            "workers do not share the stored answers of /v1/responses",
+            hint="add --stored-bytes 0, so that no answers are stored; or serve with one worker",
         )
     if options.rate is not None or options.concurrency is not None:
         raise RequestError(
             "E-REQUEST-ARGUMENT",
-            "workers do not share what keys have asked for",
-            hint="leave --rate and --concurrency to the proxy in front; or serve with one worker",
+            "workers do not share the request counts of keys",
+            hint="apply --rate and --concurrency in a proxy in front; or serve with one worker",
         )
 
 
@@ -109,7 +112,7 @@ def _recording(options: ServeOptions) -> RecordingSettings | None:
 
 
 def _tls(options: ServeOptions) -> dict[str, Any]:
-    """What the HTTP server is told of certificates."""
+    """The HTTP server's options for the certificate, after a check of the files."""
     if options.tls_cert is None and options.tls_key is None:
         return {}
     if options.tls_cert is None:
@@ -120,27 +123,27 @@ def _tls(options: ServeOptions) -> dict[str, Any]:
         raise RequestError(
             "E-REQUEST-FILE",
             f"the certificate cannot be used: {error.strerror or error}",
-            hint="--tls-cert and --tls-key are PEM files that belong together",
+            hint="--tls-cert and --tls-key must be PEM files that belong together",
             source=options.tls_cert,
         ) from error
     return {"ssl_certfile": options.tls_cert, "ssl_keyfile": options.tls_key}
 
 
 def run_here(options: ServeOptions, listener: socket.socket, begun: Callable[[list[str]], None]) -> None:
-    """Load the models and serve them until a signal ends it.
+    """Load the models and serve them until a signal ends the server.
 
     Args:
-        options: all of them.
-        listener: bound.
-        begun: called with the names of the models, once they are loaded.
+        options: the options.
+        listener: the bound socket.
+        begun: called with the names of the models when they are loaded.
 
     Raises:
-        SyntagmaError: a model cannot be loaded, or the options do not go together.
+        SyntagmaError: a model cannot be loaded, or options contradict each other.
     """
     settings = settings_of(options)
     configure(options.log_format, options.log_level)  # type: ignore[arg-type]
     if options.grammar_backend is not None:
-        _log.warning("--grammar-backend %s means nothing here: grammars are held by Syntagma", options.grammar_backend)
+        _log.warning("--grammar-backend %s has no effect: Syntagma enforces grammars", options.grammar_backend)
     if options.otlp_traces_endpoint is not None:
         export_to(options.otlp_traces_endpoint)
     served = models_of(options)
@@ -158,7 +161,7 @@ def run_here(options: ServeOptions, listener: socket.socket, begun: Callable[[li
 
 
 def _follow(served: list[ServedModel], options: ServeOptions) -> None:
-    """Have the models follow the files that they were made of: by themselves, and at once at SIGHUP."""
+    """Make the models follow their files: periodically, and at once after SIGHUP."""
     files = watched_files(options)
     followers = [Follower(one, files, codec_maker(options, one.codec)) for one in served] if files else []
     for follower in followers:

@@ -1,4 +1,4 @@
-"""Which models `syntagma serve` serves, from its options; and how they follow files that change."""
+"""The models of `syntagma serve`, from its options, and the files that they follow."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _FILE_OF_FORMAT = ".toml"
 
 
 def models_of(options: ServeOptions) -> list[ServedModel]:
-    """The models.
+    """The models to serve.
 
     Raises:
-        SyntagmaError: one cannot be loaded, or the options do not go together.
+        SyntagmaError: a model cannot be loaded, or options contradict each other.
     """
     return _elsewhere(options, options.upstream) if options.upstream else [_here(options)]
 
 
 def _here(options: ServeOptions) -> ServedModel:
-    """The one model that runs in this process."""
+    """The model that runs in this process."""
     from syntagma.serving import ServedModel
 
     engine, codec = backends.load(options.model or _SHIPPED)
@@ -40,13 +40,13 @@ def _here(options: ServeOptions) -> ServedModel:
 
 
 def _elsewhere(options: ServeOptions, addresses: list[str]) -> list[ServedModel]:
-    """The models of engines that run already: addresses of one name are one model."""
+    """The models of running engines. Addresses with the same name are one model."""
     from syntagma.serving import ServedModel
 
     groups: dict[str | None, list[str]] = {}
     for text in addresses:
         named, equals, address = text.partition("=")
-        # An address may hold an equals sign, too, after the colon of its kind.
+        # The address may contain an equals sign as well, after the colon of its kind.
         known = bool(equals) and ":" not in named
         groups.setdefault(named if known else options.name, []).append(address if known else text)
     served = []
@@ -72,17 +72,17 @@ def _elsewhere(options: ServeOptions, addresses: list[str]) -> list[ServedModel]
     if len(set(names)) < len(names):
         raise RequestError(
             "E-REQUEST-ARGUMENT",
-            f"two models are called {max(names, key=names.count)!r}",
+            f"two models have the name {max(names, key=names.count)!r}",
             hint="name them: --upstream NAME=KIND:URL",
         )
     return served
 
 
 def codec_maker(options: ServeOptions, loaded: ChatCodec) -> Callable[[], ChatCodec]:
-    """Makes the codec that the options ask for, each time from the files as they are then.
+    """A function that makes the codec from the options, reading the files each time.
 
     Args:
-        options: may name another template, a format, and one for reasoning.
+        options: the options, with an optional template, format and reasoning format.
         loaded: the model's own codec.
     """
 
@@ -105,6 +105,6 @@ def codec_maker(options: ServeOptions, loaded: ChatCodec) -> Callable[[], ChatCo
 
 
 def watched_files(options: ServeOptions) -> list[Path]:
-    """The files that the server follows."""
+    """The files that the server reloads when they change."""
     formats = [name for name in (options.format, options.reasoning_format) if name and name.endswith(_FILE_OF_FORMAT)]
     return [Path(name) for name in (*formats, options.chat_template) if name is not None]

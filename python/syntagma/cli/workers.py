@@ -1,7 +1,7 @@
-"""`--workers N`: several processes that serve one address, and the process that looks after them.
+"""`--workers N`: several processes that serve one address, and their parent, which supervises them.
 
-Each worker loads the models for itself. They share the socket, and the folder in which they count. Options go to them
-through a pipe, since others may see a command line; a worker ends when the pipe does, so none outlives its parent.
+Each worker loads its own models. They share the socket, and a folder for metrics. They get their options through a
+pipe, because other users could see a command line. A worker ends when the pipe is closed, so none outlives the parent.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ __all__ = ["run_workers", "work"]
 
 _STDERR: Final = 2
 _LOOK_S: Final = 0.2
-"""how often workers are looked at"""
+"""seconds between checks of the workers"""
 _YOUNG_S: Final = 10.0
-"""a worker that ends by itself so soon would do so again and again"""
+"""a worker that ends within this many seconds is not replaced, because its successor would end as well"""
 _log = logging.getLogger("syntagma.serving")
 
 
 class _Worker:
-    """A process that serves.
+    """A worker process.
 
     Args:
-        options: all of them.
-        listener: the socket that workers share.
-        folder: where they count.
+        options: the options.
+        listener: the shared socket.
+        folder: the shared folder for metrics.
     """
 
     def __init__(self, options: ServeOptions, listener: socket.socket, folder: str) -> None:
@@ -52,11 +52,11 @@ class _Worker:
         self._process = subprocess.Popen(
             [sys.executable, "-c", "from syntagma.cli.workers import work; work()", *map(str, shared)],
             stdin=subprocess.PIPE,
-            # What libraries print is no part of what this process prints.
+            # Output of libraries must not be mixed with this process's output.
             stdout=_STDERR,
             pass_fds=shared,
             env={**os.environ, SHARED_FOLDER: folder},
-            # Ctrl-C goes to this process alone, which tells the workers: two signals would end them at once.
+            # Only this process gets Ctrl-C and passes it on. A worker that got it twice would end at once.
             start_new_session=True,
         )
         os.close(says)
@@ -67,19 +67,19 @@ class _Worker:
 
     @property
     def pid(self) -> int:
-        """The number of the process."""
+        """The process id."""
         return self._process.pid
 
     def names(self) -> list[str]:
         """The names of the models, once the worker has loaded them.
 
         Raises:
-            RequestError: what the worker failed with; `E-REQUEST-WORKER`, it ended without a word.
+            RequestError: the worker's error; `E-REQUEST-WORKER`, it ended without reporting one.
         """
         line = _line(self._said)
         if not line:
             raise RequestError(
-                "E-REQUEST-WORKER", f"a worker ended before it served, with status {self._process.wait()}"
+                "E-REQUEST-WORKER", f"a worker ended before it could serve, with status {self._process.wait()}"
             )
         said = msgspec.json.decode(line)
         if "error" in said:
@@ -91,16 +91,16 @@ class _Worker:
         return names
 
     def status(self) -> int | None:
-        """With what it ended; None: it runs."""
+        """The exit status; None while it runs."""
         return self._process.poll()
 
     def tell(self, sent: int) -> None:
-        """Send it a signal."""
+        """Send a signal to the process."""
         with contextlib.suppress(ProcessLookupError):
             self._process.send_signal(sent)
 
     def wait(self) -> None:
-        """Wait for its end, and close what led to it."""
+        """Wait for the end of the process, and close its pipes."""
         self._process.wait()
         os.close(self._said)
         assert self._process.stdin is not None
@@ -109,18 +109,18 @@ class _Worker:
 
 
 def run_workers(options: ServeOptions, listener: socket.socket, begun: Callable[[list[str]], None]) -> None:
-    """Serve with several processes until a signal ends them; one that ends by itself is replaced.
+    """Serve with several processes until a signal ends them. A process that ends by itself is replaced.
 
-    SIGTERM and SIGINT go to all workers as SIGTERM, each time; SIGHUP goes to all of them as it is.
+    Each SIGTERM or SIGINT is passed to all workers as SIGTERM. SIGHUP is passed on unchanged.
 
     Args:
-        options: all of them.
-        listener: bound.
-        begun: called with the names of the models, once all workers have loaded them.
+        options: the options.
+        listener: the bound socket.
+        begun: called with the names of the models when all workers have loaded them.
 
     Raises:
         RequestError: `E-REQUEST-ARGUMENT`, the system cannot share sockets; `E-REQUEST-WORKER`, a worker ended soon
-            after it began; what a worker failed with.
+            after its start; or the error of a worker.
     """
     if os.name != "posix":
         raise RequestError("E-REQUEST-ARGUMENT", "--workers needs a POSIX system", hint="serve with one worker")
@@ -143,7 +143,7 @@ def run_workers(options: ServeOptions, listener: socket.socket, begun: Callable[
 
 @contextlib.contextmanager
 def _signals(told: list[int]) -> Iterator[None]:
-    """Collect signals instead of ending."""
+    """Collect signals in `told` instead of ending the process."""
     kinds = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     before = {kind: signal.signal(kind, lambda sent, _: told.append(sent)) for kind in kinds}
     try:
@@ -170,14 +170,14 @@ def _look_after(workers: list[_Worker], told: list[int], make: Callable[[], _Wor
             forget_process(one.pid, folder)
             if time.monotonic() - one.began < _YOUNG_S:
                 raise RequestError(
-                    "E-REQUEST-WORKER", f"a worker ended soon after it began, with status {one.status()}"
+                    "E-REQUEST-WORKER", f"a worker ended soon after its start, with status {one.status()}"
                 )
-            _log.error("worker %d ended with status %s; another takes its place", one.pid, one.status())
+            _log.error("worker %d ended with status %s and is replaced", one.pid, one.status())
             workers[place] = make()
 
 
 def _line(pipe: int) -> bytes:
-    """The next line of a pipe, without buffers that would read further; nothing: it has ended."""
+    """The next line of a pipe, read without a buffer that could read further; empty at the end of the pipe."""
     line = b""
     while not line.endswith(b"\n") and (piece := os.read(pipe, 1)):
         line += piece
@@ -185,7 +185,7 @@ def _line(pipe: int) -> bytes:
 
 
 def work() -> None:
-    """Serve as a worker. Arguments: the socket, and the pipe for what is said; options come on standard input."""
+    """Run a worker. The arguments are the socket and the pipe for its reports; options come on standard input."""
     from syntagma.cli.serve_run import run_here
 
     socket_number, says = map(int, sys.argv[-2:])
