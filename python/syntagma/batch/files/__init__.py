@@ -1,4 +1,4 @@
-"""Files of any size through a stage: in chunks, in constant memory, and on from where an earlier run stopped."""
+"""Runs a stage over files of any size: in chunks, in constant memory, and resumable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The forms of files: JSON lines or Parquet, and how they are compressed; a file's name says which."""
+"""The types of files, JSON lines or Parquet, and their compression, from the suffixes of their names."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _COMPRESSIONS = {".gz": "gz", ".zst": "zst"}
 
 
 class FileForm(msgspec.Struct, frozen=True):
-    """The form of a file.
+    """The type of a file.
 
     Attributes:
-        rows: `jsonl`, one JSON object a line, or `parquet`.
-        compression: of JSON lines; None: not compressed, or by Parquet itself.
+        rows: `jsonl`, one JSON object per line, or `parquet`.
+        compression: compression of JSON lines; None: not compressed, or compressed by Parquet itself.
     """
 
     rows: Literal["jsonl", "parquet"]
@@ -28,10 +28,10 @@ class FileForm(msgspec.Struct, frozen=True):
 
 
 def form_of(path: Path) -> FileForm:
-    """The form that the suffixes of a file's name say.
+    """The type of a file, from the suffixes of its name.
 
     Raises:
-        BatchError: `E-BATCH-SUFFIX`, they say none; `E-BATCH-DEPENDENCY`, it needs pyarrow.
+        BatchError: `E-BATCH-SUFFIX`, the suffixes are unknown; `E-BATCH-DEPENDENCY`, the type needs pyarrow.
     """
     suffixes = [suffix.lower() for suffix in path.suffixes]
     compression = _COMPRESSIONS.get(suffixes[-1]) if suffixes else None
@@ -40,8 +40,8 @@ def form_of(path: Path) -> FileForm:
     if rows is None or (compression and rows != "jsonl"):
         raise BatchError(
             "E-BATCH-SUFFIX",
-            "the file's name does not say what it holds",
-            hint="a name ends in .jsonl or .ndjson, with .gz or .zst after it if compressed, or in .parquet",
+            "the type of the file is unknown from its name",
+            hint="use a name that ends in .jsonl or .ndjson, with .gz or .zst after it if compressed, or in .parquet",
             source=str(path),
         )
     if rows == "parquet" or compression == "zst":

@@ -1,8 +1,8 @@
-"""The journal of a run: how far it is, so that another run goes on from there.
+"""The journal of a run: its progress, so that a later run can resume it.
 
-A run appends what it makes to partial files. When these are on the disk, it appends a line to the journal, with the
-position in the source and the sizes of the partial files. Whatever stands after those sizes was written by a run that
-was stopped before the next line, and is cut off by the run that goes on: no row is lost, and none is there twice.
+A run appends its results to partial files. When these are on the disk, it appends a line to the journal, with the
+position in the source and the sizes of the partial files. A run that resumes cuts the partial files to these sizes,
+because later data was written after the last line. So no row is lost, and none is written twice.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _VERSION = 1
 
 
 class Header(msgspec.Struct, frozen=True):
-    """The first line: what the run is about. A run with another one cannot go on.
+    """The first line of a journal, which identifies the run. Only a run with an equal header can resume.
 
     Attributes:
-        source: path of the file that is read.
-        size: its size, bytes.
-        changed: when it was changed, nanoseconds.
-        job: fingerprint of what is done with it.
-        version: of the journal.
+        source: path of the source.
+        size: size of the source in bytes.
+        changed: modification time of the source in nanoseconds.
+        job: fingerprint of the stage and the target's type.
+        version: version of the journal's format.
     """
 
     source: str
@@ -39,15 +39,15 @@ class Header(msgspec.Struct, frozen=True):
 
 
 class Place(msgspec.Struct, frozen=True):
-    """How far a run is.
+    """The progress of a run.
 
     Attributes:
-        position: in the source, see `Chunk.end`.
-        row: number of the last row that was read; of JSON lines, of its line.
-        rows: how many rows were read.
-        good: how many of them were processed.
-        output: bytes of the partial target.
-        bad: bytes of the partial side file.
+        position: position in the source, see `Chunk.end`.
+        row: number of the last row read; for JSON lines, the number of its line.
+        rows: number of rows read.
+        good: number of rows processed without an error.
+        output: size of the partial target in bytes.
+        bad: size of the partial side file in bytes.
         ended: all rows were read.
     """
 
@@ -61,22 +61,22 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Journal:
-    """A journal on the disk, open for one run at a time.
+    """A journal file, open for one run at a time.
 
     Attributes:
-        place: what the last line said; the beginning if there is none.
+        place: the progress in the last line; the beginning if there is none.
     """
 
     def __init__(self, path: Path, header: Header, *, anew: bool) -> None:
-        """Open or begin a journal.
+        """Open or create a journal.
 
         Args:
             path: the file.
-            header: what this run is about.
-            anew: forget what is there.
+            header: the header of this run.
+            anew: discard an existing journal.
 
         Raises:
-            BatchError: `E-BATCH-BUSY`, another run has it open; `E-BATCH-RESUME`, it is of a run about something else.
+            BatchError: `E-BATCH-BUSY`, another run has it open; `E-BATCH-RESUME`, it has another header.
         """
         self._path = path
         self._file: BinaryIO = path.open("a+b")
@@ -91,7 +91,7 @@ class Journal:
         self._file.seek(0)
         whole = [line for line in self._file.read().splitlines(keepends=True) if line.endswith(b"\n")]
         lines = [] if anew else whole
-        self._file.truncate(sum(map(len, lines)))  # a line that is not whole was being written when the run stopped
+        self._file.truncate(sum(map(len, lines)))  # drops an incomplete last line, at which the run was stopped
         if not lines:
             self._append(msgspec.json.encode(header))
             return Place()
@@ -105,18 +105,18 @@ class Journal:
             found = None
         if found == header:
             return
-        what = "of another format of journals"
+        what = "of another version"
         if found is not None and found.version == _VERSION:
-            what = "with other options" if found.job != header.job else "of another file, or of one that has changed"
+            what = "with other options" if found.job != header.job else "of another or a changed file"
         raise BatchError(
             "E-BATCH-RESUME",
-            f"an unfinished run {what} has left its work there",
-            hint="go on as that run was begun, or begin anew with overwrite (--overwrite)",
+            f"there is an unfinished run {what}",
+            hint="resume it with its own source and options, or discard it with overwrite (--overwrite)",
             source=str(self._path),
         )
 
     def commit(self, place: Place) -> None:
-        """Note how far the run is; what `place` says must be on the disk already."""
+        """Record the progress of the run. The data up to `place` must already be on the disk."""
         self._append(msgspec.json.encode(place))
         self.place = place
 
@@ -126,20 +126,20 @@ class Journal:
         synced(self._file)
 
     def close(self, *, remove: bool = False) -> None:
-        """Close the journal, and remove it if the run is over."""
+        """Close the journal. `remove`: delete it as well."""
         if remove:
             self._path.unlink(missing_ok=True)
         self._file.close()
 
 
 def synced(file: BinaryIO) -> None:
-    """Bring what was written to the disk."""
+    """Flush a file to the disk."""
     file.flush()
     os.fsync(file.fileno())
 
 
 def _lock(file: BinaryIO, path: Path) -> None:
-    """Refuse a file that another process has locked; the lock ends with the process, however that ends."""
+    """Lock a file, or raise if another process has locked it. The lock ends with the process, even if it is killed."""
     try:
         import fcntl
     except ImportError:  # a system without such locks

@@ -1,4 +1,4 @@
-"""What is done with one chunk: rows out of it, through the stage, and back into bytes."""
+"""Processes one chunk: reads its rows, runs the stage, and encodes the results."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Problem: TypeAlias = Mapping[str, str]
 
 
 class Block(msgspec.Struct, frozen=True):
-    """What came of one chunk.
+    """The results of one chunk.
 
     Attributes:
-        rows: how many rows it had.
-        good: how many of them were processed.
-        output: the processed rows, as the target's file holds them.
-        bad: lines of the side file.
-        misfit: where no row had the column that is needed: what the first one's error says.
+        rows: number of rows.
+        good: number of rows processed without an error.
+        output: the processed rows, encoded for the target.
+        bad: the lines for the side file.
+        misfit: the first error message, if no row had the required column; else None.
     """
 
     rows: int
@@ -39,18 +39,18 @@ class Block(msgspec.Struct, frozen=True):
 
     @property
     def bad_rows(self) -> int:
-        """How many rows were not processed."""
+        """The number of rows with errors."""
         return self.rows - self.good
 
 
 class Job(msgspec.Struct, frozen=True):
-    """What is done with every chunk.
+    """The parameters of a run, for the processing of chunks.
 
     Attributes:
-        stage: the step.
-        source: the name of the file that is read.
-        source_form: its form.
-        target_form: the form of the file that is written.
+        stage: the stage.
+        source: the name of the source.
+        source_form: the type of the source.
+        target_form: the type of the target.
     """
 
     stage: Stage
@@ -60,10 +60,10 @@ class Job(msgspec.Struct, frozen=True):
 
 
 def process(job: Job, chunk: Chunk) -> Block:
-    """The rows of a chunk, processed.
+    """Process the rows of a chunk.
 
     Raises:
-        ArgumentError: `E-BATCH-MISSING`, a Parquet file lacks the column that is needed.
+        ArgumentError: `E-BATCH-MISSING`, a Parquet file does not have the required column.
     """
     return _process_lines(job, chunk) if job.source_form.rows == "jsonl" else _process_table(job, chunk)
 
@@ -86,7 +86,7 @@ def _process_lines(job: Job, chunk: Chunk) -> Block:
 
 
 def _rows(chunk: Chunk) -> Iterator[tuple[int, str, Any, Problem | None]]:
-    """Number, text, value and error of each line but those of whitespace; the value is None where there is an error."""
+    """Number, text, value and error of each line that is not only whitespace. With an error, the value is None."""
     for at, line in enumerate(chunk.data.split(b"\n")):
         raw = line.strip()
         if chunk.first + at == 1:
@@ -102,7 +102,7 @@ def _decoded(raw: bytes) -> tuple[Any, str | None]:
         row = _DECODER.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         return None, f"not JSON: {error}"
-    return (row, None) if isinstance(row, dict) else (None, "a line holds one JSON object")
+    return (row, None) if isinstance(row, dict) else (None, "the line is not a JSON object")
 
 
 def _misfit(problems: list[Problem]) -> str | None:
@@ -136,7 +136,7 @@ def _process_table(job: Job, chunk: Chunk) -> Block:
 
 
 def _top(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of a table for JSON: what Arrow fills up in structures is left out."""
+    """A row of a table as JSON data, without the null members that Arrow adds to structures."""
     return {name: plain(value) for name, value in row.items()}
 
 
@@ -147,7 +147,7 @@ def _written(job: Job, rows: list[dict[str, Any]]) -> bytes:
 
 
 def _lines(job: Job, rows: Iterable[Mapping[str, Any]]) -> bytes:
-    """Lines; compressed as a whole of their own, since such wholes can be put one after the other."""
+    """Rows as lines. Each call gives a complete compressed stream, and such streams can be concatenated."""
     plain_text = b"".join(json_of(row) + b"\n" for row in rows)
     if not plain_text or job.target_form.compression is None:
         return plain_text

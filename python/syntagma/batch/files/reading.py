@@ -1,4 +1,4 @@
-"""Reads a file in chunks of rows, from any position on, in constant memory."""
+"""Reads a file in chunks of rows, from a given position, in constant memory."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from syntagma.errors import BatchError
 __all__ = ["LINE_BYTES", "Chunk", "chunks"]
 
 CHUNK_BYTES = 4 << 20
-"""after so many bytes a chunk ends, however few its rows are"""
+"""a chunk ends after this many bytes, even if it has few rows"""
 LINE_BYTES = 64 << 20
-"""a longer line is no row"""
+"""a longer line is not read as a row"""
 _PIECE = 1 << 20
 
 
@@ -27,12 +27,12 @@ class Chunk(msgspec.Struct, frozen=True):
     """Consecutive rows.
 
     Attributes:
-        first: number of the first row, from 1; of JSON lines, of its line.
-        rows: how many rows, or lines.
+        first: number of the first row, counted from 1; for JSON lines, the number of its line.
+        rows: number of rows or lines.
         data: the lines, or the rows as an Arrow stream.
-        end: position in the file after the last row: bytes (before compression) of JSON lines, rows of Parquet.
-        too_long: offsets of lines that are longer than `LINE_BYTES`; `data` holds their beginning.
-        fraction: how much of the file was read, from 0 to 1.
+        end: position in the file after the last row: for JSON lines in uncompressed bytes, for Parquet in rows.
+        too_long: indexes of lines longer than `LINE_BYTES`, of which `data` contains only the beginning.
+        fraction: the fraction of the file that was read, from 0 to 1.
     """
 
     first: int
@@ -44,17 +44,17 @@ class Chunk(msgspec.Struct, frozen=True):
 
 
 def chunks(path: Path, form: FileForm, *, position: int, row: int, most: int) -> Iterator[Chunk]:
-    """The rows of a file from a position on.
+    """The rows of a file from a position on, in chunks.
 
     Args:
         path: the file.
-        form: its form.
-        position: `Chunk.end` of what was read before; 0: from the beginning.
-        row: how many rows come before it.
-        most: rows of a chunk.
+        form: the type of the file.
+        position: `Chunk.end` of the last chunk read before; 0: the beginning.
+        row: number of rows before the position.
+        most: largest number of rows in a chunk.
 
     Raises:
-        BatchError: `E-BATCH-READ`, the file cannot be read; with the number of the row after what was read.
+        BatchError: `E-BATCH-READ`, the file cannot be read; `line` is the number of the next row.
     """
     read = _lines if form.rows == "jsonl" else _batches
     done = row
@@ -64,7 +64,7 @@ def chunks(path: Path, form: FileForm, *, position: int, row: int, most: int) ->
             done = chunk.first + chunk.rows - 1
     except (OSError, EOFError, zlib.error, ValueError) as error:  # pyarrow's errors are among these
         words = getattr(error, "strerror", None) or str(error)
-        message = f"the file cannot be read beyond row {done}: {words}" if done else f"the file cannot be read: {words}"
+        message = f"the file cannot be read after row {done}: {words}" if done else f"the file cannot be read: {words}"
         raise BatchError("E-BATCH-READ", message, source=str(path), line=done + 1) from error
 
 
@@ -108,7 +108,7 @@ def _skip(file: Any, count: int, *, seekable: bool) -> None:
     while count > 0:
         read = len(file.read(min(count, _PIECE)))
         if not read:
-            raise EOFError("the file is shorter than it was")
+            raise EOFError("the file is shorter than before")
         count -= read
 
 
@@ -116,7 +116,7 @@ def _batches(path: Path, _form: FileForm, position: int, row: int, most: int) ->
     pa = arrow(str(path))
     import pyarrow.parquet as pq
 
-    # Without pre_buffer, and with a buffer, a large group of rows is read in pieces.
+    # These options make pyarrow read large row groups in pieces.
     with pq.ParquetFile(path, pre_buffer=False, buffer_size=_PIECE) as file:
         meta = file.metadata
         total = max(1, meta.num_rows)
@@ -138,7 +138,7 @@ def _batches(path: Path, _form: FileForm, position: int, row: int, most: int) ->
 
 
 def _groups_from(meta: Any, position: int) -> tuple[list[int], int]:
-    """The groups of rows from the one that holds a row on, and how many rows of it come before."""
+    """The row groups from the one with row `position` on, and the number of its rows before that row."""
     at = 0
     while at < meta.num_row_groups and position >= meta.row_group(at).num_rows:
         position -= meta.row_group(at).num_rows

@@ -1,4 +1,4 @@
-"""`process_file`: a file of rows through a stage, into another file."""
+"""`process_file`: runs a stage over the rows of a file, and writes the results to another file."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from syntagma.errors import ArgumentError, BatchError
 __all__ = ["Progress", "Summary", "process_file"]
 
 _FITTING = 100
-"""rows after which a file in which none had the column that is needed is given up"""
+"""a run is given up if none of this many rows has the required column"""
 _COMMIT_SECONDS = 0.25
-"""how much work a run that is killed loses at most, beside the chunks that it was working on"""
+"""seconds between commits: the work that a killed run loses, in addition to unfinished chunks"""
 
 
 class Progress(msgspec.Struct, frozen=True):
-    """How far a run is.
+    """The progress of a run.
 
     Attributes:
-        rows: rows that were read, those of earlier runs included.
-        bad_rows: how many of them could not be processed.
-        fraction: of the source, from 0 to 1.
+        rows: number of rows read, including those of earlier runs.
+        bad_rows: number of rows with errors.
+        fraction: the fraction of the source that was read, from 0 to 1.
     """
 
     rows: int
@@ -46,18 +46,18 @@ class Progress(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """What a run did.
+    """The summary of a run.
 
     Attributes:
-        source: the file that was read.
-        target: the file that was written.
-        errors: the side file with the rows that could not be processed; None if there was none.
-        rows: rows of the source.
-        written: rows of the target.
-        bad_rows: rows of the side file.
-        resumed_rows: rows that earlier runs had processed.
-        seconds: how long this run took.
-        rows_per_second: what this run processed.
+        source: path of the source.
+        target: path of the target.
+        errors: path of the side file with the rows that could not be processed; None if there were none.
+        rows: number of rows in the source.
+        written: number of rows in the target.
+        bad_rows: number of rows in the side file.
+        resumed_rows: number of rows processed by earlier runs.
+        seconds: duration of this run in seconds.
+        rows_per_second: rows per second of this run.
     """
 
     source: str
@@ -83,34 +83,37 @@ def process_file(
     overwrite: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> Summary:
-    """Send every row of a file through a stage, in constant memory; the order stays.
+    """Run a stage over every row of a file, in constant memory. The order of rows is kept.
 
-    Called again after it was stopped, however hard, it goes on where it was: no row is lost, and none is there twice.
-    The target appears when it is whole; until then the work stands beside it, in `TARGET.partial` and
+    If it is stopped or killed, the same call resumes the run: no row is lost, and none is written twice. The target
+    appears when it is complete. Until then, the results are in `TARGET.partial`, and the progress is in
     `TARGET.journal`.
 
     Args:
-        stage: the step: `Parse`, `Render`, `Constrain` or `Transcript`.
-        source: JSON lines (`.jsonl`, `.ndjson`, with `.gz` or `.zst` after it if compressed) or Parquet (`.parquet`).
-        target: the same. From JSON lines to Parquet, what is neither text nor number becomes JSON text.
-        errors: the side file, JSON lines: the rows that could not be processed, each with its number, from 1 (of JSON
-            lines, of the line), its error and its data. None: `TARGET.errors.jsonl`. It appears only if there are any.
-        workers: how many processes work; 1: this one. A script that asks for more has its own work under
+        stage: the stage: `Parse`, `Render`, `Constrain` or `Transcript`.
+        source: the source: JSON lines (`.jsonl`, `.ndjson`, with `.gz` or `.zst` after it if compressed) or Parquet
+            (`.parquet`).
+        target: the target, of the same types. From JSON lines to Parquet, values other than strings and numbers become
+            JSON text.
+        errors: the side file, JSON lines: the rows that could not be processed, each with its number, counted from 1
+            (for JSON lines, the line number), its error and its data. None: `TARGET.errors.jsonl`. It is written only
+            if there are such rows.
+        workers: number of processes; 1: only this one. With more, a script must have its own code under
             `if __name__ == "__main__":`, as for any use of `multiprocessing`.
-        chunk_rows: rows of a chunk, the unit of work of a process.
-        overwrite: begin anew, and replace files that are there.
+        chunk_rows: largest number of rows in a chunk, the unit of work of a process.
+        overwrite: discard an unfinished run, and replace existing files.
         progress: called after every chunk.
 
     Raises:
-        BatchError: `E-BATCH-SUFFIX`, a name does not say what is in a file; `E-BATCH-READ`, the source cannot be read,
-            with the row; `E-BATCH-WRITE`; `E-BATCH-EXISTS`, the target is there; `E-BATCH-RESUME`, `E-BATCH-BUSY`, an
-            unfinished run with other options has left its work, or another run is writing; `E-BATCH-WORKER`, a process
-            died; `E-BATCH-DEPENDENCY`, pyarrow is not installed.
-        ArgumentError: `E-BATCH-MISSING`, no row has the column that is needed; `E-ARGUMENT-VALUE`.
+        BatchError: `E-BATCH-SUFFIX`, the type of a file is unknown; `E-BATCH-READ`, the source cannot be read;
+            `E-BATCH-WRITE`, a file cannot be written; `E-BATCH-EXISTS`, the target or side file exists;
+            `E-BATCH-RESUME`, there is an unfinished run with other options; `E-BATCH-BUSY`, another run is writing the
+            same files; `E-BATCH-WORKER`, a process died; `E-BATCH-DEPENDENCY`, pyarrow is not installed.
+        ArgumentError: `E-BATCH-MISSING`, no row has the required column; `E-ARGUMENT-VALUE`, a number is not positive.
     """
     for name, number in (("workers", workers), ("chunk_rows", chunk_rows)):
         if number < 1:
-            raise ArgumentError("E-ARGUMENT-VALUE", f"{name} is at least 1, not {number}", pointer=f"/{name}")
+            raise ArgumentError("E-ARGUMENT-VALUE", f"{name} must be at least 1, not {number}", pointer=f"/{name}")
     source, target = Path(source), Path(target)
     job = Job(stage, str(source), form_of(source), form_of(target))
     side = Path(errors) if errors is not None else _beside(target, ".errors.jsonl")
@@ -118,18 +121,19 @@ def process_file(
     try:
         return run.through(workers, chunk_rows, progress)
     except OSError as error:
-        raise BatchError("E-BATCH-WRITE", f"cannot be written: {error.strerror}", source=str(target)) from error
+        message = f"the file cannot be written: {error.strerror}"
+        raise BatchError("E-BATCH-WRITE", message, source=str(target)) from error
     finally:
         run.close()
 
 
 class _Run:
-    """One run: where it is, and the files that it writes."""
+    """One run: its progress, and the files that it writes."""
 
     def __init__(self, job: Job, source: Path, target: Path, side: Path, *, overwrite: bool) -> None:
         self._job, self._source, self._target, self._side = job, source, target, side
         self._idle = False
-        """whether nothing can come of the run"""
+        """whether the run was given up, so that its files are removed"""
         self._partial, self._partial_side = _beside(target, ".partial"), _beside(side, ".partial")
         journal = _beside(target, ".journal")
         header = _header(job, source)
@@ -141,11 +145,11 @@ class _Run:
         try:
             self._journal = Journal(journal, header, anew=overwrite)
         except OSError as error:
-            message = f"cannot be written: {error.strerror}"
+            message = f"the file cannot be written: {error.strerror}"
             raise BatchError("E-BATCH-WRITE", message, source=str(journal)) from error
 
     def through(self, workers: int, chunk_rows: int, progress: Callable[[Progress], None] | None) -> Summary:
-        """Go on to the end."""
+        """Run to the end."""
         begun, first = time.monotonic(), self._journal.place
         if not first.ended:
             self._work(workers, chunk_rows, progress)
@@ -192,13 +196,13 @@ class _Run:
         self._journal.commit(msgspec.structs.replace(place, ended=True))
 
     def _unfit(self, misfit: str) -> ArgumentError:
-        """The error of a file in which no row has the column that is needed. Nothing is left of the run."""
+        """The error for a file in which no row has the required column. Marks the run as given up."""
         self._idle = True
-        hint = "name another one: columns={…} (--column NAME=COLUMN)"
+        hint = "name the column: columns={…} (--column NAME=COLUMN)"
         return ArgumentError("E-BATCH-MISSING", misfit, hint=hint, source=str(self._source))
 
     def _finish(self) -> None:
-        """Give the files their names, the target last. Stopped here, the next run does the rest."""
+        """Rename the files, the target last. If the run is stopped here, the next run does the rest."""
         if self._partial_side.exists():
             if self._journal.place.bad:
                 os.replace(self._partial_side, self._side)
@@ -218,7 +222,7 @@ class _Run:
         self._journal.close(remove=True)
 
     def close(self) -> None:
-        """Let go of the journal; where nothing came of the run, leave nothing behind."""
+        """Close the journal. If the run has no results, remove its files."""
         idle = self._idle or self._journal.place == Place()
         if idle:
             for path in (self._partial, self._partial_side):
@@ -234,16 +238,16 @@ def _header(job: Job, source: Path) -> Header:
     try:
         found = source.stat()
     except OSError as error:
-        raise BatchError("E-BATCH-READ", f"cannot be read: {error.strerror}", source=str(source)) from error
+        raise BatchError("E-BATCH-READ", f"the file cannot be read: {error.strerror}", source=str(source)) from error
     told = json_of([job.stage.identity(), job.target_form])
     return Header(str(source.resolve()), found.st_size, found.st_mtime_ns, hashlib.sha256(told).hexdigest())
 
 
 def _cut(path: Path, size: int) -> BinaryIO:
-    """A partial file that is as long as the journal says, open after its end.
+    """Open a partial file at its end, cut to the size in the journal.
 
     Raises:
-        BatchError: `E-BATCH-RESUME`, it is shorter.
+        BatchError: `E-BATCH-RESUME`, the file is shorter.
     """
     if size == 0:
         return path.open("wb")
@@ -253,7 +257,7 @@ def _cut(path: Path, size: int) -> BinaryIO:
         raise BatchError(
             "E-BATCH-RESUME",
             "the partial file is shorter than the journal says",
-            hint="begin anew with overwrite (--overwrite)",
+            hint="discard the unfinished run with overwrite (--overwrite)",
             source=str(path),
         )
     file.seek(size)

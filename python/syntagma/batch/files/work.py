@@ -1,7 +1,7 @@
-"""Rows for a Parquet file while it is being made: tables one after the other, each an Arrow stream of its own.
+"""The partial file of a Parquet target: tables one after another, each an Arrow stream of its own.
 
-A Parquet file has its directory at its end, so that it cannot be gone on with. Tables in a row can be; they are written
-as Parquet when all rows are there.
+A Parquet file has its directory at the end, so it cannot be appended to. Tables can be; they are written as Parquet
+when all rows are complete.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from syntagma.batch.values import json_of
 __all__ = ["table_bytes", "table_of", "write_parquet"]
 
 _LENGTH = 8
-"""bytes before each table that say how long it is"""
+"""number of bytes of the length before each table"""
 
 
 def table_of(rows: list[dict[str, Any]], kinds: Mapping[str, Kind]) -> Any:
-    """Rows as a table. What is neither a number nor text, nor a result, becomes JSON text."""
+    """Rows as a table. Values other than numbers and strings become JSON text, except in columns of results."""
     pa = arrow()
     names = dict.fromkeys(name for row in rows for name in row)
     columns = {}
@@ -46,7 +46,7 @@ def _as_text(value: Any) -> str | None:
 
 
 def table_bytes(table: Any) -> bytes:
-    """A table, with its length before it."""
+    """A table as bytes, preceded by its length."""
     pa = arrow()
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as stream:
@@ -56,12 +56,12 @@ def table_bytes(table: Any) -> bytes:
 
 
 def write_parquet(work: Path, target: Path, results: Mapping[str, Kind]) -> None:
-    """Write tables as one Parquet file, one after the other.
+    """Write all tables of a partial file as one Parquet file.
 
     Args:
         work: the file with the tables.
         target: the file to write.
-        results: the columns of which there are some even where there are no rows.
+        results: the columns of results, which are written even if there are no rows.
     """
     pa = arrow()
     import pyarrow.parquet as pq
@@ -73,7 +73,7 @@ def write_parquet(work: Path, target: Path, results: Mapping[str, Kind]) -> None
 
 
 def _common_schema(pa: Any, work: Path, results: Mapping[str, Kind]) -> Any:
-    """The columns of all tables, each with a type that holds it everywhere."""
+    """The columns of all tables, each with a type that fits all its values."""
     types: dict[str, Any] = {}
     for table in _tables(pa, work, only_schema=True):
         for field in table:

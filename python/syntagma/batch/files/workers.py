@@ -1,4 +1,4 @@
-"""Processes that work on chunks; what they make comes back in the order of the chunks."""
+"""Processes chunks in several processes, and returns the results in the order of the chunks."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from syntagma.errors import BatchError, SyntagmaError
 __all__ = ["blocks"]
 
 _AHEAD = 4
-"""chunks for each process that may be done before the one whose turn it is"""
+"""number of chunks per process that may be finished ahead of the next one in order"""
 
 
 def blocks(job: Job, chunks: Iterator[Chunk], workers: int) -> Generator[tuple[Chunk, Block]]:
-    """Every chunk with what came of it, in order.
+    """Every chunk with its results, in order.
 
     Args:
-        job: what is done with a chunk.
-        chunks: the chunks; some more are read than are done.
-        workers: how many processes; 1: this one.
+        job: the parameters of the run.
+        chunks: the chunks; some are read ahead.
+        workers: number of processes; 1: only this one.
 
     Raises:
-        BatchError: `E-BATCH-WORKER`, a process ended; with the rows that it was working on.
-        SyntagmaError: what a chunk raises.
+        BatchError: `E-BATCH-WORKER`, a process died; the message has its rows.
+        SyntagmaError: an error of a chunk.
     """
     if workers == 1:
         for chunk in chunks:
@@ -43,14 +43,14 @@ def blocks(job: Job, chunks: Iterator[Chunk], workers: int) -> Generator[tuple[C
 
 
 class _Crew:
-    """Processes, each with a pipe of its own.
+    """The worker processes, each with its own pipe.
 
-    A process has one chunk at a time, so that neither side ever waits to write to the other. It ends when its pipe
-    does, which is also how it notices that this process was killed.
+    A process has one chunk at a time, so that neither side blocks on writing to the other. It ends when its pipe is
+    closed, which also happens if this process is killed.
     """
 
     def __init__(self, job: Job, workers: int) -> None:
-        context = multiprocessing.get_context("spawn")  # a fork would copy locks that threads of a library hold
+        context = multiprocessing.get_context("spawn")  # a fork would copy locks held by threads of libraries
         self._source = job.source
         self._processes = []
         self._idle: list[Connection[Any, Any]] = []
@@ -64,7 +64,7 @@ class _Crew:
             self._idle.append(ours)
 
     def work(self, chunks: Iterator[Chunk]) -> Iterator[tuple[Chunk, Block]]:
-        """Every chunk with its block, in order."""
+        """Every chunk with its results, in order."""
         done: dict[int, tuple[Chunk, Block]] = {}
         given = taken = 0
         waiting = next(chunks, None)
@@ -102,8 +102,8 @@ class _Crew:
     def _lost(self, chunk: Chunk) -> BatchError:
         return BatchError(
             "E-BATCH-WORKER",
-            f"a process ended while it worked on rows {chunk.first} to {chunk.first + chunk.rows - 1}",
-            hint="memory may have run out: fewer workers, or smaller chunks; the same command goes on",
+            f"a process died while it worked on rows {chunk.first} to {chunk.first + chunk.rows - 1}",
+            hint="memory may have run out: use fewer workers or smaller chunks; run the same command to resume",
             source=self._source,
             line=chunk.first,
         )
@@ -120,9 +120,9 @@ class _Crew:
 
 
 def _serve(pipe: Connection[Any, Any], job: Job) -> None:
-    """Work on chunks until the pipe ends."""
-    gc.freeze()  # what is loaded now stays, and need not be looked at again and again
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that leads decides what an interrupt means
+    """Process chunks until the pipe is closed."""
+    gc.freeze()  # loaded objects stay, so the garbage collector can skip them
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles interrupts
     while True:
         try:
             chunk = pipe.recv()

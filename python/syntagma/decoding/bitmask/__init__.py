@@ -1,4 +1,4 @@
-"""Token bitmasks: int32 [batch, ceil(vocab_size / 32)], bit i of word w is token 32 w + i, 1 is allowed."""
+"""Token bitmasks: int32 [batch, ceil(vocab_size / 32)]. Bit i of word w is token 32 w + i; 1: allowed."""
 
 from __future__ import annotations
 
@@ -35,21 +35,20 @@ def allocate_token_bitmask(batch_size: int, vocab_size: int) -> NDArray[np.int32
 
 @entry
 def apply_token_bitmask_inplace(logits: Rows, bitmask: Rows, *, indices: Sequence[int] | None = None) -> None:
-    """Set the logits of tokens that are not allowed to minus infinity.
+    """Set the logits of forbidden tokens to minus infinity.
 
-    Logits beyond the end of the bitmask belong to no token that it knows: they become minus infinity, too. Bits beyond
-    the last logit are ignored.
+    Logits beyond the end of the bitmask become minus infinity, too. Bits beyond the last logit are ignored.
 
     Args:
         logits: a NumPy array or torch tensor of floats, shape [vocab_size] or [batch, vocab_size], changed in place.
         bitmask: int32, shape [words] or [batch, words]: a NumPy array, or for torch logits a tensor on any device.
-        indices: the rows, of logits and bitmask alike, that are meant; all by default. With them the batches need not
-            be of one size.
+        indices: the rows of logits and bitmask to process; None: all. With indices, the two may have different batch
+            sizes.
 
     Raises:
-        ArgumentTypeError: `E-BITMASK-TYPE`, neither NumPy arrays nor torch tensors, or of other elements.
-        ArgumentError: `E-BITMASK-SIZE`, shapes that do not fit; `E-BITMASK-INDEX`, a row that is not there;
-            `E-BITMASK-BUFFER`, logits that cannot be written.
+        ArgumentTypeError: `E-BITMASK-TYPE`, an argument is not an array or tensor of the right element type.
+        ArgumentError: `E-BITMASK-SIZE`, the shapes do not match; `E-BITMASK-INDEX`, a row does not exist;
+            `E-BITMASK-BUFFER`, the logits are read-only.
     """
     if isinstance(logits, np.ndarray):
         apply, values, words = mask_numpy, _numpy_logits(logits), _numpy_words(bitmask)
@@ -59,24 +58,24 @@ def apply_token_bitmask_inplace(logits: Rows, bitmask: Rows, *, indices: Sequenc
         apply, values, words = mask_torch, torch_logits(logits), torch_words(bitmask)
     else:
         raise ArgumentTypeError(
-            "E-BITMASK-TYPE", f"logits is a NumPy array or torch tensor of floats, not {type(logits).__name__}"
+            "E-BITMASK-TYPE", f"logits must be a NumPy array or torch tensor of floats, not {type(logits).__name__}"
         )
     if values.ndim != 2 or words.ndim != 2 or (indices is None and len(values) != len(words)):
         raise ArgumentError(
-            "E-BITMASK-SIZE", f"logits {tuple(logits.shape)} and bitmask {tuple(bitmask.shape)} do not fit"
+            "E-BITMASK-SIZE", f"logits {tuple(logits.shape)} and bitmask {tuple(bitmask.shape)} do not match"
         )
     rows = None if indices is None else [int(row) for row in indices]
     count = min(len(values), len(words))
     if rows is not None and any(not 0 <= row < count for row in rows):
-        raise ArgumentError("E-BITMASK-INDEX", f"a row of {rows} is not among the {count} rows")
+        raise ArgumentError("E-BITMASK-INDEX", f"an index of {rows} is not within the {count} rows")
     apply(values, words, rows)
 
 
 def apply_row(logits: Rows, row: bytes) -> None:
-    """Apply one row of a bitmask, given as its bytes, to the logits of one sequence: `GrammarMatcher` calls it.
+    """Apply one row of a bitmask, given as bytes, to the logits of one sequence. Called by `GrammarMatcher`.
 
     Raises:
-        ArgumentError: as `apply_token_bitmask_inplace`; `E-BITMASK-SIZE`, not one sequence.
+        ArgumentError: see `apply_token_bitmask_inplace`; `E-BITMASK-SIZE`, the logits are not those of one sequence.
     """
     bitmask = np.frombuffer(row, "<i4").astype(np.int32)
     shape = tuple(getattr(logits, "shape", ()))
@@ -88,7 +87,7 @@ def apply_row(logits: Rows, row: bytes) -> None:
 
 
 def _is_tensor(value: object) -> bool:
-    # Asked by name: whoever passes a tensor has loaded torch, nobody else should have to.
+    # Check the module's name first, so that torch is imported only if a tensor was passed.
     if not any(kind.__module__.partition(".")[0] == "torch" for kind in type(value).__mro__):
         return False
     import torch
@@ -98,15 +97,15 @@ def _is_tensor(value: object) -> bool:
 
 def _numpy_logits(logits: NDArray[Any]) -> NDArray[Any]:
     if not np.issubdtype(logits.dtype, np.floating):
-        raise ArgumentTypeError("E-BITMASK-TYPE", f"logits are floats, not {logits.dtype}")
+        raise ArgumentTypeError("E-BITMASK-TYPE", f"logits must be floats, not {logits.dtype}")
     if not logits.flags.writeable:
-        raise ArgumentError("E-BITMASK-BUFFER", "the logits cannot be written")
+        raise ArgumentError("E-BITMASK-BUFFER", "the logits are read-only")
     return logits[np.newaxis] if logits.ndim == 1 else logits
 
 
 def _numpy_words(bitmask: object) -> NDArray[np.int32]:
     if not isinstance(bitmask, np.ndarray) or bitmask.dtype != np.int32:
-        raise ArgumentTypeError("E-BITMASK-TYPE", "the bitmask of a NumPy array of logits is a NumPy array of int32")
+        raise ArgumentTypeError("E-BITMASK-TYPE", "for NumPy logits, the bitmask must be a NumPy array of int32")
     return bitmask[np.newaxis] if bitmask.ndim == 1 else bitmask
 
 
@@ -120,10 +119,10 @@ def fill_next_token_bitmask_batch(
 ) -> None:
     """Fill row `indices[i]` (default `i`) of an int32 bitmask for each matcher, on up to `threads` threads.
 
-    The interpreter is released while the masks are computed.
+    Releases the GIL.
 
     Raises:
-        ArgumentError: `E-BITMASK-…`, a bitmask or an index that does not fit.
+        ArgumentError: `E-BITMASK-…`, the bitmask or an index does not match.
         LimitError: `E-LIMIT-STEP`, a matcher spent its fuel.
     """
     _engine.fill_next_token_bitmask_batch(matchers, bitmask, None if indices is None else list(indices), threads)
@@ -133,11 +132,12 @@ def fill_next_token_bitmask_batch(
 def accept_token_batch(
     matchers: Sequence[_engine.GrammarMatcher], ids: Sequence[int], *, threads: int | None = None
 ) -> list[bool]:
-    """Accept one token on each matcher (each a different one), on up to `threads` threads; whether each was taken.
+    """Accept one token on each of several distinct matchers, on up to `threads` threads. Releases the GIL.
 
-    The interpreter is released meanwhile.
+    Returns:
+        for each matcher, whether it accepted its token.
 
     Raises:
-        ArgumentError: `E-BATCH-SIZE`, the lists differ in length; `E-TOKEN-ID`.
+        ArgumentError: `E-BATCH-SIZE`, the lists differ in length; `E-TOKEN-ID`, a token is not in the vocabulary.
     """
     return _engine.accept_token_batch(matchers, ids, threads)

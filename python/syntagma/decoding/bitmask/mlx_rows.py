@@ -1,6 +1,6 @@
-"""Masking rows of MLX logits, on whatever device MLX computes.
+"""Masks rows of MLX logits, on MLX's device.
 
-Imported only where an array of MLX was given.
+Imported only if an MLX array was given.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ __all__ = ["masked_mlx"]
 
 
 def masked_mlx(logits: Any, words: NDArray[np.int32]) -> Any:
-    """The logits with those of tokens that are not allowed at minus infinity.
+    """The logits, with minus infinity for forbidden tokens.
 
     Args:
-        logits: floating `mlx.core.array` [batch, width]; left as it is.
-        words: int32 [batch, words], 1 is allowed; tokens after the last word are denied.
+        logits: floating `mlx.core.array` [batch, width]; not changed.
+        words: int32 [batch, words]; 1: allowed. Tokens after the last word are forbidden.
 
     Returns:
         An array of the same type.

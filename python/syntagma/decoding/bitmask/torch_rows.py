@@ -1,6 +1,6 @@
-"""Masking rows of torch tensors: on the CPU by unpacked bits, on CUDA by a Triton kernel, elsewhere by torch itself.
+"""Masks rows of torch tensors: on the CPU with unpacked bits, on CUDA with a Triton kernel, elsewhere with torch.
 
-Imported only where a tensor was given.
+Imported only if a tensor was given.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ def torch_logits(logits: torch.Tensor) -> torch.Tensor:
     """The logits as [batch, width], sharing memory.
 
     Raises:
-        ArgumentTypeError: `E-BITMASK-TYPE`, not floating.
+        ArgumentTypeError: `E-BITMASK-TYPE`, the elements are not floats.
     """
     if not logits.is_floating_point():
-        raise ArgumentTypeError("E-BITMASK-TYPE", f"logits are floats, not {logits.dtype}")
+        raise ArgumentTypeError("E-BITMASK-TYPE", f"logits must be floats, not {logits.dtype}")
     return logits.unsqueeze(0) if logits.ndim == 1 else logits
 
 
@@ -34,24 +34,24 @@ def torch_words(bitmask: object) -> torch.Tensor:
     """A bitmask, NumPy array or tensor, as an int32 tensor [batch, words].
 
     Raises:
-        ArgumentTypeError: `E-BITMASK-TYPE`, not int32.
+        ArgumentTypeError: `E-BITMASK-TYPE`, the elements are not int32.
     """
     import torch
 
     if isinstance(bitmask, np.ndarray) and bitmask.dtype == np.int32:
         bitmask = torch.from_numpy(bitmask if bitmask.flags.writeable else bitmask.copy())
     if not isinstance(bitmask, torch.Tensor) or bitmask.dtype != torch.int32:
-        raise ArgumentTypeError("E-BITMASK-TYPE", "a bitmask is a tensor or NumPy array of int32")
+        raise ArgumentTypeError("E-BITMASK-TYPE", "the bitmask must be a tensor or NumPy array of int32")
     return bitmask.unsqueeze(0) if bitmask.ndim == 1 else bitmask
 
 
 def mask_torch(logits: torch.Tensor, words: torch.Tensor, rows: Sequence[int] | None) -> None:
-    """Set what the rows of `words` deny to minus infinity.
+    """Set the logits of tokens that `words` forbids to minus infinity.
 
     Args:
-        logits: floating [batch, width] on any device, in place, of any strides.
+        logits: floating [batch, width] on any device, with any strides, changed in place.
         words: int32 [batch, words], on the CPU or the device of the logits.
-        rows: the rows that are meant; None: all.
+        rows: the rows to process; None: all.
     """
     if rows is not None and not rows:
         return
@@ -77,7 +77,7 @@ def _mask_on_cpu(logits: torch.Tensor, words: torch.Tensor, rows: Sequence[int] 
 
 
 def mask_by_shifts(logits: torch.Tensor, words: torch.Tensor, rows: Sequence[int] | None) -> None:
-    """The same with nothing but torch's own operations, for any device; both tensors are on it."""
+    """Like `mask_torch`, with only torch's own operations. Both tensors must be on the same device."""
     import torch
 
     width = logits.shape[1]

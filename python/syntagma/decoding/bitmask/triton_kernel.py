@@ -1,6 +1,6 @@
-"""Masking rows of logits on a GPU: one pass that reads bits and writes minus infinity where a bit is zero.
+"""Masks rows of logits on a GPU in one pass: reads bits, and writes minus infinity where a bit is zero.
 
-Imported only where it is needed; Triton comes with torch's builds for CUDA. With `TRITON_INTERPRET=1` in the
+Imported only when it is needed. Triton comes with torch's builds for CUDA. With `TRITON_INTERPRET=1` in the
 environment before Triton is first imported, the same kernel runs on the CPU.
 """
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import torch
 
 try:
-    # The kernel's body is found by its module's names, so these cannot be imported inside of a function.
+    # The kernel's body uses names of its module, so these cannot be imported inside of a function.
     import triton
     import triton.language as tl
 except ImportError:
@@ -22,7 +22,7 @@ except ImportError:
 __all__ = ["is_available", "mask_triton"]
 
 _BLOCK = 4096
-"""tokens of one program of the kernel; a multiple of 32"""
+"""number of tokens per program of the kernel; a multiple of 32"""
 
 
 def is_available() -> bool:
@@ -31,12 +31,12 @@ def is_available() -> bool:
 
 
 def mask_triton(logits: torch.Tensor, words: torch.Tensor, rows: Sequence[int] | None) -> None:
-    """Set what the rows of `words` deny to minus infinity.
+    """Set the logits of tokens that `words` forbids to minus infinity.
 
     Args:
-        logits: floating [batch, width], in place; tokens of a row may be any stride apart.
+        logits: floating [batch, width] with any strides, changed in place.
         words: int32 [batch, words] on the same device.
-        rows: the rows that are meant; None: all.
+        rows: the rows to process; None: all.
     """
     import torch
 
@@ -48,7 +48,7 @@ def mask_triton(logits: torch.Tensor, words: torch.Tensor, rows: Sequence[int] |
     _deny[count, triton.cdiv(width, _BLOCK)](
         logits,
         words,
-        # Without rows it is not read, but must be some tensor.
+        # Without rows this argument is not read, but must be a tensor.
         words if index is None else index,
         width,
         words.shape[1],

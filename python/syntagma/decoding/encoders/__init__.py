@@ -1,7 +1,7 @@
-"""Text to token ids, with control tokens only where the caller says that there are some.
+"""Encodes text to token ids, with control tokens only in trusted ranges.
 
-`control_tokens` knows the texts that are control tokens and finds them; `sections` and `tokenizer_json` encode the text
-between them, the one with any function for plain text, the other with the `tokenizers` library.
+`control_tokens` finds the texts of control tokens. `sections` and `tokenizer_json` encode the text between them, the
+first with any function for plain text, the second with the `tokenizers` library.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The control tokens of a vocabulary: their texts, and where these stand in a text."""
+"""Finds the control tokens of a vocabulary in a text."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from syntagma.decoding.vocabularies.tokens import Tokens
 __all__ = ["ControlTokens", "Placed", "Range"]
 
 Range: TypeAlias = tuple[int, int]
-"""half-open, in code points"""
+"""a half-open range of code points"""
 
 _MAX_PREFIX = 3
 
 
 class Placed(NamedTuple):
-    """A control token in a text; offsets in code points, half-open."""
+    """A control token in a text, with its half-open range in code points."""
 
     start: int
     end: int
@@ -24,11 +24,11 @@ class Placed(NamedTuple):
 
 
 class ControlTokens:
-    """The tokens of a vocabulary that no text of others may become, by their texts. Immutable.
+    """The control tokens of a vocabulary, by their texts. Immutable.
 
-    These are the special tokens, the ends of a turn, and the added tokens with a character other than letters, digits,
-    `_` and whitespace: many chat formats have markers that are added, but not special. Added words and runs of spaces
-    are text.
+    No text of others may become one of them. They are the special tokens, the ends of a turn, and the added tokens with
+    a character other than letters, digits, `_` and whitespace, because many chat formats have markers that are added
+    but not special. Added words and runs of spaces are text.
 
     Attributes:
         ids: id by text.
@@ -53,11 +53,11 @@ class ControlTokens:
         self._lengths = {prefix: sorted(found, reverse=True) for prefix, found in lengths.items()}
 
     def find(self, text: str, ranges: Sequence[Range] | None = None) -> list[Placed]:
-        """The control tokens in a text, as a tokenizer finds them: from the left, the longest at each place.
+        """The control tokens in a text, found as a tokenizer does: from the left, the longest at each place.
 
         Args:
-            text: where to look.
-            ranges: only those that lie wholly in one of these; None: anywhere.
+            text: the text.
+            ranges: find only tokens that are completely in one of these ranges; None: everywhere.
         """
         found: list[Placed] = []
         for start, end in [(0, len(text))] if ranges is None else ranges:
@@ -76,7 +76,7 @@ class ControlTokens:
                     break
 
     def _candidates(self, text: str, start: int, end: int) -> Iterator[int]:
-        """Places where a first character of a control token stands, ascending."""
+        """The offsets of characters with which a control token may begin, ascending."""
         places: list[int] = []
         for first in self._first:
             place = text.find(first, start, end)

@@ -1,4 +1,4 @@
-"""What encodes text for a vocabulary."""
+"""The interface of encoders."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ __all__ = ["Encoder"]
 
 
 class Encoder(Protocol):
-    """Encodes text. Threads may share it; it can be pickled."""
+    """Encodes text for a vocabulary. Safe for several threads; can be pickled."""
 
     def encode(self, text: str, trusted: Sequence[Range]) -> list[int]:
-        """Token ids of a text; nothing is added at either end.
+        """The token ids of a text, with nothing added at either end.
 
         Args:
-            text: what is encoded.
-            trusted: half-open ranges of code points, ascending. The text of a control token that lies wholly in one of
-                them is that token; everywhere else it is spelled by other tokens.
+            text: the text.
+            trusted: half-open ranges of code points, ascending. The text of a control token becomes this token if it is
+                completely in one of them; elsewhere it is encoded as plain text.
 
         Raises:
             VocabularyError: the text cannot be encoded.

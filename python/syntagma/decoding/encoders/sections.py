@@ -1,4 +1,4 @@
-"""Encodes the text between control tokens piece by piece, with any function that encodes plain text."""
+"""Encodes the sections of text between control tokens with any function that encodes plain text."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ __all__ = ["SectionEncoder"]
 
 
 class SectionEncoder:
-    """Each piece of text between two control tokens is encoded by itself.
+    """Encodes each section of text between two control tokens separately.
 
     Args:
         control: the control tokens of the vocabulary.
-        encode_text: encodes plain text and adds nothing. Where it makes a control token of a text all the same, the
-            text is cut inside of it and tried again.
-        encode_later: the same for pieces that do not begin the text; None: as `encode_text`.
+        encode_text: encodes plain text and adds nothing. If its result contains a control token, the text is cut inside
+            of that token's text and encoded again.
+        encode_later: the same for sections that do not begin the text; None: `encode_text`.
     """
 
     def __init__(
@@ -32,10 +32,10 @@ class SectionEncoder:
         self._encode_later = encode_later or encode_text
 
     def encode(self, text: str, trusted: Sequence[Range]) -> list[int]:
-        """Token ids of a text, as `Encoder.encode`.
+        """The token ids of a text, see `Encoder.encode`.
 
         Raises:
-            VocabularyError: `E-VOCAB-CONTROL`, plain text becomes a control token, however it is cut.
+            VocabularyError: `E-VOCAB-CONTROL`, plain text becomes a control token, even if it is cut.
         """
         ids: list[int] = []
         done = 0
@@ -56,7 +56,7 @@ class SectionEncoder:
             ids += (self._encode_text if first and not done else self._encode_later)(text[done:cut])
             done = cut
         found = self._forbidden.intersection(ids)
-        # A character that the vocabulary lacks becomes its token for unknown text.
+        # A character outside of the vocabulary becomes its token for unknown text, which is no error.
         if found and any(placed.token_id in found for placed in self._control.find(text)):
             raise VocabularyError(
                 "E-VOCAB-CONTROL",

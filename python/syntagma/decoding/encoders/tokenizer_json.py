@@ -1,9 +1,9 @@
 """Encodes with the `tokenizers` library, from the text of a `tokenizer.json`.
 
-What the library does with the text between added tokens depends on where it stands (some vocabularies put a space
-before the first word only), so a text is encoded in one piece. The tokenizer that does it knows each control token by a
-random word instead of its text. The control tokens that are meant are replaced by their words first; what only looks
-like one is text to this tokenizer, and everything else is as in the file.
+The library encodes text between added tokens depending on its position (some vocabularies add a space only before the
+first word), so a text must be encoded in one piece. Therefore the tokenizer is changed: each control token has a random
+word instead of its text. Trusted control tokens are replaced by their words before encoding. Look-alikes are plain text
+to this tokenizer, and everything else is as in the file.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from syntagma.errors import VocabularyError
 __all__ = ["TokenizerJsonEncoder"]
 
 _LONG = 16 * 1024
-"""characters of a text that takes some milliseconds"""
+"""length from which encoding takes milliseconds, in characters"""
 
 
 class TokenizerJsonEncoder:
-    """Encodes with the `tokenizers` library, which is imported with the first text.
+    """Encodes with the `tokenizers` library, which is imported for the first text.
 
     Args:
         control: the control tokens of the vocabulary.
-        source: the text of the file, or its path; the path is read with the first text, or when this is pickled.
+        source: the text of the file, or its path, which is read for the first text, or for pickling.
     """
 
     def __init__(self, control: ControlTokens, source: str | Path) -> None:
@@ -40,11 +40,11 @@ class TokenizerJsonEncoder:
         self._guarded: _Guarded | None = None
 
     def encode(self, text: str, trusted: Sequence[Range]) -> list[int]:
-        """Token ids of a text, as `Encoder.encode`.
+        """The token ids of a text, see `Encoder.encode`.
 
         Raises:
-            VocabularyError: `E-VOCAB-DEPENDENCY`, the library is missing; `E-VOCAB-FILE`, the file is not readable, or
-                the library does not understand it.
+            VocabularyError: `E-VOCAB-DEPENDENCY`, the library is missing; `E-VOCAB-FILE`, the file cannot be read, or
+                the library rejects it.
         """
         guarded = self._guarded
         if guarded is None:
@@ -58,7 +58,8 @@ class TokenizerJsonEncoder:
         try:
             return self._source.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise VocabularyError("E-VOCAB-FILE", f"cannot be read: {error}", source=str(self._source)) from error
+            message = f"the file cannot be read: {error}"
+            raise VocabularyError("E-VOCAB-FILE", message, source=str(self._source)) from error
 
     def __getstate__(self) -> tuple[ControlTokens, str]:
         return self._control, self._text()
@@ -68,7 +69,7 @@ class TokenizerJsonEncoder:
 
 
 class _Guarded:
-    """A tokenizer that knows control tokens by random words."""
+    """A tokenizer in which control tokens have random words instead of their texts."""
 
     def __init__(self, control: ControlTokens, source: str) -> None:
         library = _library()
@@ -78,22 +79,22 @@ class _Guarded:
         try:
             self._tokenizer = library.Tokenizer.from_str(json.dumps(description))
         except Exception as error:  # the library raises bare Exception
-            raise VocabularyError("E-VOCAB-FILE", f"the tokenizers library does not understand it: {error}") from error
+            raise VocabularyError("E-VOCAB-FILE", f"the tokenizers library rejects the file: {error}") from error
         found = {self._tokenizer.token_to_id(word): control.ids[text] for text, word in self._words.items()}
         self._meant = {here: there for here, there in found.items() if here != there}
         self._control = frozenset(control.ids.values()) - {control.ids.get(unknown or "")}
 
     def encode(self, text: str, placed: Sequence[Placed]) -> list[int]:
-        """Token ids of a text with control tokens at these places."""
+        """The token ids of a text with control tokens at these places."""
         ids, seen = self._encode(text, placed)
         if len(seen) != len(placed) and not self._control.isdisjoint(one.token_id for one in placed):
-            # The library looks for some added tokens in the normalised text, where it may not find them. What it
-            # does not find is text to it, and must not be left as a random word.
+            # The library searches some added tokens in the normalised text, where it may not find them. Those it
+            # does not find must be encoded as their own text, not as a random word.
             ids, _ = self._encode(text, [one for one in placed if one.start in seen])
         return ids
 
     def _encode(self, text: str, placed: Sequence[Placed]) -> tuple[list[int], set[int]]:
-        """Token ids, and the starts of those of the placed tokens that were read."""
+        """The token ids, and the starts of the placed tokens that the library found."""
         pieces: list[str] = []
         done = 0
         for one in placed:
@@ -112,14 +113,14 @@ class _Guarded:
     def _encoding(self, text: str) -> Any:
         if len(text) < _LONG:
             return self._tokenizer.encode(text, add_special_tokens=False)
-        # A batch is encoded with the interpreter released, a single text is not.
+        # The library releases the GIL for a batch, but not for a single text.
         return self._tokenizer.encode_batch([text], add_special_tokens=False)[0]
 
 
 def _starts_read(
     placed: Sequence[Placed], pieces: Sequence[str], offsets: Sequence[tuple[int, int]], control: Sequence[bool]
 ) -> set[int]:
-    """The starts of the placed tokens over which a control token was read."""
+    """The starts of the placed tokens that the library read as control tokens."""
     ranges = [offset for offset, one in zip(offsets, control, strict=True) if one]
     found = set()
     place = 0
@@ -132,21 +133,21 @@ def _starts_read(
 
 
 def _word_for(text: str) -> str:
-    # The library may look at the characters beside a token, so a word has the token's first and last one.
+    # The library may look at the ends of a token, so a word has the token's first and last character.
     return text[0] + secrets.token_hex(12) + text[-1]
 
 
 def _rename(description: dict[str, Any], words: dict[str, str], ids: dict[str, int]) -> str | None:
-    """Spell the control tokens of a tokenizer by their words, and leave out what would change ids.
+    """Replace the control tokens in a tokenizer's description by their words, and remove settings that change ids.
 
-    Returns the text of the token for unknown characters, if the vocabulary has one.
+    Returns the text of the token for unknown characters, or None.
     """
     description |= {"truncation": None, "padding": None, "post_processor": None}
     added = description.get("added_tokens") or []
     known = {token["content"] for token in added}
     for token in added:
         if token["content"] in words:
-            # What stands beside a control token must not be able to undo it.
+            # Adjacent text must not prevent the match of a control token.
             token |= {"content": words[token["content"]], "single_word": False}
     plain = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
     missing = [{"id": ids[text], "content": word, **plain} for text, word in words.items() if text not in known]
@@ -168,7 +169,7 @@ def _rename(description: dict[str, Any], words: dict[str, str], ids: dict[str, i
 
 
 def _touches(merge: Any, words: dict[str, str]) -> bool:
-    """Whether a merge makes, or is made of, the text of a control token."""
+    """Whether the text of a control token is the result or a part of a merge."""
     first, second = merge.split(" ", 1) if isinstance(merge, str) else merge
     return first + second in words or first in words or second in words
 

@@ -1,1 +1,1 @@
-"""Readers of vocabularies: files and tokenizer objects of other libraries, each read into the bytes of every token."""
+"""Reads vocabularies, the bytes of every token, from files and from tokenizer objects of other libraries."""

@@ -1,4 +1,4 @@
-"""Vocabularies from a GGUF file's metadata (keys `tokenizer.ggml.*`, as the GGUF specification names them)."""
+"""Reads vocabularies from a GGUF file's metadata (keys `tokenizer.ggml.*` of the GGUF specification)."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _EOS_KEYS = ("eos_token_id", "eot_token_id", "eom_token_id")
 
 
 def read_gguf_tokens(path: str | Path, *, eos_token_ids: Sequence[int] | None = None) -> Tokens:
-    """Read a vocabulary; end-of-sequence ids come from the file unless given.
+    """Read a vocabulary. `eos_token_ids`: the tokens that end a turn; None: those named in the file.
 
     Raises:
-        ModelError: `E-MODEL-GGUF`, the file is no GGUF or is damaged.
-        VocabularyError: `E-VOCAB-MODEL`, `E-VOCAB-TOKEN` or `E-VOCAB-EOS`, as for `tokenizer.json`.
+        ModelError: `E-MODEL-GGUF`, the file is not a GGUF file or is damaged.
+        VocabularyError: `E-VOCAB-MODEL`, `E-VOCAB-TOKEN` or `E-VOCAB-EOS`, see `read_tokenizer_json`.
     """
     keys = [_PREFIX + key for key in ("model", "tokens", "token_type", *_EOS_KEYS)]
     metadata = read_metadata(path, keys)
@@ -33,9 +33,9 @@ def read_gguf_tokens(path: str | Path, *, eos_token_ids: Sequence[int] | None = 
     if texts is None or spelling is None:
         raise VocabularyError(
             "E-VOCAB-MODEL",
-            f"a vocabulary of model {model!r} is not understood",
+            f"vocabularies of model {model!r} are not supported",
             source=str(path),
-            hint="known: " + ", ".join(_SPELLINGS) + "; give others with from_tokens",
+            hint="supported: " + ", ".join(_SPELLINGS) + "; for others use from_tokens",
         )
     given = metadata.get(_PREFIX + "token_type")
     types = [int(kind) for kind in given] if given is not None else [1] * len(texts)

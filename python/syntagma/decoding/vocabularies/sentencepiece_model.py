@@ -1,6 +1,6 @@
-"""What SentencePiece's Python interface does not tell of a model: the types of its pieces, and one setting.
+"""Reads the types of a SentencePiece model's pieces, and changes one setting, which its Python interface cannot do.
 
-A model is a protobuf message (`sentencepiece_model.proto`). Its field 1 is a piece, whose field 3 is its type.
+A model is a protobuf message (`sentencepiece_model.proto`). Its field 1 is a piece, and field 3 of a piece is its type.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _NO_LEADING_SPACE = b"\x1a\x02\x18\x00"
 
 
 def piece_types(model: bytes) -> list[int]:
-    """The type of each piece; `model` is a message that the library has accepted."""
+    """The type of each piece. `model` is a message that the library has already accepted."""
     return [
         next((int(found) for number, found in _fields(value) if number == _TYPE), _NORMAL)
         for field, value in _fields(model)
@@ -25,7 +25,7 @@ def piece_types(model: bytes) -> list[int]:
 
 
 def without_leading_space(model: bytes) -> bytes:
-    """The model that puts no space before a text: fields that are appended to a message replace earlier ones."""
+    """The model, changed to add no space before a text: an appended field replaces an earlier one."""
     return model + _NO_LEADING_SPACE
 
 

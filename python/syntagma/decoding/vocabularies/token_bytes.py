@@ -1,4 +1,4 @@
-"""How vocabularies spell bytes: a function for each spelling, from a token's text to the bytes that it writes."""
+"""Converts the texts of tokens to their bytes, with one function for each way in which vocabularies spell bytes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _SPACE = "▁"
 
 @cache
 def _byte_alphabet() -> dict[str, int]:
-    """The alphabet of byte-level BPE: printable Latin-1 stands for itself, the rest is moved to U+0100 and above.
+    """The alphabet of byte-level BPE: printable Latin-1 characters mean themselves, other bytes U+0100 and above.
 
-    Source: the GPT-2 encoder's published table, as every byte-level tokenizer uses it.
+    Source: the published table of the GPT-2 encoder, which all byte-level tokenizers use.
     """
     printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     moved = [byte for byte in range(256) if byte not in set(printable)]

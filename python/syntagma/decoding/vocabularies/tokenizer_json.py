@@ -1,4 +1,4 @@
-"""Vocabularies from Hugging Face's `tokenizer.json`. Reads the file; needs no library of theirs."""
+"""Reads vocabularies from Hugging Face's `tokenizer.json`, without their libraries."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from syntagma.errors import VocabularyError
 __all__ = ["read_tokenizer_json", "tokens_of_json"]
 
 _MAX_MERGES_CHECKED = 2_000
-# Far above any vocabulary; an id beyond it would only cost memory.
+# Far above any vocabulary; larger ids would only cost memory.
 _MAX_TOKENS = 1 << 24
 
 
 def read_tokenizer_json(path: str | Path, *, eos_token_ids: Sequence[int] | None = None) -> Tokens:
     """Read a vocabulary.
 
-    End-of-sequence ids, unless given, come from `generation_config.json`, `config.json` or `tokenizer_config.json` in
-    the same folder, the first that names any.
+    Without `eos_token_ids`, the tokens that end a turn are those named in `generation_config.json`, `config.json` or
+    `tokenizer_config.json` in the same folder, the first that names any.
 
     Raises:
-        VocabularyError: `E-VOCAB-FILE` (not readable), `E-VOCAB-MODEL` (a model that is not understood),
-            `E-VOCAB-TOKEN` (a token that its own spelling cannot write), `E-VOCAB-ROUNDTRIP` (merges contradict the
-            spelling) or `E-VOCAB-EOS` (no end-of-sequence token is known).
+        VocabularyError: `E-VOCAB-FILE`, the file cannot be read; `E-VOCAB-MODEL`, its model is not supported;
+            `E-VOCAB-TOKEN`, a token has a character outside of the spelling; `E-VOCAB-ROUNDTRIP`, merges contradict the
+            spelling; `E-VOCAB-EOS`, no end-of-turn token is known.
     """
     path = Path(path)
     vocabulary = _Vocabulary(_read_json(path), str(path))
@@ -36,12 +36,12 @@ def read_tokenizer_json(path: str | Path, *, eos_token_ids: Sequence[int] | None
 
 
 def tokens_of_json(text: str, *, source: str, eos_token_ids: Sequence[int]) -> Tokens:
-    """The same from the text of a `tokenizer.json`; `source` names it in errors."""
+    """Read a vocabulary from the text of a `tokenizer.json`. `source` is its name in errors."""
     return _Vocabulary(_parse(text.encode(), source), source).tokens(tuple(eos_token_ids))
 
 
 class _Vocabulary:
-    """A tokenizer's model and added tokens, checked."""
+    """The checked model and added tokens of a tokenizer."""
 
     def __init__(self, data: dict[str, Any], source: str) -> None:
         self._source = source
@@ -77,7 +77,7 @@ class _Vocabulary:
                     "E-VOCAB-TOKEN",
                     f"token {token_id} ({text!r}) has a character outside of the byte alphabet",
                     source=source,
-                    hint="the tokenizer's decoder is not what its pre-tokenizer says; give the tokens with from_tokens",
+                    hint="the tokenizer's decoder contradicts its pre-tokenizer; give the tokens with from_tokens",
                 )
             self._table[token_id] = spelled
         for token_id, text in contents.items():
@@ -88,10 +88,10 @@ class _Vocabulary:
     def _id(self, value: object) -> int:
         if isinstance(value, int) and 0 <= value < _MAX_TOKENS:
             return value
-        raise VocabularyError("E-VOCAB-MODEL", f"{value!r} is no token id", source=self._source)
+        raise VocabularyError("E-VOCAB-MODEL", f"{value!r} is not a token id", source=self._source)
 
     def tokens(self, eos_token_ids: tuple[int, ...]) -> Tokens:
-        """The tokens, with the ends of a turn."""
+        """The tokens, with these ends of a turn."""
         return Tokens(
             table=self._table,
             eos_token_ids=eos_token_ids,
@@ -106,7 +106,7 @@ def _read_json(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise VocabularyError(
             "E-VOCAB-FILE",
-            f"cannot be read: {error.strerror}",
+            f"the file cannot be read: {error.strerror}",
             source=str(path),
             hint="give the path of a tokenizer.json",
         ) from error
@@ -116,9 +116,9 @@ def _parse(text: bytes, source: str) -> dict[str, Any]:
     try:
         data = msgspec.json.decode(text)
     except msgspec.DecodeError as error:
-        raise VocabularyError("E-VOCAB-FILE", f"is not JSON: {error}", source=source) from error
+        raise VocabularyError("E-VOCAB-FILE", f"the file is not JSON: {error}", source=source) from error
     if not isinstance(data, dict):
-        raise VocabularyError("E-VOCAB-FILE", "is no JSON object", source=source)
+        raise VocabularyError("E-VOCAB-FILE", "the file is not a JSON object", source=source)
     return data
 
 
@@ -141,21 +141,21 @@ def _spelling(data: dict[str, Any], source: str) -> TokenSpelling:
         return metaspace
     raise VocabularyError(
         "E-VOCAB-MODEL",
-        f"how the tokens spell bytes is not understood (decoder: {', '.join(sorted(map(str, decoders))) or 'none'})",
+        f"the decoder {', '.join(sorted(map(str, decoders))) or 'none'} is not supported",
         source=source,
         pointer="/decoder",
-        hint="byte-level, byte-fallback and metaspace vocabularies are; give others with from_tokens",
+        hint="supported: byte-level, byte-fallback and metaspace vocabularies; for others use from_tokens",
     )
 
 
 def _check_spaces(spelling: TokenSpelling, texts: dict[int, str], source: str) -> None:
-    """Most words of a vocabulary begin with a space, which must be written as the decoder says."""
+    """Check that the spelling of spaces matches the decoder. Most words of a vocabulary begin with a space."""
     if spelling is byte_level or any("▁" in text for text in texts.values()):
         return
     if any(text.startswith("Ġ") for text in texts.values()):
         raise VocabularyError(
             "E-VOCAB-ROUNDTRIP",
-            "tokens are written in the byte-level alphabet, the decoder says otherwise: none would spell a space",
+            "the tokens use the byte-level alphabet, but the decoder does not, so no token would be a space",
             source=source,
             pointer="/decoder",
             hint="fix the decoder, or give the tokens with from_tokens",
@@ -163,7 +163,7 @@ def _check_spaces(spelling: TokenSpelling, texts: dict[int, str], source: str) -
 
 
 def _check_merges(model: dict[str, Any], texts: dict[int, str], table: list[bytes], source: str) -> None:
-    """A merge says that one token is two others in a row; the bytes must say the same."""
+    """Check the bytes of tokens against merges: the result of a merge must be its two parts concatenated."""
     ids = {text: token_id for token_id, text in texts.items()}
     merges = model.get("merges") or []
     for merge in merges[:: max(1, len(merges) // _MAX_MERGES_CHECKED)]:
@@ -197,7 +197,7 @@ def _eos(path: Path, ids: dict[str, int]) -> tuple[int, ...]:
             return (ids[text],)
     raise VocabularyError(
         "E-VOCAB-EOS",
-        "no configuration in the folder of the file names an end-of-sequence token",
+        "no configuration file in the folder names an end-of-sequence token",
         source=str(path),
         hint="give eos_token_ids=[…]",
     )

@@ -1,4 +1,4 @@
-"""Vocabularies from the tokenizer objects of other libraries, and the self-test that refuses to guess."""
+"""Reads vocabularies from tokenizer objects of other libraries, and checks them against the tokenizer."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from syntagma.errors import ArgumentTypeError, VocabularyError
 __all__ = ["read_huggingface", "read_sentencepiece", "read_tiktoken"]
 
 EncodeText: TypeAlias = Callable[[str], Sequence[int]]
-"""Plain text to token ids."""
+"""a function from plain text to token ids"""
 
-# Spaces, letters of several bytes, an emoji, JSON, line breaks: where spellings differ.
+# Texts for which spellings differ: spaces, letters of several bytes, an emoji, JSON, line breaks.
 _PROBES = ("Hello, world", "two  blanks", "Łódź 中文 🙂", "a\n\n\tb", '{"k": [1, -2.5e3, null]}')
 
 
 def read_huggingface(tokenizer: Any, *, eos_token_ids: Sequence[int] | None = None) -> tuple[Tokens, str]:
-    """The tokens of a fast `transformers` tokenizer, or of a `tokenizers.Tokenizer`; with its `tokenizer.json`.
+    """The tokens of a fast `transformers` tokenizer or a `tokenizers.Tokenizer`, and the text of its `tokenizer.json`.
 
     Raises:
-        ArgumentTypeError: `E-VOCAB-TYPE`, it is neither.
-        VocabularyError: as for `tokenizer.json`; `E-VOCAB-ROUNDTRIP` if the tokens do not spell what it encodes.
+        ArgumentTypeError: `E-VOCAB-TYPE`, the object is neither.
+        VocabularyError: see `read_tokenizer_json`; `E-VOCAB-ROUNDTRIP`, decoded tokens differ from the encoded text.
     """
     backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
     if not hasattr(backend, "to_str") or not hasattr(backend, "encode"):
         raise ArgumentTypeError(
             "E-VOCAB-TYPE",
-            f"{type(tokenizer).__name__} is no fast tokenizer",
+            f"{type(tokenizer).__name__} is not a fast tokenizer",
             hint="load it with use_fast=True, or give the file with from_tokenizer_json or from_sentencepiece",
         )
     eos = eos_token_ids if eos_token_ids is not None else _ids(getattr(tokenizer, "eos_token_id", None))
@@ -45,14 +45,15 @@ def read_huggingface(tokenizer: Any, *, eos_token_ids: Sequence[int] | None = No
 
 
 def read_tiktoken(encoding: Any, *, eos_token_ids: Sequence[int] | None = None) -> Tokens:
-    """The tokens of a `tiktoken.Encoding`; the end of a turn is its `eot_token` unless given.
+    """The tokens of a `tiktoken.Encoding`. `eos_token_ids`: the tokens that end a turn; None: its `eot_token`.
 
     Raises:
-        ArgumentTypeError: `E-VOCAB-TYPE`, it is none.
-        VocabularyError: `E-VOCAB-EOS`; `E-VOCAB-ROUNDTRIP` if the tokens do not spell what it encodes.
+        ArgumentTypeError: `E-VOCAB-TYPE`, the object is not an encoding of tiktoken.
+        VocabularyError: `E-VOCAB-EOS`, it has no end-of-turn token; `E-VOCAB-ROUNDTRIP`, decoded tokens differ from the
+            encoded text.
     """
     if not hasattr(encoding, "special_tokens_set") or not hasattr(encoding, "decode_single_token_bytes"):
-        raise ArgumentTypeError("E-VOCAB-TYPE", f"{type(encoding).__name__} is no encoding of tiktoken")
+        raise ArgumentTypeError("E-VOCAB-TYPE", f"{type(encoding).__name__} is not an encoding of tiktoken")
     special = {encoding.encode_single_token(text): text for text in encoding.special_tokens_set}
     table = []
     for token_id in range(encoding.n_vocab):
@@ -78,26 +79,27 @@ def read_tiktoken(encoding: Any, *, eos_token_ids: Sequence[int] | None = None) 
 def read_sentencepiece(
     path: str | Path, *, eos_token_ids: Sequence[int] | None = None
 ) -> tuple[Tokens, EncodeText, EncodeText]:
-    """The tokens of a SentencePiece model file; needs the `sentencepiece` library.
+    """The tokens of a SentencePiece model file, and two functions that encode text. Needs the library `sentencepiece`.
 
-    Also what encodes text at the beginning, and text after a control token, where no space is put before it.
+    The first function is for text at the beginning. The second is for text after a control token, and adds no space.
 
     Raises:
-        VocabularyError: `E-VOCAB-DEPENDENCY` (the library is missing), `E-VOCAB-FILE`, `E-VOCAB-EOS` or
-            `E-VOCAB-ROUNDTRIP`.
+        VocabularyError: `E-VOCAB-DEPENDENCY`, the library is missing; `E-VOCAB-FILE`, the file cannot be read;
+            `E-VOCAB-EOS`, it has no end-of-turn token; `E-VOCAB-ROUNDTRIP`, decoded tokens differ from the encoded
+            text.
     """
     try:
         from sentencepiece import SentencePieceProcessor
     except ImportError:
         raise VocabularyError(
-            "E-VOCAB-DEPENDENCY", "reading the file needs sentencepiece", hint="pip install sentencepiece"
+            "E-VOCAB-DEPENDENCY", "the library sentencepiece is missing", hint="pip install sentencepiece"
         ) from None
     if not Path(path).is_file():
-        raise VocabularyError("E-VOCAB-FILE", "there is no such file", source=str(path))
+        raise VocabularyError("E-VOCAB-FILE", "the file does not exist", source=str(path))
     try:
         model = SentencePieceProcessor(model_file=str(path))
     except (RuntimeError, OSError) as error:
-        raise VocabularyError("E-VOCAB-FILE", f"is no SentencePiece model: {error}", source=str(path)) from error
+        raise VocabularyError("E-VOCAB-FILE", f"not a SentencePiece model: {error}", source=str(path)) from error
     proto: bytes = model.serialized_model_proto()
     types = piece_types(proto)
     table, special = [], []
@@ -136,17 +138,17 @@ def _no_eos(what: str, source: str | None = None) -> VocabularyError:
 
 
 def _self_test(tokens: Tokens, encode: Callable[[str], Sequence[int]], source: str) -> None:
-    """The bytes of the tokens must spell what the tokenizer encodes; it may put one space before the text."""
+    """Check that encoding and decoding give the same text. The tokenizer may add one space before it."""
     special = frozenset(tokens.special_token_ids)
     for probe in _PROBES:
         ids = list(encode(probe))
         if special.intersection(ids):
-            continue  # a character that the vocabulary does not have
+            continue  # the vocabulary lacks a character
         spelled = b"".join(tokens.table[token_id] for token_id in ids)
         if spelled not in (probe.encode(), b" " + probe.encode()):
             raise VocabularyError(
                 "E-VOCAB-ROUNDTRIP",
-                f"{probe!r} is encoded to tokens that spell {spelled!r}",
+                f"{probe!r} is encoded to tokens that decode to {spelled!r}",
                 source=source,
-                hint="the tokenizer changes text before it encodes; give the tokens with from_tokens",
+                hint="the tokenizer changes text before encoding it; give the tokens with from_tokens",
             )

@@ -1,4 +1,4 @@
-"""A vocabulary as it was read, before the engine has seen it."""
+"""`Tokens`: a vocabulary as it was read, as plain data."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class Tokens(msgspec.Struct, frozen=True, kw_only=True):
         table: bytes by token id; empty bytes are never allowed.
         eos_token_ids: tokens that end a turn.
         special_token_ids: tokens that text never matches.
-        added_token_ids: tokens added to the trained vocabulary, special or not; a marker of exactly such a text is that
-            token.
+        added_token_ids: tokens added to the trained vocabulary, special or not. They replace a marker with exactly
+            their text.
     """
 
     table: list[bytes]
