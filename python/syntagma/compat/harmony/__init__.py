@@ -1,9 +1,9 @@
-"""The names of openai-harmony 0.0.8, over `syntagma.openchatml.harmony`.
+"""The interface of openai-harmony 0.0.8, implemented with `syntagma.openchatml.harmony`.
 
-Nothing is downloaded: an encoding is made of a tokenizer that you bring (`load_harmony_encoding(tokenizer=…)`).
+Nothing is downloaded: an encoding is made from your own tokenizer (`load_harmony_encoding(tokenizer=…)`).
 
-What differs: malformed headers are recovered instead of raising or losing the rest, unless `strict=True` is given; the
-classes are plain ones, not pydantic's. What that library has and this one has not is in `NOT_OFFERED`, and raises
+There are two differences. Malformed headers are recovered instead of raising or losing text, unless `strict=True` is
+given. The classes are plain, not pydantic's. Names that are missing here are in `NOT_OFFERED`, and raise
 NotImplementedError.
 """
 

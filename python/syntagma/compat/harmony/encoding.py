@@ -1,4 +1,4 @@
-"""`HarmonyEncoding`: rendering and reading with the token ids of one tokenizer."""
+"""`HarmonyEncoding`: renders and parses with the token ids of one tokenizer."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ __all__ = [
 
 
 class HarmonyEncodingName(StrEnum):
-    """Names of encodings; there is one."""
+    """Names of encodings."""
 
     HARMONY_GPT_OSS = "HarmonyGptOss"
 
 
 @dataclass
 class RenderConversationConfig:
-    """How a conversation is rendered: `auto_drop_analysis` leaves reasoning out that no longer matters."""
+    """Options for a conversation. `auto_drop_analysis`: leave out reasoning that is no longer needed."""
 
     auto_drop_analysis: bool = True
 
 
 @dataclass
 class RenderOptions:
-    """How one message is rendered: whether the conversation has the developer's functions."""
+    """Options for one message: whether the conversation declares functions."""
 
     conversation_has_function_tools: bool = False
 
@@ -53,12 +53,12 @@ ConfigLike: TypeAlias = RenderConversationConfig | Mapping[str, Any]
 
 
 class HarmonyEncoding:
-    """Rendering and reading with the token ids of one tokenizer.
+    """Renders and parses with the token ids of one tokenizer.
 
     Attributes:
-        name: its name.
+        name: the encoding's name.
         special: ids of the special tokens by their text.
-        texts: tokens that are whole characters, as far as they were met.
+        texts: the texts of tokens that are complete characters, cached as they occur.
     """
 
     def __init__(
@@ -69,16 +69,16 @@ class HarmonyEncoding:
         special: Mapping[str, int],
         name: str = HarmonyEncodingName.HARMONY_GPT_OSS,
     ) -> None:
-        """Describe the tokenizer.
+        """Create an encoding from the parts of a tokenizer.
 
         Args:
-            encode_text: token ids of ordinary text; it must make no special tokens of it.
-            decode_bytes: the bytes of an ordinary token.
+            encode_text: encodes ordinary text; it must never produce special tokens.
+            decode_bytes: returns the bytes of an ordinary token.
             special: ids of the special tokens by their text.
             name: the encoding's name.
 
         Raises:
-            ArgumentError: `E-HARMONY-TOKENS`, a control token lacks.
+            ArgumentError: `E-HARMONY-TOKENS`, a control token is missing.
         """
         lacking = [f"<|{token}|>" for token in HARMONY_TOKENS if f"<|{token}|>" not in special]
         if lacking:
@@ -107,7 +107,7 @@ class HarmonyEncoding:
         next_turn_role: Role | str = Role.ASSISTANT,
         config: ConfigLike | None = None,
     ) -> list[int]:
-        """Token ids of a conversation, with the header of the next message begun.
+        """The token ids of a conversation, with the beginning of the next message's header.
 
         Raises:
             HarmonyError: a message cannot be rendered.
@@ -115,7 +115,7 @@ class HarmonyEncoding:
         return self._render(conversation, config, completion=str(next_turn_role))
 
     def render_conversation(self, conversation: ConversationLike, config: ConfigLike | None = None) -> list[int]:
-        """Token ids of a conversation.
+        """The token ids of a conversation.
 
         Raises:
             HarmonyError: a message cannot be rendered.
@@ -125,7 +125,7 @@ class HarmonyEncoding:
     def render_conversation_for_training(
         self, conversation: ConversationLike, config: ConfigLike | None = None
     ) -> list[int]:
-        """Token ids of a conversation; a final message at its end keeps its stop token.
+        """The token ids of a conversation. A final message at its end keeps its stop token.
 
         Raises:
             HarmonyError: a message cannot be rendered.
@@ -133,10 +133,10 @@ class HarmonyEncoding:
         return self._render(conversation, config, training=True)
 
     def render(self, message: Message | Mapping[str, Any], render_options: RenderOptions | None = None) -> list[int]:
-        """Token ids of one message.
+        """The token ids of one message.
 
         Raises:
-            HarmonyError: it cannot be rendered.
+            HarmonyError: the message cannot be rendered.
         """
         functions = render_options is not None and render_options.conversation_has_function_tools
         return self._ids(lambda: render_one(_plain(message), has_functions=functions))
@@ -147,7 +147,7 @@ class HarmonyEncoding:
         """The messages of a completion.
 
         Raises:
-            HarmonyError: only with `strict`: the completion is malformed.
+            HarmonyError: with `strict` only: the completion is malformed.
         """
         parser = StreamableParser(self, role, strict=strict)
         for token in tokens:
@@ -155,11 +155,11 @@ class HarmonyEncoding:
         return parser.process_eos().messages
 
     def stop_tokens(self) -> list[int]:
-        """Ids at which a message stops."""
+        """The ids of tokens that end a message."""
         return sorted(self.special[f"<|{name}|>"] for name in ("return", "call", "end"))
 
     def stop_tokens_for_assistant_actions(self) -> list[int]:
-        """Ids at which the assistant's turn stops."""
+        """The ids of tokens that end the assistant's turn."""
         return sorted(self.special[f"<|{name}|>"] for name in ("return", "call"))
 
     def encode(
@@ -169,12 +169,12 @@ class HarmonyEncoding:
         allowed_special: Literal["all"] | Collection[str] = (),
         disallowed_special: Literal["all"] | Collection[str] = "all",
     ) -> list[int]:
-        """Token ids of text.
+        """The token ids of a text.
 
         Args:
             text: the text.
-            allowed_special: special tokens that their text stands for.
-            disallowed_special: special tokens whose text is refused; those that are neither are encoded as text.
+            allowed_special: special tokens whose text becomes this token.
+            disallowed_special: special tokens whose text raises. The text of all others is encoded as plain text.
 
         Raises:
             HarmonyError: the text spells a token of `disallowed_special`.
@@ -185,7 +185,7 @@ class HarmonyEncoding:
         at = 0
         for index, token in self._spelling.find(text):
             if token in refused:
-                raise HarmonyError(f"the text spells the special token {token!r}; allow it, or refuse none")
+                raise HarmonyError(f"the text spells the special token {token!r}; allow it, or disallow none")
             if token in allowed:
                 segments += [("text", text[at:index]), ("token", token)]
                 at = index + len(token)
@@ -193,22 +193,22 @@ class HarmonyEncoding:
         return encode([segment for segment in segments if segment[1]], self._encode, self.special)
 
     def decode(self, tokens: Sequence[int], errors: str = "replace") -> str:
-        """The text of tokens, special ones spelled out; `errors` as for `bytes.decode`."""
+        """The text of tokens, including special ones. `errors`: see `bytes.decode`."""
         return b"".join(map(self.token_bytes, tokens)).decode("utf-8", errors)
 
     def decode_utf8(self, tokens: Sequence[int]) -> str:
         """The text of tokens.
 
         Raises:
-            HarmonyError: they are not whole characters.
+            HarmonyError: the bytes are not valid UTF-8.
         """
         try:
             return self.decode(tokens, "strict")
         except UnicodeDecodeError as error:
-            raise HarmonyError(f"the tokens are not whole characters: {error}") from error
+            raise HarmonyError(f"the bytes of the tokens are not UTF-8: {error}") from error
 
     def token_bytes(self, token: int) -> bytes:
-        """The bytes of a token, a special one spelled out; one that is whole characters is remembered in `texts`."""
+        """The bytes of a token, also of a special one. If they are complete characters, they are cached in `texts`."""
         spelled = self._spelled.get(token)
         if spelled is None:
             spelled = self._decode(token)
@@ -218,7 +218,7 @@ class HarmonyEncoding:
         return spelled
 
     def reader(self, role: str | None) -> TokenReader:
-        """A reader of token ids; `role`: whose header the prompt began."""
+        """A reader of token ids. `role`: the role whose header the prompt began, or None."""
         return TokenReader(self.token_bytes, self._control, role=role)
 
     def _render(
@@ -255,7 +255,7 @@ def load_harmony_encoding(
     decode_bytes: Callable[[int], bytes] | None = None,
     special: Mapping[str, int] | None = None,
 ) -> HarmonyEncoding:
-    """The encoding of a tokenizer that you bring.
+    """The encoding of your own tokenizer.
 
     Args:
         name: the encoding's name.
@@ -266,9 +266,9 @@ def load_harmony_encoding(
 
     Raises:
         NotImplementedError: no tokenizer is given.
-        ValueError: an unknown name.
-        ArgumentError: `E-HARMONY-TOKENS`, a control token lacks.
-        ArgumentTypeError: `E-HARMONY-TOKENIZER`, an unknown kind of tokenizer.
+        ValueError: the name is unknown.
+        ArgumentError: `E-HARMONY-TOKENS`, a control token is missing.
+        ArgumentTypeError: `E-HARMONY-TOKENIZER`, the tokenizer is of an unknown kind.
     """
     known = HarmonyEncodingName(name)
     if tokenizer is not None:
@@ -282,5 +282,5 @@ def load_harmony_encoding(
 def _plain(value: Any) -> Mapping[str, Any]:
     made: Any = value if isinstance(value, Mapping) else value.to_dict()
     if not isinstance(made, Mapping):
-        raise ArgumentError("E-HARMONY-MESSAGE", "a conversation or message is a mapping, or has to_dict()")
+        raise ArgumentError("E-HARMONY-MESSAGE", "a conversation or message must be a mapping, or have to_dict()")
     return made

@@ -1,6 +1,6 @@
-"""Conversations as openai-harmony builds them: objects whose `with_…` methods set a field and give the object back.
+"""The classes of conversations of openai-harmony: their `with_…` methods set a field and return the same object.
 
-They can be changed, as that library's can: code written for it goes on with the object, not with what a method returns.
+They are mutable, like that library's, because code written for it may ignore the returned object.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = [
 
 
 class Role(StrEnum):
-    """Who speaks."""
+    """The role of a message's author."""
 
     USER = "user"
     ASSISTANT = "assistant"
@@ -40,7 +40,7 @@ class Role(StrEnum):
 
 
 class ReasoningEffort(StrEnum):
-    """How much a model shall think."""
+    """How much a model should reason."""
 
     LOW = "Low"
     MEDIUM = "Medium"
@@ -49,7 +49,7 @@ class ReasoningEffort(StrEnum):
 
 @dataclass
 class _Plain:
-    """What all of these have."""
+    """The base class of the data classes."""
 
     def model_dump(self, *, exclude_none: bool = False) -> dict[str, Any]:
         """The fields as plain data."""
@@ -57,7 +57,7 @@ class _Plain:
         return _without_none(data) if exclude_none else data
 
     def _set(self, **values: Any) -> Self:
-        """Set fields and give the object back."""
+        """Set fields and return the object."""
         for name, value in values.items():
             setattr(self, name, value)
         return self
@@ -75,7 +75,7 @@ class _Plain:
 
 @dataclass
 class Author(_Plain):
-    """Who wrote a message: a role, and for tools a name."""
+    """The author of a message: a role, and for tools a name."""
 
     role: Role
     name: str | None = None
@@ -125,20 +125,20 @@ class ToolDescription(_Plain):
 
 @dataclass
 class ChannelConfig(_Plain):
-    """Which channels there are, and whether each message must name one."""
+    """The valid channels, and whether each message must name one."""
 
     valid_channels: list[str]
     channel_required: bool
 
     @classmethod
     def require_channels(cls, channels: list[str]) -> ChannelConfig:
-        """These channels, one of which each message must name."""
+        """A configuration in which each message must name one of these channels."""
         return cls(valid_channels=channels, channel_required=True)
 
 
 @dataclass
 class ToolNamespaceConfig(_Plain):
-    """Tools under one name."""
+    """The tools of one namespace."""
 
     name: str
     description: str | None = None
@@ -163,12 +163,12 @@ def _all_channels() -> ChannelConfig:
 
 
 class _WithTools(Content):
-    """Content that describes tools, by namespace; each subclass places the field among its own."""
+    """Content that declares tools by namespace. Each subclass defines the field `tools`."""
 
     tools: dict[str, ToolNamespaceConfig] | None
 
     def with_tools(self, ns_config: ToolNamespaceConfig) -> Self:
-        """Add tools; those of the same name are replaced."""
+        """Add a namespace, or replace the one of the same name."""
         return self._set(tools={**(self.tools or {}), ns_config.name: ns_config})
 
     def _dict(self, kind: str) -> dict[str, Any]:
@@ -176,14 +176,14 @@ class _WithTools(Content):
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> Self:
-        """The content of the library's JSON form."""
+        """The content from the library's JSON form."""
         known = {one.name for one in fields(cls)}
         return cls(**{key: value for key, value in raw.items() if key in known})
 
 
 @dataclass
 class SystemContent(_WithTools):
-    """What a system message says. The defaults are what models were trained with."""
+    """The content of a system message. The defaults are those with which models were trained."""
 
     model_identity: str | None = "You are ChatGPT, a large language model trained by OpenAI."
     reasoning_effort: ReasoningEffort | None = ReasoningEffort.MEDIUM
@@ -201,31 +201,31 @@ class SystemContent(_WithTools):
 
     @classmethod
     def new(cls) -> SystemContent:
-        """The defaults."""
+        """A system message with the defaults."""
         return cls()
 
     def with_model_identity(self, model_identity: str) -> SystemContent:
-        """Say who the model is."""
+        """Set the identity of the model."""
         return self._set(model_identity=model_identity)
 
     def with_reasoning_effort(self, reasoning_effort: ReasoningEffort) -> SystemContent:
-        """Say how much to think."""
+        """Set the reasoning effort."""
         return self._set(reasoning_effort=reasoning_effort)
 
     def with_conversation_start_date(self, conversation_start_date: str) -> SystemContent:
-        """Say what day it is."""
+        """Set the current date."""
         return self._set(conversation_start_date=conversation_start_date)
 
     def with_knowledge_cutoff(self, knowledge_cutoff: str) -> SystemContent:
-        """Say how far the model's knowledge reaches."""
+        """Set the knowledge cutoff."""
         return self._set(knowledge_cutoff=knowledge_cutoff)
 
     def with_channel_config(self, channel_config: ChannelConfig) -> SystemContent:
-        """Say which channels there are."""
+        """Set the channels."""
         return self._set(channel_config=channel_config)
 
     def with_required_channels(self, channels: list[str]) -> SystemContent:
-        """Demand that each message names one of these channels."""
+        """Require each message to name one of these channels."""
         return self._set(channel_config=ChannelConfig.require_channels(channels))
 
     def with_browser_tool(self) -> SystemContent:
@@ -243,7 +243,7 @@ class SystemContent(_WithTools):
 
 @dataclass
 class DeveloperContent(_WithTools):
-    """What a developer message says."""
+    """The content of a developer message."""
 
     instructions: str | None = None
     tools: dict[str, ToolNamespaceConfig] | None = None
@@ -253,11 +253,11 @@ class DeveloperContent(_WithTools):
 
     @classmethod
     def new(cls) -> DeveloperContent:
-        """Nothing yet."""
+        """Empty content."""
         return cls()
 
     def with_instructions(self, instructions: str) -> DeveloperContent:
-        """Say what to do."""
+        """Set the instructions."""
         return self._set(instructions=instructions)
 
     def with_function_tools(self, tools: Sequence[ToolDescription]) -> DeveloperContent:
@@ -286,7 +286,7 @@ class Message(_Plain):
 
     @classmethod
     def from_role_and_content(cls, role: Role, content: str | Content) -> Message:
-        """A message of somebody in this role."""
+        """A message of an author with this role."""
         return cls.from_author_and_content(Author(role=role), content)
 
     @classmethod
@@ -308,7 +308,7 @@ class Message(_Plain):
         return self._set(channel=channel)
 
     def with_recipient(self, recipient: str) -> Message:
-        """Set whom the message is addressed to."""
+        """Set the recipient."""
         return self._set(recipient=recipient)
 
     def with_content_type(self, content_type: str) -> Message:
@@ -331,10 +331,10 @@ class Message(_Plain):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Message:
-        """A message of the library's JSON form.
+        """A message from the library's JSON form.
 
         Raises:
-            ValueError: an unknown role, or an unknown kind of content.
+            ValueError: the role or the type of content is unknown.
         """
         raw = data["content"]
         parts = [{"type": "text", "text": raw}] if isinstance(raw, str) else raw
@@ -349,7 +349,7 @@ class Message(_Plain):
 
 @dataclass
 class Conversation(_Plain):
-    """Messages in their order."""
+    """A list of messages."""
 
     messages: list[Message] = field(default_factory=list)
 
@@ -371,10 +371,10 @@ class Conversation(_Plain):
 
     @classmethod
     def from_json(cls, payload: str) -> Conversation:
-        """A conversation of JSON text.
+        """A conversation from JSON text.
 
         Raises:
-            ValueError: an unknown role, or an unknown kind of content.
+            ValueError: a role or a type of content is unknown.
         """
         return cls(messages=[Message.from_dict(message) for message in json.loads(payload)["messages"]])
 
@@ -391,11 +391,11 @@ def _content(raw: Mapping[str, Any]) -> Content:
         return SystemContent.from_dict(raw)
     if kind == "developer_content":
         return DeveloperContent.from_dict(raw)
-    raise ValueError(f"content of type {kind!r} is not known")
+    raise ValueError(f"unknown type of content {kind!r}")
 
 
 def _made(kind: Any, value: Any) -> Any:
-    """A value of this class, from the JSON form if it is one."""
+    """An instance of a class; a JSON object is converted to it."""
     if is_dataclass(value):
         return value
     known = {one.name for one in fields(kind)}
@@ -407,7 +407,7 @@ def _spaces(tools: Mapping[str, Any] | None) -> dict[str, ToolNamespaceConfig] |
 
 
 def _without_none(value: Any) -> Any:
-    """The data without members of objects that are null, at any depth but those of free JSON."""
+    """The data without null members of objects, at any depth except inside of `parameters`."""
     if isinstance(value, dict):
         return {
             key: inner if key == "parameters" else _without_none(inner)

@@ -1,4 +1,4 @@
-"""`StreamableParser`: a completion, token by token."""
+"""`StreamableParser`: parses a completion token by token."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ __all__ = ["ReadableEncoding", "StreamState", "StreamableParser"]
 
 
 class ReadableEncoding(Protocol):
-    """What a parser needs of a `HarmonyEncoding`."""
+    """The part of a `HarmonyEncoding` that a parser needs."""
 
     @property
     def texts(self) -> dict[int, str]:
-        """Tokens that are whole characters, as far as they were met."""
+        """The texts of tokens that are complete characters, cached as they occur."""
 
     def reader(self, role: str | None) -> TokenReader:
-        """A reader of token ids; `role`: whose header the prompt began."""
+        """A reader of token ids. `role`: the role whose header the prompt began, or None."""
 
 
 class StreamState(StrEnum):
-    """Where a `StreamableParser` is."""
+    """The state of a `StreamableParser`."""
 
     EXPECT_START = "ExpectStart"
     HEADER = "Header"
@@ -35,14 +35,14 @@ class StreamState(StrEnum):
 
 
 class StreamableParser:
-    """Reads a completion token by token.
+    """Parses a completion token by token.
 
     Attributes:
-        tokens: every token that was read.
+        tokens: all tokens read so far.
     """
 
     def __init__(self, encoding: ReadableEncoding, role: Role | str | None = None, *, strict: bool = False) -> None:
-        """Prepare. `role`: whose header the prompt began; `strict`: raise about malformed completions."""
+        """Create a parser. `role`: the role whose header the prompt began. `strict`: raise for malformed text."""
         self.tokens: list[int] = []
         self._role = None if role is None else Role(role)
         self._reader = encoding.reader(None if role is None else str(self._role))
@@ -51,8 +51,8 @@ class StreamableParser:
         self._since = 0
         self._state = self._reader_state()
         self._content = ""
-        # In a body most tokens are text on their own. They are only collected; the reader gets them with the first
-        # token that is not, and whenever somebody asks for it.
+        # Fast path: in a body, most tokens are complete characters. They are collected, and passed to the reader
+        # before the next other token, or when the content is read.
         self._texts: dict[int, str] = encoding.texts
         self._waiting: list[str] = []
         self._known: dict[int, str] = {}
@@ -61,7 +61,7 @@ class StreamableParser:
         """Read one token.
 
         Raises:
-            HarmonyError: only if strict: the completion is malformed.
+            HarmonyError: with `strict` only: the completion is malformed.
         """
         self.tokens.append(token)
         text = self._known.get(token)
@@ -72,23 +72,23 @@ class StreamableParser:
         return self
 
     def process_eos(self) -> StreamableParser:
-        """Say that there are no more tokens; a message that was not closed is kept.
+        """End the tokens. An unfinished message is kept.
 
         Raises:
-            HarmonyError: only if strict: the completion is malformed.
+            HarmonyError: with `strict` only: the completion is malformed.
         """
         self._settle()
         self._take(self._reader.finish())
         return self
 
     def _step(self, token: int) -> StreamableParser:
-        """A token that is not known to be text on its own, or that stands outside of a body."""
+        """Read a token that is not known to be complete characters, or is outside of a body."""
         self._settle()
         self._take(self._reader.feed(token))
         return self
 
     def _settle(self) -> None:
-        """Give the reader the text that waits."""
+        """Pass the collected text to the reader."""
         if self._waiting:
             text = "".join(self._waiting)
             self._waiting.clear()
@@ -115,7 +115,7 @@ class StreamableParser:
             raise HarmonyError(f"{wrong[0].code}: {wrong[0].message}")
         at_hand = reader.draft or (reader.messages[-1] if reader.messages else None)
         if at_hand is not None and at_hand.recovered:
-            raise HarmonyError("E-PARSE-HEADER: a message whose header had to be guessed")
+            raise HarmonyError("E-PARSE-HEADER: the header of a message is malformed")
 
     def _reader_state(self) -> StreamState:
         if self._draft is not None:
@@ -128,23 +128,23 @@ class StreamableParser:
 
     @property
     def messages(self) -> list[Message]:
-        """The complete messages."""
+        """The finished messages."""
         return [_shown(message) for message in self._reader.reader.messages]
 
     @property
     def current_content(self) -> str:
-        """The text of the message at hand."""
+        """The text of the current message."""
         self._settle()
         return self._content
 
     @property
     def last_content_delta(self) -> str | None:
-        """What the last token added to the text; None if nothing."""
+        """The text that the last token added; None if it added none."""
         return self._delta
 
     @property
     def current_role(self) -> Role | None:
-        """Who speaks in the message at hand."""
+        """The role of the current message, or None."""
         if self._draft is not None:
             return Role(self._draft.role)
         first = not self._reader.reader.messages and not self._since
@@ -152,27 +152,27 @@ class StreamableParser:
 
     @property
     def current_channel(self) -> str | None:
-        """The channel of the message at hand."""
+        """The channel of the current message, or None."""
         return None if self._draft is None else self._draft.channel
 
     @property
     def current_recipient(self) -> str | None:
-        """Whom the message at hand is addressed to."""
+        """The recipient of the current message, or None."""
         return None if self._draft is None else self._draft.recipient
 
     @property
     def current_content_type(self) -> str | None:
-        """The content type of the message at hand."""
+        """The content type of the current message, or None."""
         return None if self._draft is None else _content_type(self._draft)
 
     @property
     def state(self) -> StreamState:
-        """Where the parser is."""
+        """The parser's state."""
         return self._state
 
     @property
     def state_data(self) -> dict[str, Any]:
-        """Where the parser is, with the tokens since it is there and, in a body, the header."""
+        """The parser's state, with the tokens since its beginning and, in a body, the header."""
         data: dict[str, Any] = {"state": str(self._state)}
         if self._state == StreamState.HEADER:
             data["header_tokens"] = self.tokens[self._since :]
@@ -186,12 +186,12 @@ class StreamableParser:
 
 
 def _content_type(message: ReadMessage) -> str | None:
-    """The content type as that library writes it: a constraint keeps its token."""
+    """The content type in that library's form, in which a constraint keeps its token."""
     return message.content_type if message.constrain is None else f"<|constrain|>{message.constrain}"
 
 
 def _shown(message: ReadMessage) -> Message:
-    """A message that was read."""
+    """A parsed message in that library's form."""
     return Message(
         author=Author(role=Role(message.role), name=message.name),
         content=[TextContent(text=message.body)],

@@ -1,4 +1,4 @@
-"""A tokenizer of any library as what an encoding needs of it."""
+"""Adapts tokenizers of other libraries to the needs of an encoding."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["Spelled", "Vocabulary", "vocabulary_of"]
 
 
 class Vocabulary(msgspec.Struct, frozen=True):
-    """How text becomes token ids, and token ids bytes.
+    """The functions and tokens of a tokenizer.
 
     Attributes:
-        encode: token ids of ordinary text, never special tokens.
-        decode: the bytes of a token that is not special.
+        encode: encodes ordinary text, never to special tokens.
+        decode: returns the bytes of a token that is not special.
         special: ids of the special tokens by their text.
     """
 
@@ -31,8 +31,8 @@ def vocabulary_of(tokenizer: Any) -> Vocabulary:
     """The vocabulary of a `tiktoken.Encoding`, a `tokenizers.Tokenizer`, or a fast `transformers` tokenizer.
 
     Raises:
-        ArgumentTypeError: `E-HARMONY-TOKENIZER`, it is none of these.
-        VocabularyError: the bytes of its tokens are not known.
+        ArgumentTypeError: `E-HARMONY-TOKENIZER`, the object is none of these.
+        VocabularyError: the vocabulary is not supported.
     """
     if hasattr(tokenizer, "encode_ordinary") and hasattr(tokenizer, "decode_single_token_bytes"):
         special = {text: tokenizer.encode_single_token(text) for text in tokenizer.special_tokens_set}
@@ -41,7 +41,7 @@ def vocabulary_of(tokenizer: Any) -> Vocabulary:
     if not hasattr(backend, "get_added_tokens_decoder") or not hasattr(backend, "encode"):
         raise ArgumentTypeError(
             "E-HARMONY-TOKENIZER",
-            f"{type(tokenizer).__name__} is no tokenizer that is known",
+            f"tokenizers of type {type(tokenizer).__name__} are not supported",
             hint="give encode_text, decode_bytes and special instead",
         )
     info = TokenizerInfo.from_huggingface(backend, eos_token_ids=())
@@ -58,7 +58,7 @@ class Spelled:
         self._sizes = sorted({len(text) for text in self._texts if text}, reverse=True)
 
     def find(self, text: str) -> Iterator[tuple[int, str]]:
-        """Every one, with the index where it begins, from left to right; the longest of those that begin alike."""
+        """All occurrences with their indexes, from left to right; at each place the longest one."""
         at = 0
         while True:
             found = [index for first in self._firsts if (index := text.find(first, at)) >= 0]
@@ -74,7 +74,7 @@ class Spelled:
 
 
 def _text_encoder(backend: Any, special: Collection[str]) -> Callable[[str], list[int]]:
-    """Encodes text that may spell special tokens: each is cut after its first character, so that it stays text."""
+    """A function that encodes text without special tokens: their texts are cut after the first character."""
     spelled = Spelled(special)
 
     def encode(text: str) -> list[int]:

@@ -1,9 +1,9 @@
-"""SGLang: parsers of calls and of reasoning and a grammar backend, all named `syntagma`.
+"""SGLang: parsers of calls and reasoning, and a grammar backend, all named `syntagma`.
 
     python -m sglang.launch_server --model-path MODEL --grammar-backend syntagma --tool-call-parser syntagma …
 
-`register` is the entry point of the group `sglang.srt.plugins`, which SGLang calls in every process. Nothing here
-imports SGLang before that. `docs/engines/sglang.md` says what is held by whom.
+`register` is an entry point of the group `sglang.srt.plugins`, which SGLang calls in every process. SGLang is imported
+only then. `docs/engines/sglang.md` says which side enforces what.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ NAME = "syntagma"
 
 
 def register() -> None:
-    """Make the parsers and the backend known to SGLang under `NAME`.
+    """Register the parsers and the backend with SGLang under `NAME`.
 
-    An SGLang that has no such registries is left as it is, with a line in the log: a plug-in that fails would end the
-    start of every server, also of those that do not use it.
+    If this SGLang has no such registries, the failure is only logged, because an exception in a plug-in would prevent
+    every server from starting, even without these parsers.
     """
     try:
         from sglang.srt.arg_groups.choices import GRAMMAR_BACKEND_CHOICES, add_grammar_backend_choices

@@ -1,7 +1,7 @@
-"""SGLang's grammar backend over our engine.
+"""A grammar backend for SGLang with Syntagma's engine.
 
-It passes on what the grammar objects of `syntagma.compat.sglang` say. SGLang leaves reasoning to a backend that is not
-its own, so each grammar begins to hold where reasoning ends.
+It delegates to the grammar objects of `syntagma.compat.sglang`. SGLang leaves reasoning to backends that are not its
+own, so each grammar is enforced only from the end of reasoning on.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ __all__ = ["SyntagmaGrammarBackend", "SyntagmaGrammarObject"]
 
 
 class SyntagmaGrammarObject(BaseGrammarObject):
-    """One output under a grammar.
+    """The matcher of one output.
 
     Args:
-        inner: the same by the names of `syntagma.compat.sglang`.
+        inner: the object of `syntagma.compat.sglang` to which this one delegates.
     """
 
     def __init__(self, inner: GrammarObject) -> None:
         super().__init__()
         self._inner = inner
         self._beyond = 0
-        """tokens that were taken after the end"""
+        """number of tokens accepted after the end"""
 
     def maybe_init_reasoning(self, reasoning: bool) -> None:
-        """Say whether the output begins inside reasoning."""
+        """Set whether the output begins inside reasoning."""
         self._inner.maybe_init_reasoning(reasoning)
 
     def accept_token(self, token: int) -> None:
-        """Take a token; what stands after the end of the output is no mistake.
+        """Accept a token. After the end of the output, every token is accepted.
 
         Raises:
-            ArgumentError: `E-ARGUMENT-TOKEN`, a `ValueError`: it may not come next.
+            ArgumentError: `E-ARGUMENT-TOKEN`, a `ValueError`: the token is not allowed.
         """
         if self._inner.is_terminated():
             self._beyond += 1
@@ -59,19 +59,19 @@ class SyntagmaGrammarObject(BaseGrammarObject):
         return self._inner.is_terminated()
 
     def copy(self) -> SyntagmaGrammarObject:
-        """A second one at the same place."""
+        """A copy at the same place."""
         made = SyntagmaGrammarObject(self._inner.copy())
         made._beyond = self._beyond
         return made
 
     def allocate_vocab_mask(self, vocab_size: int, batch_size: int, device: Any) -> Any:  # noqa: ARG002  # on the CPU
-        """Rows in which every token is allowed."""
+        """A bitmask in which every token is allowed."""
         import torch
 
         return torch.full((batch_size, -(-vocab_size // 32)), -1, dtype=torch.int32)
 
     def fill_vocab_mask(self, vocab_mask: Any, idx: int) -> None:
-        """Write which tokens may come next into a row."""
+        """Write the mask of the next token into a row."""
         self._inner.fill_vocab_mask(vocab_mask, idx)
 
     @staticmethod
@@ -81,7 +81,7 @@ class SyntagmaGrammarObject(BaseGrammarObject):
 
     @staticmethod
     def move_vocab_mask(vocab_mask: Any, device: Any) -> Any:
-        """The rows on a device."""
+        """The bitmask on a device."""
         return vocab_mask.to(device, non_blocking=True)
 
     @staticmethod
@@ -90,16 +90,16 @@ class SyntagmaGrammarObject(BaseGrammarObject):
         apply_token_bitmask_inplace(logits, vocab_mask)
 
     def try_jump_forward(self, tokenizer: Any) -> None:
-        """None: text that is inserted without the model would cut its tokens elsewhere than it does."""
+        """Return None, because inserted text would be cut into other tokens than the model's own."""
 
 
 class SyntagmaGrammarBackend(BaseGrammarBackend):
-    """The grammars of one server.
+    """The compiler of one server.
 
     Args:
-        server_args: the server's arguments, whose reasoning parser says where reasoning ends.
-        tokenizer: the model's.
-        vocab_size: rows of the model's logits.
+        server_args: the server's arguments, which name the reasoning parser.
+        tokenizer: the model's tokenizer.
+        vocab_size: width of the model's logits.
         eos_token_ids: the tokens that end an output; None: the tokenizer's.
     """
 
@@ -113,24 +113,24 @@ class SyntagmaGrammarBackend(BaseGrammarBackend):
         self._think_end_ids = _think_end_ids(getattr(server_args, "reasoning_parser", None), tokenizer)
 
     def dispatch_json(self, key_string: str) -> BaseGrammarObject:
-        """By a JSON Schema; `$$ANY$$` is any JSON object."""
+        """The grammar of a JSON Schema; `$$ANY$$` is any JSON object."""
         return self._object(self._backend.dispatch_json, key_string)
 
     def dispatch_regex(self, key_string: str) -> BaseGrammarObject:
-        """By a regular expression."""
+        """The grammar of a regular expression."""
         return self._object(self._backend.dispatch_regex, key_string)
 
     def dispatch_ebnf(self, key_string: str) -> BaseGrammarObject:
-        """By a grammar, in GBNF."""
+        """The grammar of a GBNF text."""
         return self._object(self._backend.dispatch_ebnf, key_string)
 
     def dispatch_structural_tag(self, key_string: str) -> BaseGrammarObject:
-        """By a structural tag, in either form."""
+        """The grammar of a structural tag, in either form."""
         return self._object(self._backend.dispatch_structural_tag, key_string)
 
     def _init_value_dispatch(self, key: tuple[str, str], require_reasoning: bool) -> BaseGrammarObject:
         grammar = super()._init_value_dispatch(key, require_reasoning)
-        # A grammar of the whole answer of the assistant has its reasoning in it.
+        # A grammar of the assistant's whole answer includes its reasoning.
         grammar.maybe_init_reasoning(require_reasoning and key[0] != "full_assistant_ebnf")
         return grammar
 
@@ -143,7 +143,7 @@ class SyntagmaGrammarBackend(BaseGrammarBackend):
 
 
 def _think_end_ids(reasoning_parser: str | None, tokenizer: Any) -> list[int]:
-    """The tokens that end reasoning, as the server's own parser of reasoning says; none without one."""
+    """The tokens that end reasoning, from the server's reasoning parser; empty without one."""
     if not reasoning_parser:
         return []
     from sglang.srt.parser.reasoning_parser import ReasoningParser

@@ -1,6 +1,6 @@
-"""SGLang's detectors of calls and of reasoning, over any format.
+"""Detectors of calls and reasoning for SGLang, for any format.
 
-They pass on what the detectors of `syntagma.compat.sglang` say, in SGLang's own types.
+They delegate to the detectors of `syntagma.compat.sglang`, and convert results to SGLang's own types.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ __all__ = ["SyntagmaReasoningDetector", "SyntagmaToolDetector"]
 
 
 class SyntagmaToolDetector(BaseFormatDetector):
-    """Finds calls as the model's template writes them.
+    """Finds calls in the format of the model's template.
 
     Args:
-        tokenizer: the model's, which SGLang hands to detectors that ask for it.
+        tokenizer: the model's tokenizer, which SGLang passes to detectors with such a parameter.
     """
 
     def __init__(self, tokenizer: Any = None) -> None:
@@ -34,7 +34,7 @@ class SyntagmaToolDetector(BaseFormatDetector):
 
     @property
     def prev_tool_call_arr(self) -> list[dict[str, Any]]:
-        """The calls of the stream, from which the server knows that there were any."""
+        """The calls of the stream so far, which the server reads."""
         return self._inner.prev_tool_call_arr
 
     @prev_tool_call_arr.setter
@@ -43,7 +43,7 @@ class SyntagmaToolDetector(BaseFormatDetector):
 
     @property
     def streamed_args_for_tool(self) -> list[str]:
-        """What was passed on of the arguments of each call."""
+        """The arguments of each call, as far as they were returned."""
         return self._inner.streamed_args_for_tool
 
     @streamed_args_for_tool.setter
@@ -52,7 +52,7 @@ class SyntagmaToolDetector(BaseFormatDetector):
 
     @property
     def current_tool_id(self) -> int:
-        """Ordinal of the call that streams, or that comes next; -1 before the first."""
+        """The index of the current or next call; -1 before the first."""
         return self._inner.current_tool_id
 
     @current_tool_id.setter
@@ -61,7 +61,7 @@ class SyntagmaToolDetector(BaseFormatDetector):
 
     @property
     def current_tool_name_sent(self) -> bool:
-        """Whether a call streams."""
+        """Whether a call is streaming."""
         return self._inner.current_tool_name_sent
 
     @current_tool_name_sent.setter
@@ -77,19 +77,19 @@ class SyntagmaToolDetector(BaseFormatDetector):
         return _calls(self._inner.detect_and_parse(text, tools))
 
     def parse_streaming_increment(self, new_text: str, tools: Any) -> StreamingParseResult:
-        """More of the text that streams in."""
+        """Read more text of a stream."""
         return _calls(self._inner.parse_streaming_increment(new_text, tools))
 
     def finish(self, tools: Any) -> StreamingParseResult:
-        """What was held back when the stream ended."""
+        """The text withheld until the end of the stream."""
         return _calls(self._inner.finish(tools))
 
     def supports_structural_tag(self) -> bool:
-        """True: required calls, too, are written as the model writes calls."""
+        """True, because required calls are also written in the model's format."""
         return True
 
     def structure_info(self) -> Any:
-        """What gives the text around the arguments for the name of a tool, for formats that have such a text."""
+        """A function from a tool's name to the text around its arguments, for formats that have such a text."""
         around = self._inner.structure_info()
 
         def info(name: str) -> StructureInfo:
@@ -105,7 +105,7 @@ class SyntagmaToolDetector(BaseFormatDetector):
         thinking_mode: bool = False,
         parallel_tool_calls: bool = True,
     ) -> Any:
-        """The structural tag of the turn: text, and calls as the format writes them."""
+        """The structural tag of the turn: text, and calls in the model's format."""
         from xgrammar import StructuralTag
 
         tag = self._inner.get_structural_tag(
@@ -116,20 +116,20 @@ class SyntagmaToolDetector(BaseFormatDetector):
     def get_auto_tool_call_structural_tag(
         self, tools: Any = None, thinking_mode: bool = False, parallel_tool_calls: bool = True
     ) -> Any:
-        """The same where the model may choose: whatever calls it writes keep to the schemas of their tools."""
+        """The structural tag of a turn with optional calls, whose arguments follow the schemas; None without tools."""
         return self.get_structural_tag(tools, "auto", thinking_mode, parallel_tool_calls) if tools else None
 
 
 class SyntagmaReasoningDetector(BaseReasoningFormatDetector):
-    """Separates reasoning from the rest as the model's template writes it.
+    """Separates reasoning from the rest in the format of the model's template.
 
     Args:
-        stream_reasoning: False: reasoning comes in one piece, when it is over.
-        force_reasoning: whether SGLang takes the prompt to have opened reasoning; None: it says nothing.
-        continue_final_message: the model goes on from `previous_content`.
-        previous_content: what the message held before.
-        tokenizer: the model's, which SGLang hands to detectors that ask for it.
-        force_nonempty_content: where there is no content, reasoning is content.
+        stream_reasoning: False: return reasoning in one piece, when it has ended.
+        force_reasoning: whether the prompt has opened reasoning; None: unknown.
+        continue_final_message: the model continues `previous_content`.
+        previous_content: the text of the message so far.
+        tokenizer: the model's tokenizer, which SGLang passes to detectors with such a parameter.
+        force_nonempty_content: return reasoning as content if there is no content.
     """
 
     def __init__(
@@ -162,12 +162,12 @@ class SyntagmaReasoningDetector(BaseReasoningFormatDetector):
         return self._result(found.normal_text, found.reasoning_text, whole=True)
 
     def parse_streaming_increment(self, new_text: str) -> ReasoningResult:
-        """More of the text that streams in."""
+        """Read more text of a stream."""
         found = self._inner.parse_streaming_increment(new_text)
         return self._result(found.normal_text, found.reasoning_text)
 
     def finish(self) -> ReasoningResult:
-        """What was held back when the stream ended."""
+        """The text withheld until the end of the stream."""
         found = self._inner.finish()
         return self._result(found.normal_text, found.reasoning_text)
 
@@ -178,7 +178,7 @@ class SyntagmaReasoningDetector(BaseReasoningFormatDetector):
 
 
 def _opens(fmt: ChatFormat) -> bool:
-    """Whether prompts open reasoning unless a request says otherwise."""
+    """Whether prompts open reasoning by default."""
     return fmt.spec.reasoning is not None and fmt.spec.reasoning.start == "open"
 
 

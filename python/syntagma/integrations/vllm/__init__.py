@@ -1,9 +1,9 @@
-"""vLLM: a tool parser and a reasoning parser named `syntagma`, and the grammar of the whole turn.
+"""vLLM: a tool parser and a reasoning parser named `syntagma`, and grammars of the whole turn.
 
     vllm serve MODEL --enable-auto-tool-choice --tool-call-parser syntagma --reasoning-parser syntagma
 
-`register` is the entry point of the group `vllm.general_plugins`, which vLLM calls in every process. Nothing here
-imports vLLM before that. `docs/engines/vllm.md` says what is held by whom.
+`register` is an entry point of the group `vllm.general_plugins`, which vLLM calls in every process. vLLM is imported
+only then. `docs/engines/vllm.md` says which side enforces what.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ NAME = "syntagma"
 """the name of both parsers"""
 
 BACKEND_VARIABLE = "SYNTAGMA_VLLM_BACKEND"
-"""not empty: the engine's grammars are compiled and followed here, too (experimental)"""
+"""environment variable; not empty: Syntagma also compiles and follows the engine's grammars (experimental)"""
 
 
 def register() -> None:
-    """Make the parsers known to vLLM under `NAME`; they are imported when they are chosen.
+    """Register the parsers with vLLM under `NAME`. They are imported when they are chosen.
 
-    A vLLM that has no such parsers is left as it is, with a line in the log: a plug-in that fails would end the start
-    of every server, also of those that do not use it.
+    If this vLLM has no such registries, the failure is only logged, because an exception in a plug-in would prevent
+    every server from starting, even without these parsers.
     """
     try:
         from vllm.reasoning import ReasoningParserManager
@@ -46,7 +46,7 @@ def register() -> None:
 
 
 def parsers_for(fmt: ChatFormat) -> tuple[Any, Any]:
-    """A tool parser and a reasoning parser of vLLM for one format, to be registered under names of your own.
+    """A vLLM tool parser and a reasoning parser for one format, to register under your own names.
 
     Raises:
         ImportError: vLLM is not installed.

@@ -1,7 +1,7 @@
-"""vLLM's structured outputs over our engine: grammars compiled, masks filled and tokens followed here (experimental).
+"""vLLM's structured outputs with Syntagma's engine, which compiles grammars and computes masks (experimental).
 
-vLLM has no registry of such backends, so `install` puts ours where vLLM looks for the one named `xgrammar`. These are
-names that vLLM may change without notice.
+vLLM has no registry of such backends, so `install` replaces the one named `xgrammar`. It uses internal names of vLLM,
+which may change without notice.
 """
 
 from __future__ import annotations
@@ -39,31 +39,31 @@ _READERS: dict[StructuredOutputOptions, Callable[[str], Grammar]] = {
 
 
 def read_grammar(kind: StructuredOutputOptions, text: str) -> Grammar:
-    """The grammar of a request, as vLLM hands it to a backend.
+    """The grammar of a request, as vLLM passes it to a backend.
 
     Raises:
-        SyntagmaError: it cannot be read.
+        SyntagmaError: the grammar cannot be read.
     """
     return _READERS[kind](text)
 
 
 class SyntagmaGrammar(StructuredOutputGrammar):
-    """One output in the engine."""
+    """The matcher of one output."""
 
     def __init__(self, compiled: CompiledGrammar) -> None:
         self._matcher = GrammarMatcher(compiled)
         self._beyond = 0
-        """tokens that were taken after the end, which are no steps of the matcher"""
+        """number of tokens accepted after the end, which are not steps of the matcher"""
 
     def accept_tokens(self, request_id: str, tokens: list[int]) -> bool:  # noqa: ARG002
-        """Take tokens; False at the first that may not come."""
+        """Accept tokens. False if one of them is not allowed; those before it are accepted."""
         steps = self._matcher.steps
         taken = self._matcher.take(tokens)
         self._beyond += taken - (self._matcher.steps - steps)
         return taken == len(tokens)
 
     def validate_tokens(self, tokens: list[int]) -> list[int]:
-        """The tokens that could be taken, from the first on."""
+        """The longest prefix of the tokens that could be accepted."""
         return tokens[: self._matcher.validate_tokens(tokens)]
 
     def rollback(self, num_tokens: int) -> None:
@@ -73,7 +73,7 @@ class SyntagmaGrammar(StructuredOutputGrammar):
         self._matcher.rollback(num_tokens - beyond)
 
     def fill_bitmask(self, bitmask: torch.Tensor, batch_index: int) -> None:
-        """Write which tokens may come next."""
+        """Write the mask of the next token into a row."""
         self._matcher.fill_next_token_bitmask(bitmask, batch_index)
 
     def is_terminated(self) -> bool:
@@ -81,13 +81,13 @@ class SyntagmaGrammar(StructuredOutputGrammar):
         return self._matcher.is_terminated()
 
     def reset(self) -> None:
-        """Back to the start."""
+        """Return to the start of the output."""
         self._matcher.reset()
         self._beyond = 0
 
 
 class SyntagmaBackend(StructuredOutputBackend):
-    """The grammars of one engine."""
+    """The compilers of one engine."""
 
     def __init__(self, vllm_config: Any, tokenizer: Any, vocab_size: int) -> None:
         super().__init__(vllm_config, tokenizer, vocab_size)
@@ -96,7 +96,7 @@ class SyntagmaBackend(StructuredOutputBackend):
     def compile_grammar(
         self, request_type: StructuredOutputOptions, grammar_spec: str, stop_token_ids: set[int] | None = None
     ) -> SyntagmaGrammar:
-        """Compile what a request asks for; the tokens that end an output belong to the request."""
+        """Compile the grammar of a request. Each set of stop tokens has its own compiler."""
         ends = tuple(sorted(stop_token_ids or {self.tokenizer.eos_token_id}))
         compiler = self._compilers.get(ends)
         if compiler is None:
@@ -105,21 +105,21 @@ class SyntagmaBackend(StructuredOutputBackend):
         return SyntagmaGrammar(compiler.compile(read_grammar(request_type, grammar_spec)))
 
     def allocate_token_bitmask(self, max_num_seqs: int) -> torch.Tensor:
-        """Rows in which every token is allowed."""
+        """A bitmask in which every token is allowed."""
         import torch
 
         return torch.full((max_num_seqs, -(-self.vocab_size // 32)), -1, dtype=torch.int32)
 
     def destroy(self) -> None:
-        """Let the vocabularies go."""
+        """Release the compilers."""
         self._compilers.clear()
 
 
 def validate(sampling_params: SamplingParams) -> None:
-    """Refuse a request whose grammar cannot be read, before it reaches the engine.
+    """Reject a request whose grammar cannot be read, before it reaches the engine.
 
     Raises:
-        VLLMValidationError: with the reason; vLLM answers with status 400.
+        VLLMValidationError: the grammar cannot be read; vLLM answers with status 400.
     """
     if sampling_params.structured_outputs is None:
         return
@@ -130,7 +130,7 @@ def validate(sampling_params: SamplingParams) -> None:
 
 
 def install() -> None:
-    """Put our backend in the place of the one that vLLM calls `xgrammar`."""
+    """Replace the backend that vLLM calls `xgrammar`."""
     import vllm.v1.structured_output as manager
     from vllm.v1.structured_output import backend_xgrammar
 

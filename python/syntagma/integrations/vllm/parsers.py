@@ -1,4 +1,4 @@
-"""vLLM's tool parser and reasoning parser, over any format."""
+"""A tool parser and a reasoning parser for vLLM, for any format."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["SyntagmaReasoningParser", "SyntagmaToolParser"]
 
 
 class _Waiting(threading.local):
-    """The reasoning parser that was made last: vLLM makes the tool parser of the same turn right after it."""
+    """The last created reasoning parser. vLLM creates the tool parser of the same turn directly after it."""
 
     tokenizer: Any = None
     turn: SharedTurn | None = None
@@ -34,14 +34,14 @@ _WAITING = _Waiting()
 
 
 class SyntagmaReasoningParser(ReasoningParser):
-    """Reads reasoning.
+    """Reads the reasoning of a turn.
 
     Attributes:
         fmt: the format; None: that of `engine_format`.
     """
 
     fmt: ChatFormat | None = None
-    engine_based_streaming = True  # only such parsers are told that the output is over
+    engine_based_streaming = True  # vLLM calls `finish_streaming` only of such parsers
 
     def __init__(self, tokenizer: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(tokenizer, *args, **kwargs)
@@ -52,37 +52,37 @@ class SyntagmaReasoningParser(ReasoningParser):
 
     @property
     def reasoning_start_str(self) -> str | None:
-        """What opens reasoning."""
+        """The opener of reasoning."""
         reasoning = self._turn.fmt.spec.reasoning
         return reasoning.block[0].opener or None if reasoning is not None else None
 
     @property
     def reasoning_end_str(self) -> str | None:
-        """What closes reasoning."""
+        """The closer of reasoning."""
         reasoning = self._turn.fmt.spec.reasoning
         return reasoning.block[0].closer or None if reasoning is not None else None
 
     def set_prompt_token_ids(self, prompt_token_ids: Sequence[int]) -> None:
-        """Take the rendered prompt."""
+        """Set the rendered prompt."""
         self._turn.prompt = _decoded(self.model_tokenizer, prompt_token_ids)
 
     def adjust_initial_state_from_prompt(self, prompt_token_ids: Sequence[int]) -> None:
-        """Take the rendered prompt, before the first token of a stream."""
+        """Set the rendered prompt, before the first token of a stream."""
         self.set_prompt_token_ids(prompt_token_ids)
 
     def is_reasoning_end(self, input_ids: Sequence[int]) -> bool:
-        """Whether reasoning is over, or off, after these tokens of a prompt, or of a prompt and its output."""
+        """Whether reasoning has ended, or is off, after the tokens of a prompt, or of a prompt and output."""
         text = _decoded(self.model_tokenizer, input_ids)
         if self._turn.prompt is None and self._parser is None:
             self._turn.prompt = text
         return self._turn.reasoning_is_over(text)
 
     def is_reasoning_end_streaming(self, input_ids: Sequence[int], delta_ids: Iterable[int]) -> bool:  # noqa: ARG002
-        """The same, in the middle of an output."""
+        """Like `is_reasoning_end`, while an output streams."""
         return self._turn.reasoning_is_over(_decoded(self.model_tokenizer, input_ids))
 
     def extract_content_ids(self, input_ids: list[int]) -> list[int]:
-        """The tokens from the first on that is no reasoning."""
+        """The tokens from the first one that is not reasoning."""
         parser = self._turn.parser([])
         for index, token in enumerate(input_ids):
             if _is_over(parser.feed(_decoded(self.model_tokenizer, [token]))):
@@ -90,7 +90,7 @@ class SyntagmaReasoningParser(ReasoningParser):
         return []
 
     def count_reasoning_tokens(self, token_ids: Sequence[int]) -> int:
-        """How many tokens of an output are reasoning."""
+        """The number of tokens of an output that are reasoning."""
         parser, count = self._turn.parser([]), 0
         for token in token_ids:
             events = parser.feed(_decoded(self.model_tokenizer, [token]))
@@ -98,11 +98,11 @@ class SyntagmaReasoningParser(ReasoningParser):
         return count
 
     def adjust_request(self, request: Any) -> Any:
-        """Hold the answer to what the client asked for, where no tool parser of ours does it for the whole turn."""
+        """Constrain the answer, unless this package's tool parser does it for the whole turn."""
         return request if self._turn.paired or request.tools else _constrained(request, self._turn)
 
     def extract_reasoning(self, model_output: str, request: Any) -> tuple[str | None, str | None]:
-        """Reasoning and the rest of a whole output."""
+        """The reasoning and the content of a whole output."""
         turn = self._turn
         if not turn.paired:
             message = _read(turn.parser([]), model_output)
@@ -119,7 +119,7 @@ class SyntagmaReasoningParser(ReasoningParser):
         current_token_ids: Sequence[int],  # noqa: ARG002
         delta_token_ids: Sequence[int],  # noqa: ARG002
     ) -> DeltaMessage | None:
-        """Read more; what is no reasoning is left to the tool parser, if there is one."""
+        """Read more text. Text after reasoning is left to the tool parser, if there is one."""
         turn = self._turn
         if self._parser is None:
             self._parser = turn.parser(None if turn.paired else [])
@@ -132,28 +132,28 @@ class SyntagmaReasoningParser(ReasoningParser):
         return _delta(events)
 
     def has_engine_confirmed_reasoning_end(self) -> bool:
-        """Whether something else than reasoning was read."""
+        """Whether the last text contained content or a call."""
         return self._over
 
     def finish_streaming(self) -> DeltaMessage | None:
-        """What was held back when the output ended. After the end of reasoning the tool parser has it."""
+        """The text withheld until the end of the output. After the end of reasoning, the tool parser returns it."""
         if self._parser is None or (self._over and self._turn.paired):
             return None
         return _delta(self._parser.finish())
 
 
 class SyntagmaToolParser(ToolParser):
-    """Reads calls and the answer, and has the engine hold the whole turn to its grammar.
+    """Reads calls and the answer, and constrains the whole turn to its grammar.
 
     Attributes:
         fmt: the format; None: that of `engine_format`.
     """
 
     fmt: ChatFormat | None = None
-    supports_required_and_named = False  # required calls, too, are written as the model writes calls
-    engine_based_streaming = True  # only such parsers are told that the output is over
+    supports_required_and_named = False  # required calls are also written in the model's format
+    engine_based_streaming = True  # vLLM calls `finish_streaming` only of such parsers
     skip_reasoning_parsing = False
-    """set by vLLM where no reasoning parser was chosen: reasoning then stays in the answer"""
+    """set by vLLM if no reasoning parser is chosen; then reasoning stays in the content"""
 
     def __init__(self, tokenizer: Any, tools: Any = None, **_: Any) -> None:
         super().__init__(tokenizer, tools)
@@ -166,11 +166,11 @@ class SyntagmaToolParser(ToolParser):
         self._parser: StreamParser | None = None
 
     def adjust_request(self, request: Any) -> Any:
-        """Hold the turn to what the request asks: calls, their schemas, and the client's structured output in it."""
+        """Constrain the turn to the request: calls, their schemas, and the client's structured output."""
         return _constrained(request, self._turn)
 
     def extract_tool_calls(self, model_output: str, request: Any) -> ExtractedToolCallInformation:
-        """The calls and the answer of a whole output."""
+        """The calls and the content of a whole output."""
         message = self._turn.message
         if message is None:
             message = _read(self._new_parser(request), model_output)
@@ -190,14 +190,14 @@ class SyntagmaToolParser(ToolParser):
         delta_token_ids: Sequence[int],  # noqa: ARG002
         request: Any,
     ) -> DeltaMessage | None:
-        """Read more."""
+        """Read more text."""
         if self._parser is None:
             self._parser = self._new_parser(request)
             delta_text = self._turn.read or delta_text
         return _delta(self._turn.without_handed_out(self._parser.feed(delta_text)))
 
     def finish_streaming(self) -> DeltaMessage | None:
-        """What was held back when the output ended."""
+        """The text withheld until the end of the output."""
         return None if self._parser is None else _delta(self._parser.finish())
 
     def _new_parser(self, request: Any) -> StreamParser:
@@ -212,10 +212,10 @@ def _parser_for(request: Any, turn: SharedTurn, *, inline: bool = False) -> Stre
 
 
 def _constrained(request: Any, turn: SharedTurn) -> Any:
-    """The request with the grammar of its turn in place of what it asked for.
+    """The request with the grammar of its turn in place of its own constraints.
 
     Raises:
-        VLLMValidationError: it asks for what is wrong or cannot be held; vLLM answers with status 400.
+        VLLMValidationError: the request is invalid or cannot be enforced; vLLM answers with status 400.
     """
     request.skip_special_tokens = False
     if hasattr(request, "spaces_between_special_tokens"):
@@ -227,7 +227,7 @@ def _constrained(request: Any, turn: SharedTurn) -> Any:
     if held is not None:
         request.structured_outputs = StructuredOutputsParams(**held)
         setattr(request, "response_format" if hasattr(request, "response_format") else "text", None)
-        # The engine then begins with the first token of the output, not where a parser says that reasoning is over.
+        # With this flag, the engine enforces the grammar from the first token on, not only after reasoning.
         request._grammar_from_parser = True
     return request
 
@@ -243,7 +243,7 @@ def _is_over(events: Sequence[Event]) -> bool:
 
 
 def _delta(events: Sequence[Event]) -> DeltaMessage | None:
-    """One message with what events add. Fields are given when it is made: vLLM writes out no others."""
+    """Events as a `DeltaMessage`. Fields are passed to the constructor, because vLLM serialises no others."""
     delta = to_openai(events, reasoning_field="reasoning")
     return DeltaMessage(**delta) if delta else None
 

@@ -1,4 +1,4 @@
-"""What a request to vLLM asks of a turn, in the words of our requests; and the turn's grammar as vLLM takes it."""
+"""Translates requests to vLLM into this library's options, and a turn's grammar into vLLM's parameters."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ __all__ = ["asked_of", "declared_tools", "turn_grammar"]
 
 
 def declared_tools(request: Any) -> list[dict[str, Any]]:
-    """The functions that a request declares, of either API; what the server itself runs is none of them."""
+    """The functions that a request of either API declares, without tools that the server itself runs."""
     tools = [_plain(tool) for tool in request.tools or ()]
     return [tool for tool in tools if tool.get("type", "function") == "function"]
 
 
 def asked_of(request: Any, template_kwargs: Mapping[str, Any] | None) -> SharedOptions:
-    """What parser and grammar take from a request, but its response format."""
+    """The options of a request for parser and grammar, without the response format."""
     asked: SharedOptions = {"template_kwargs": template_kwargs or getattr(request, "chat_template_kwargs", None)}
     choice = _plain(request.tool_choice)
     if choice is not None:
-        # The API for responses names a function without a level of its own for it.
+        # In the Responses API, the name is not nested in an object `function`.
         flat = isinstance(choice, dict) and choice.get("type") == "function" and "function" not in choice
         asked["tool_choice"] = {"type": "function", "function": {"name": choice["name"]}} if flat else choice
     return asked
@@ -34,12 +34,12 @@ def asked_of(request: Any, template_kwargs: Mapping[str, Any] | None) -> SharedO
 def turn_grammar(
     fmt: ChatFormat, request: Any, *, prompt: str | None, template_kwargs: Mapping[str, Any] | None
 ) -> dict[str, str] | None:
-    """The grammar of the turn that a request asks for, as keyword of `StructuredOutputsParams`.
+    """The grammar of a request's turn, as keyword arguments of `StructuredOutputsParams`; None without constraints.
 
-    It holds reasoning, calls and the answer, and in it what the client asked of the answer. None: nothing is asked.
+    It covers reasoning, calls and the answer, including the client's structured output.
 
     Raises:
-        SyntagmaError: the request is wrong, or no dialect of vLLM's can say the grammar.
+        SyntagmaError: the request is invalid, or no language of vLLM can express the grammar.
     """
     tools = declared_tools(request)
     wanted = _response_format(request)
@@ -61,7 +61,7 @@ def turn_grammar(
 
 
 def _response_format(request: Any) -> dict[str, Any] | None:
-    """What the client asked of the answer, by `response_format`, `text.format` or `structured_outputs`."""
+    """The client's constraint on the answer, from `response_format`, `text.format` or `structured_outputs`."""
     params = request.extract_structured_outputs()
     if params is None or params.all_constraints_none():
         return None
@@ -80,5 +80,5 @@ def _response_format(request: Any) -> dict[str, Any] | None:
 
 
 def _plain(value: Any) -> Any:
-    """A value of pydantic's as plain data."""
+    """A pydantic model as plain data; other values unchanged."""
     return value.model_dump(exclude_none=True) if hasattr(value, "model_dump") else value

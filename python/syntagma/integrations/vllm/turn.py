@@ -1,4 +1,4 @@
-"""One turn, as the two parsers of vLLM share it."""
+"""The state of one turn that the two parsers share."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ __all__ = ["SharedTurn"]
 
 
 class SharedTurn:
-    """What both parsers know of one turn.
+    """The state of one turn, shared by the reasoning parser and the tool parser.
 
-    vLLM asks a reasoning parser until reasoning is over, and then a tool parser, which alone is given the request. The
-    first reads to learn when that is; the second reads the turn from its first character, and passes over the reasoning
-    that was handed out already.
+    vLLM calls the reasoning parser until reasoning has ended, and then the tool parser, which alone gets the request.
+    The reasoning parser reads the text to find that end. The tool parser reads the turn from its first character, and
+    skips the reasoning that was already returned.
 
     Attributes:
         fmt: the format.
-        template_kwargs: what the prompt was rendered with.
+        template_kwargs: the variables with which the prompt was rendered.
         prompt: the rendered prompt, once it is known.
         read: the output that the reasoning parser has read.
-        handed_out: how many characters of reasoning it handed out.
-        paired: whether there are both parsers.
-        message: the message, once it was read whole.
+        handed_out: number of characters of reasoning that it has returned.
+        paired: whether both parsers exist.
+        message: the message, once the whole output was read.
     """
 
     def __init__(self, fmt: ChatFormat, template_kwargs: Mapping[str, Any] | None) -> None:
@@ -41,17 +41,17 @@ class SharedTurn:
         self.message: Message | None = None
 
     def parser(self, tools: Sequence[Any] | None, **asked: Unpack[SharedOptions]) -> StreamParser:
-        """A parser of the turn."""
+        """A new parser of the turn."""
         asked.setdefault("template_kwargs", self.template_kwargs)
         return self.fmt.parser(tools, prompt=self.prompt, **asked)
 
     def reasoning_is_over(self, text: str) -> bool:
-        """Whether after a prompt, or a prompt and output, no more reasoning is to be expected first."""
+        """Whether no reasoning can follow directly after a prompt, or a prompt and output."""
         state = self.fmt.start_state(text, template_kwargs=self.template_kwargs)
         return self.fmt.spec.reasoning is None or state.reasoning == "done" or state.content_open
 
     def without_handed_out(self, events: Sequence[Event]) -> list[Event]:
-        """The events without the reasoning that was handed out already."""
+        """The events without the reasoning that was already returned."""
         kept: list[Event] = []
         for event in events:
             if isinstance(event, ReasoningDelta) and self.handed_out:
