@@ -1,25 +1,25 @@
-"""Jinja within bounds: chat templates come from strangers, and rendering one must neither hang nor fill the memory.
+"""Jinja within bounds: chat templates are untrusted, so rendering one must neither hang nor exhaust memory.
 
-jinja2's sandbox keeps templates away from attributes and functions. It does not bound their work: `"x" * 10**10` or a
-macro that calls itself is allowed there. This package adds the bounds of `Limits`, all charged to one `Budget` a
-render. A limit that is passed raises `LimitError`.
+jinja2's sandbox restricts attributes and functions, but not the work of a template: it allows `"x" * 10**10` or a
+macro that calls itself. This package adds the bounds of `Limits`, all charged to one `Budget` per render. Exceeding a
+limit raises `LimitError`.
 
-How the work of a template is counted:
+The parts:
 
 * `codegen` overrides the methods of `jinja2.compiler.CodeGenerator` that write loops, comparisons, joins, subscripts,
   dictionaries and output. The code they generate charges the budget.
-* `environment` overrides those of `ImmutableSandboxedEnvironment` and `Context` that calls, operators, attributes and
-  the tokens of the source go through.
-* `filters`, `methods` and `operators` compute the size of a result before it is made.
+* `environment` overrides the methods of `ImmutableSandboxedEnvironment` and `Context` for calls, operators, attributes
+  and the tokens of the source.
+* `filters`, `methods` and `operators` bound the size of a result before it is computed.
 * `compiled` generates the code of a template once, without jinja2's optimizer, which would compute constant
-  expressions while it compiles, without a budget.
+  expressions at compile time, without a budget.
 * `tracing` renders with the origin of every character, which `derivations` derives for each operation.
-* `failures` turns what is raised into the library's errors, with the template's line.
-* `plain_data` copies what callers give to a template, so that a template sees no objects of theirs.
+* `failures` converts exceptions to the library's errors, with the template's line.
+* `plain_data` copies the arguments of callers, so that a template gets no objects of theirs.
 
-Many of the overridden methods are private to jinja2 (`_tokenize`, `_output_child_pre`, `blockvisit`, …), as it offers
-no other place to count. Therefore `pyproject.toml` pins the minor version of jinja2, and
-`tests/templates/test_jinja_hooks.py` compares each overridden signature with the one this package was written for.
+Many of the overridden methods are private to jinja2 (`_tokenize`, `_output_child_pre`, `blockvisit`, …), because it has
+no public hooks for this. Therefore `pyproject.toml` pins the minor version of jinja2, and
+`tests/templates/test_jinja_hooks.py` checks the signature of each overridden method.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The budget of one render: steps, CPU time, and the size of every value on the way.
+"""The budget of one render: steps, CPU time, and the size of every intermediate value.
 
-A step is roughly a microsecond of work: one iteration of a loop, one call, one kibibyte of a new string. A call into
-C code cannot be interrupted, so the size of its result is checked and charged before the call. CPU time is read only
-when steps are charged; that is enough, because the work between two charges is bounded.
+A step is about a microsecond of work: one iteration of a loop, one call, one kibibyte of a new string. A call into C
+code cannot be interrupted, so the size of its result is checked and charged before the call. CPU time is read only when
+steps are charged, which suffices because the work between two charges is bounded.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CONTAINERS: Final[tuple[type, ...]] = (
     *(list, tuple, dict, set, frozenset, Namespace),
     *(type({}.keys()), type({}.values()), type({}.items())),
 )
-"""Types whose text, hash or comparison visits what they hold."""
+"""types whose text, hash or comparison visits their members"""
 
 _STEPS_BETWEEN_CLOCKS: Final = 64
 _NUMBER_CHARS: Final = 26
@@ -34,23 +34,23 @@ _LARGE_STRING: Final = 1 << 20
 
 
 class Measure(NamedTuple):
-    """Size of a value written out in full; a value that is shared counts each time it occurs."""
+    """The size of a value as text. A shared value counts each time it occurs."""
 
     nodes: int
-    """number of values, itself included."""
+    """number of values, including the value itself"""
     chars: int
-    """code points of all its strings, digits of all its large integers."""
+    """code points of all strings, and digits of all large integers"""
     depth: int
-    """levels of containers."""
+    """levels of containers"""
 
 
 class Budget:
-    """The budget of one render, used by one thread.
+    """The budget of one render. Not safe for several threads.
 
     Attributes:
         limits: the bounds.
         steps: steps charged so far.
-        depth: calls that are open.
+        depth: number of open calls.
     """
 
     __slots__ = ("_next_check", "_started", "depth", "limits", "steps")
@@ -68,7 +68,7 @@ class Budget:
         """Charge one step.
 
         Raises:
-            LimitError: as `charge`.
+            LimitError: see `charge`.
         """
         self.steps += 1
         if self.steps >= self._next_check:
@@ -78,7 +78,7 @@ class Budget:
         """Charge steps.
 
         Raises:
-            LimitError: `E-LIMIT-TEMPLATE-STEPS` or `E-LIMIT-TEMPLATE-TIME`.
+            LimitError: `E-LIMIT-TEMPLATE-STEPS` or `E-LIMIT-TEMPLATE-TIME`, the budget is exceeded.
         """
         self.steps += steps
         if self.steps >= self._next_check:
@@ -105,7 +105,7 @@ class Budget:
         self._next_check = min(self.steps + _STEPS_BETWEEN_CLOCKS, allowed + 1)
 
     def iterate(self, items: Iterable[T]) -> Iterator[T]:
-        """The items; each charges one step."""
+        """The items. Each charges one step."""
         for item in items:
             self.tick()
             yield item
@@ -114,7 +114,7 @@ class Budget:
         """Begin a call inside a template.
 
         Raises:
-            LimitError: `E-LIMIT-TEMPLATE-NESTING`.
+            LimitError: `E-LIMIT-TEMPLATE-NESTING`, too many calls are open.
         """
         self.depth += 1
         if self.depth > self.limits.template_nesting:
@@ -127,10 +127,10 @@ class Budget:
     # -- sizes
 
     def need_chars(self, chars: int) -> None:
-        """Check and charge a string of this length before it is made.
+        """Check and charge a string of this length, before it is created.
 
         Raises:
-            LimitError: `E-LIMIT-TEMPLATE-OUTPUT`.
+            LimitError: `E-LIMIT-TEMPLATE-OUTPUT`, it is too long.
         """
         if chars > self.limits.template_output_bytes:
             raise output_error(self.limits, chars)
@@ -138,10 +138,10 @@ class Budget:
             self.charge(_steps_for(chars))
 
     def need_items(self, items: int) -> None:
-        """Check and charge a list, tuple, dict or set of this length before it is made.
+        """Check and charge a list, tuple, dict or set of this length, before it is created.
 
         Raises:
-            LimitError: `E-LIMIT-TEMPLATE-ITEMS`.
+            LimitError: `E-LIMIT-TEMPLATE-ITEMS`, it has too many items.
         """
         if items > self.limits.template_items:
             message = (
@@ -152,18 +152,18 @@ class Budget:
             self.charge(items >> 3)
 
     def need_bits(self, bits: int) -> None:
-        """Check an integer of this size before it is made.
+        """Check an integer of this size, before it is computed.
 
         Raises:
-            LimitError: `E-LIMIT-TEMPLATE-INTEGER`.
+            LimitError: `E-LIMIT-TEMPLATE-INTEGER`, it has too many bits.
         """
         if bits > self.limits.template_integer_bits:
             allowed = self.limits.template_integer_bits
-            message = f"the template computes an integer of {bits:,} bits or so; at most {allowed:,} are allowed"
+            message = f"the template computes an integer of about {bits:,} bits; at most {allowed:,} are allowed"
             raise limit_error(self.limits, "template_integer_bits", message, given=bits)
 
     def made(self, value: T) -> T:
-        """Charge for a new value whose size was bounded, but not known, before it was made."""
+        """Charge for a new value, whose size was bounded but not known before it was created. Returns the value."""
         if isinstance(value, str | bytes):
             if len(value) > self.limits.template_output_bytes:
                 raise output_error(self.limits, len(value))
@@ -179,11 +179,11 @@ class Budget:
         return value
 
     def measure(self, value: Any) -> Measure:
-        """The size of a value, found without recursion; charges a step for each container.
+        """The size of a value, computed without recursion. Charges a step for each container.
 
         Raises:
-            LimitError: `E-LIMIT-TEMPLATE-ITEMS` or `E-LIMIT-TEMPLATE-OUTPUT`; a value that holds itself has no end and
-                is refused in the same way.
+            LimitError: `E-LIMIT-TEMPLATE-ITEMS` or `E-LIMIT-TEMPLATE-OUTPUT`, the value is too large, or contains
+                itself.
         """
         nodes = chars = depth = 0
         max_nodes, max_chars = self.limits.template_items, self.limits.template_output_bytes
@@ -222,7 +222,7 @@ class Budget:
         return Measure(nodes, chars, depth)
 
     def visit(self, value: T) -> T:
-        """Charge for a comparison or a hash of this value; the value is returned."""
+        """Charge for a comparison or a hash of a value. Returns the value."""
         if isinstance(value, str):
             if len(value) > 4095:
                 self.charge(len(value) >> 12)
@@ -231,7 +231,7 @@ class Budget:
         return value
 
     def search(self, value: T) -> T:
-        """Charge for `… in value`; looking up a key of a dictionary is free."""
+        """Charge for `… in value`, which is free for a dictionary. Returns the value."""
         if type(value) is not dict:
             self.visit(value)
         return value
@@ -239,7 +239,7 @@ class Budget:
     # -- text
 
     def text(self, value: Any) -> str:
-        """`str(value)`, of a bounded size; a string (`Markup` too) is returned as it is."""
+        """`str(value)` with a bounded size. A string (also `Markup`) is returned unchanged."""
         if isinstance(value, str):
             return value
         if isinstance(value, CONTAINERS):
@@ -269,41 +269,41 @@ class Budget:
         return exact
 
     def concat(self, pieces: Iterable[str]) -> str:
-        """The pieces as one string."""
+        """The pieces as one string, checked and charged."""
         parts = pieces if isinstance(pieces, list | tuple) else list(pieces)
         self.need_chars(sum(map(len, parts)))
         return self.joined("", parts)
 
-    # -- what a traced render derives origins from (`tracing`); a plain one has none
+    # -- overridden in traced renders to derive origins (`tracing`)
 
     def joined(self, separator: str, parts: Sequence[str]) -> str:
-        """The parts with the separator between them; the caller has checked its size."""
+        """The parts with the separator between them. The caller has checked the size."""
         return separator.join(parts)
 
     def derived(self, result: Any, operation: str, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ARG002 - see above
         """The result of an operation.
 
         Args:
-            result: the value that Python made.
-            operation: an operator, the name of a method of strings, or that of a filter.
-            owner: what it was done to.
-            args: its arguments.
-            kwargs: those that were given by name.
+            result: the value that Python computed.
+            operation: an operator, or the name of a string method or filter.
+            owner: the left operand, or the value of the method or filter.
+            args: the positional arguments.
+            kwargs: the keyword arguments.
         """
         return result
 
     def output(self, pieces: Iterable[str]) -> str:
-        """What the render wrote, as one text; the caller has checked its size."""
+        """The output of the render as one text. The caller has checked its size."""
         return "".join(pieces)
 
 
 def _steps_for(size: int) -> int:
-    # Large strings cost more steps a byte: small ones are mostly freed soon, large ones together fill the memory.
+    # Large strings cost more steps per byte: small ones are mostly freed soon, but many large ones exhaust memory.
     return size >> 10 if size < _LARGE_STRING else size >> 8
 
 
 def parts_of(item: Any) -> Iterable[Any]:
-    """What a container holds, keys included."""
+    """The members of a container, including keys."""
     if isinstance(item, dict):
         yield from item.keys()
         yield from item.values()
@@ -331,8 +331,8 @@ def limit_error(limits: Limits, limit: str, message: str, *, given: float | None
     Args:
         limits: the bounds.
         limit: the name of the field.
-        message: what is too large.
-        given: how large it is, or None where counting stopped at the limit.
+        message: a description of what is too large.
+        given: its size, or None if counting stopped at the limit.
         **place: hint, source or pointer of the error.
     """
     allowed = getattr(limits, limit)
@@ -349,5 +349,5 @@ def output_error(limits: Limits, chars: int) -> LimitError:
 def nesting_error(limits: Limits, what: str) -> LimitError:
     """The error for calls or blocks that are nested too deeply."""
     message = f"{what} are nested more than {limits.template_nesting} deep"
-    hint = "does a macro call itself without an end? `Limits(template_nesting=…)` allows more"
+    hint = "a macro may call itself endlessly; `Limits(template_nesting=…)` allows more"
     return limit_error(limits, "template_nesting", message, hint=hint)

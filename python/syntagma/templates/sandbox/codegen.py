@@ -1,4 +1,4 @@
-"""Jinja's code generator; the code it generates charges the budget where it does not call the environment."""
+"""A code generator for Jinja, whose code charges the budget for operations that do not call the environment."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CHEAP: Final = (nodes.Const, nodes.Compare, nodes.And, nodes.Or, nodes.Not, nod
 
 
 class BoundedCodeGenerator(CodeGenerator):
-    """Writes a charge into every loop, and around joins, comparisons, slices and computed keys."""
+    """Generates charges in every loop, and around joins, comparisons, slices and computed keys."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -22,7 +22,7 @@ class BoundedCodeGenerator(CodeGenerator):
         self._counted_iterables: set[int] = set()
 
     def write_commons(self) -> None:
-        """Local names for the budget, at the head of a generated function."""
+        """Define local names for the budget, at the head of a generated function."""
         self.writeline("budget = context.budget")
         self.writeline("tick = budget.tick")
         self.writeline("visit = budget.visit")
@@ -31,7 +31,7 @@ class BoundedCodeGenerator(CodeGenerator):
         self.writeline("concat = budget.concat")
 
     def visit(self, node: nodes.Node, *args: Any, **kwargs: Any) -> Any:
-        """Visit a node; the iterable of a loop with a condition is counted, since the loop's body may never run."""
+        """Visit a node. The iterable of a loop with a condition is counted, because the loop's body may never run."""
         if id(node) not in self._counted_iterables:
             return super().visit(node, *args, **kwargs)
         self.write("budget.iterate(")
@@ -40,14 +40,14 @@ class BoundedCodeGenerator(CodeGenerator):
         return None
 
     def visit_For(self, node: nodes.For, frame: Frame) -> None:  # noqa: N802 - names of Jinja's visitor
-        """A loop; each iteration charges one step."""
+        """A loop. Each iteration charges one step."""
         self._loop_bodies.add(id(node.body))
         if node.test is not None and not node.recursive:
             self._counted_iterables.add(id(node.iter))
         super().visit_For(node, frame)
 
     def blockvisit(self, nodes: Iterable[nodes.Node], frame: Frame) -> None:
-        """A block of statements; the body of a loop begins with its charge."""
+        """A block of statements. The body of a loop begins with a charge."""
         if id(nodes) in self._loop_bodies:
             self.writeline("tick()")
         super().blockvisit(nodes, frame)
@@ -61,7 +61,7 @@ class BoundedCodeGenerator(CodeGenerator):
         self.write("))")
 
     def visit_Compare(self, node: nodes.Compare, frame: Frame) -> None:  # noqa: N802
-        """A comparison that charges for its operands, unless one is a constant: then it ends early."""
+        """A comparison. It charges for its operands unless one is a constant, because then it ends early."""
         constant = isinstance(node.expr, nodes.Const) or (
             len(node.ops) == 1 and isinstance(node.ops[0].expr, nodes.Const)
         )
@@ -82,7 +82,7 @@ class BoundedCodeGenerator(CodeGenerator):
         self.write(")" if call else "")
 
     def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:  # noqa: N802
-        """A subscript; a slice charges for its result, a computed key for its hash."""
+        """A subscript. A slice charges for its result, a computed key for its hash."""
         if isinstance(node.arg, nodes.Slice):
             self.write("budget.made(")
             super().visit_Getitem(node, frame)
@@ -97,7 +97,7 @@ class BoundedCodeGenerator(CodeGenerator):
             self.write("))")
 
     def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:  # noqa: N802
-        """A dictionary; a key that is no constant charges for its hash."""
+        """A dictionary. A key that is not a constant charges for its hash."""
         self.write("{")
         for pair in node.items:
             constant = isinstance(pair.key, nodes.Const)
@@ -118,22 +118,22 @@ class BoundedCodeGenerator(CodeGenerator):
         self.write("))")
 
     def _output_child_to_const(self, node: nodes.Expr, frame: Frame, finalize: Any) -> str:
-        # Folding would run filters and joins while the template is compiled, without a budget.
+        # Constant folding would run filters and joins at compile time, without a budget.
         if not isinstance(node, nodes.TemplateData):
             raise nodes.Impossible
         return super()._output_child_to_const(node, frame, finalize)
 
 
 class TracedCodeGenerator(BoundedCodeGenerator):
-    """Reports texts that stand in the template to the budget, where they may be written out."""
+    """Also reports the template's own texts to the budget."""
 
     def write_commons(self) -> None:
-        """As before, and a name for the report."""
+        """Also define a local name for the report."""
         super().write_commons()
         self.writeline("literal = budget.literal")
 
     def visit_Const(self, node: nodes.Const, frame: Frame) -> None:  # noqa: N802
-        """A constant of an expression."""
+        """A constant in an expression."""
         value = node.as_const(frame.eval_ctx)
         if isinstance(value, str):
             self.write(f"literal({value!r})")

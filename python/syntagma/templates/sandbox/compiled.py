@@ -1,4 +1,4 @@
-"""A template's syntax tree and generated code, made once and shared."""
+"""A template's syntax tree and generated code, created once and shared."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MAX_CACHED: Final = 64
 
 
 class Compiled:
-    """A template's code, and what is known about it without rendering. Immutable; threads may share it."""
+    """A template's code, and facts about it that need no render. Immutable; safe for several threads."""
 
     def __init__(self, source: str, tree: nodes.Template, code: CodeType, nesting: int) -> None:
         self.source = source
@@ -42,16 +42,16 @@ class Compiled:
 
     @functools.cached_property
     def strict(self) -> jinja2.Template:
-        """The template in the strict environment."""
+        """The template for the strict environment."""
         return self._load(environment(lenient=False))
 
     @functools.cached_property
     def lenient(self) -> jinja2.Template:
-        """The template in the lenient environment."""
+        """The template for the lenient environment."""
         return self._load(environment(lenient=True))
 
     def traced(self, *, lenient: bool) -> jinja2.Template:
-        """The template for traced renders, in one of these environments; its code is made with the first."""
+        """The template for traced renders in the strict or lenient environment. Its code is generated at first use."""
         env = environment(lenient=lenient, traced=True)
         return env.template_class.from_code(env, self._traced_code, env.make_globals(None))
 
@@ -61,18 +61,18 @@ class Compiled:
 
     @functools.cached_property
     def undeclared(self) -> frozenset[str]:
-        """Names that the template reads and never sets, the reserved ones included."""
+        """Names that the template reads and never sets, including reserved names."""
         return frozenset(meta.find_undeclared_variables(self._tree)) - set(environment(lenient=False).globals)
 
     @functools.cached_property
     def string_literals(self) -> tuple[str, ...]:
-        """Every string constant of an expression, once, in the order of first appearance."""
+        """Every string constant of the expressions, once, in the order of first appearance."""
         found = (node.value for node, _ in _walk(self._tree) if isinstance(node, nodes.Const))
         return tuple(dict.fromkeys(value for value in found if isinstance(value, str)))
 
     @functools.cached_property
     def switch_values(self) -> dict[str, tuple[Any, ...]]:
-        """The undeclared variables that a caller may set, each with the constants that it is compared with."""
+        """The undeclared variables that a caller may set, each with the constants with which it is compared."""
         return switch_values(self._tree, sorted(self.undeclared))
 
     def _load(self, env: BoundedEnvironment) -> jinja2.Template:
@@ -81,11 +81,11 @@ class Compiled:
 
 @functools.lru_cache(maxsize=_MAX_CACHED)
 def compiled(source: str) -> Compiled:
-    """The code of a template; the last few are cached.
+    """The code of a template. The most recent ones are cached.
 
     Raises:
-        TemplateError: `E-TEMPLATE-SYNTAX`.
-        LimitError: `E-LIMIT-TEMPLATE-SOURCE` or `E-LIMIT-TEMPLATE-NESTING`.
+        TemplateError: `E-TEMPLATE-SYNTAX`, the source is not a Jinja template.
+        LimitError: `E-LIMIT-TEMPLATE-SOURCE` or `E-LIMIT-TEMPLATE-NESTING`, it is too long or too deeply nested.
     """
     env = environment(lenient=False)
     try:

@@ -1,8 +1,7 @@
-"""The origins of what an operation on strings makes, for the operations that chat templates are written with.
+"""Derives the origins of the results of string operations that chat templates use.
 
-Each function takes the operation's arguments and its result, and gives the result's runs, or None where it cannot tell
-one character from another. Then the whole result belongs to one origin (`blame`), which is never the template's unless
-nobody else's text went in.
+Each function takes the operation's arguments and its result, and returns the result's runs, or None if it cannot assign
+each character. Then the whole result gets one origin (`blame`), which is the template's only if all input texts are.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _Arguments: TypeAlias = tuple[Any, ...]
 _Derivation: TypeAlias = Callable[[str, _Arguments, str], Iterable[Run] | None]
 
 _WRITES_VALUES: Final = frozenset({"%", "format", "format_map", "tojson", "text"})
-"""Operations that write numbers out."""
+"""operations that convert numbers to text"""
 
 _MAX_REPEATED: Final = 10_000
 
@@ -29,10 +28,10 @@ def derived_text(operation: str, owner: Any, args: _Arguments, result: str) -> s
     """The result of an operation with its origins.
 
     Args:
-        operation: an operator, the name of a method of strings, or that of a filter.
-        owner: what it is done to.
-        args: its arguments.
-        result: what Python made of it.
+        operation: an operator, or the name of a string method or filter.
+        owner: the left operand, or the value of the method or filter.
+        args: the arguments.
+        result: the result that Python computed.
     """
     derivation = _DERIVATIONS.get(operation)
     if derivation is not None and isinstance(owner, str):
@@ -43,7 +42,7 @@ def derived_text(operation: str, owner: Any, args: _Arguments, result: str) -> s
 
 
 def derived_list(operation: str, owner: str, args: _Arguments, result: Sequence[Any]) -> list[Any]:
-    """The pieces of a string with their origins, for methods that take it apart; other values as they are."""
+    """The pieces of a string with their origins, for methods that split it. Other values are returned unchanged."""
     one = only(owner)
     if one is not None:
         return [whole(part, one[0]) if type(part) is str else part for part in result]
@@ -53,26 +52,26 @@ def derived_list(operation: str, owner: str, args: _Arguments, result: Sequence[
     for part in result:
         if not isinstance(part, str):
             return list(result)
-        # Without a separator, only whitespace is between two pieces, and no piece begins with them.
+        # Without a separator, only whitespace is between two pieces, and no piece begins with whitespace.
         place = done if separator is not None or operation.endswith("partition") else owner.find(part, done)
         if not owner.startswith(part, place):
             return list(result)
-        # A separator that comes back is as it was given.
+        # A separator that is returned keeps its own origins.
         pieces.append(part if is_traced(part) else traced(part, cut(runs_of(owner), place, place + len(part))))
         done = place + len(part) + len(separator or "")
     return pieces
 
 
 def blame(values: Iterable[Any], *, numbers: bool) -> str | None:
-    """The origin of a text of which no more is known than the values that went in.
+    """The origin of a text of which only the input values are known.
 
     Args:
-        values: strings, containers of them and others.
-        numbers: whether numbers and other values among `values` are written out; those inside of containers always
-            count.
+        values: the input values: strings, containers of strings, and others.
+        numbers: whether numbers and other values among `values` count as text of unknown origin. Those inside of
+            containers always do.
 
-    Returns: the first origin that is not the template's; the template's, if there is no other; None where there is text
-        of unknown origin, or nothing.
+    Returns: the first origin that is not the template's; else None if any text has an unknown origin, or there is no
+        text; else the template's.
     """
     found: str | None = None
     unknown = False
@@ -94,7 +93,7 @@ def blame(values: Iterable[Any], *, numbers: bool) -> str | None:
     return None if unknown else found
 
 
-# -- one function an operation
+# -- one function per operation
 
 
 def _added(left: str, args: _Arguments, _result: str) -> Iterable[Run] | None:
@@ -150,7 +149,7 @@ def _replaced(text: str, args: _Arguments, _result: str) -> Iterable[Run] | None
         if place < 0:
             break
         runs += cut(own, done, place)
-        # What stands for a text of others is theirs, whatever it is.
+        # A replacement of text of others has their origin, whatever its own is.
         origins = [origin for _, origin in cut(own, place, place + len(old)) if origin != TEMPLATE]
         runs += ((len(new), origins[0]),) if origins else runs_of(new)
         done = place + len(old)
@@ -161,7 +160,7 @@ def _replaced(text: str, args: _Arguments, _result: str) -> Iterable[Run] | None
 
 
 def _respelled(change: Callable[[str], str]) -> _Derivation:
-    """An operation that changes characters one by one, such as their case."""
+    """A derivation for operations that change each character separately, such as its case."""
 
     def derivation(text: str, _args: _Arguments, result: str) -> Iterable[Run] | None:
         runs: list[Run] = []
@@ -180,7 +179,7 @@ def _same(text: str, _args: _Arguments, result: str) -> Iterable[Run] | None:
 
 
 def _percent(form: str, args: _Arguments, result: str) -> Iterable[Run] | None:
-    """`form % values`, where every place of the form is `%s`."""
+    """`form % values`, if every place of the form is `%s`."""
     values = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
     pieces = _cut_at(form, "%s")
     if len(pieces) != len(values) + 1 or any("%" in piece for piece in pieces):
@@ -189,7 +188,7 @@ def _percent(form: str, args: _Arguments, result: str) -> Iterable[Run] | None:
 
 
 def _formatted(form: str, args: _Arguments, result: str) -> Iterable[Run] | None:
-    """`form.format(…)`, where every field is `{}`."""
+    """`form.format(…)`, if every field is `{}`."""
     pieces = _cut_at(form, "{}")
     if len(pieces) != len(args) + 1 or any("{" in piece or "}" in piece for piece in pieces):
         return None

@@ -1,7 +1,7 @@
-"""The environment in which chat templates run: Hugging Face transformers' configuration, in a sandbox, within bounds.
+"""The environment of chat templates: the configuration of Hugging Face transformers, in a sandbox, within bounds.
 
-The strict one behaves as transformers does. The lenient one also allows `append` and `pop` on lists, and generators in
-`tojson`; some templates need that, and other engines allow it. Each has a twin for traced renders.
+The strict environment behaves like transformers. The lenient one also allows `append` and `pop` on lists, and
+generators in `tojson`, which some templates need and other engines allow. Each has a variant for traced renders.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class RaisedByTemplate(Exception):
 
 
 class BoundedContext(Context):
-    """A context that carries the budget of its render."""
+    """A context with the budget of its render."""
 
     budget: Budget
 
@@ -53,7 +53,7 @@ class BoundedContext(Context):
 
 
 class _GenerationExtension(Extension):
-    """`{% generation %}…{% endgeneration %}` marks what the assistant wrote; its body is rendered as it is."""
+    """`{% generation %}…{% endgeneration %}`, which marks the assistant's text. Its body is rendered unchanged."""
 
     tags = {"generation"}  # noqa: RUF012 - Jinja declares it as an instance attribute
 
@@ -64,7 +64,7 @@ class _GenerationExtension(Extension):
 
 
 class BoundedEnvironment(ImmutableSandboxedEnvironment):
-    """Jinja's immutable sandbox, in which calls and operators check and charge the budget of the render."""
+    """Jinja's immutable sandbox, with calls and operators that check and charge the budget of the render."""
 
     intercepted_binops = OPERATORS
     code_generator_class = BoundedCodeGenerator
@@ -100,9 +100,9 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         return TokenStream(_counted(stream), name, filename)
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """Whether a template may read an attribute: none that is private, or changes a value.
+        """Whether a template may read an attribute: not if it is private or changes a value.
 
-        A `mapping` proxy is refused, since it leads from a view back to its dictionary.
+        A `mapping` proxy is refused, because it gives access to the dictionary of a view.
         """
         if self.lenient and attr in _LENIENT_METHODS and isinstance(obj, list):
             return True
@@ -132,7 +132,7 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         return markup_join(parts) if escaping else budget.joined("", parts)
 
     def call(self, context: Context, obj: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """A call in a template; it charges a step and counts as one level of nesting."""
+        """A call in a template. It charges a step and counts as one level of nesting."""
         assert isinstance(context, BoundedContext)
         budget = context.budget
         budget.tick()
@@ -176,7 +176,7 @@ def _counted(stream: TokenStream) -> Iterator[Token]:
 
 
 def _joined(pieces: Iterable[str]) -> str:
-    # Only `self.block()` and `super()` call this, without a context; the default bound applies to them.
+    # Only `self.block()` and `super()` call this, without a context, so the default bound applies.
     return Budget(Limits()).concat(pieces)
 
 
@@ -198,10 +198,10 @@ def _raise_exception(message: Any = "") -> None:
 
 @functools.cache
 def environment(*, lenient: bool, traced: bool = False) -> BoundedEnvironment:
-    """The strict or the lenient environment; made once, immutable, shared.
+    """The strict or the lenient environment, created once and shared.
 
     Args:
         lenient: allow `append` and `pop` on lists, and generators in `tojson`.
-        traced: its code reports which texts stand in the template (`tracing`).
+        traced: generated code reports the template's own texts (`tracing`).
     """
     return BoundedEnvironment(lenient=lenient, traced=traced)

@@ -1,4 +1,4 @@
-"""Exceptions raised inside a template, as the library's errors with the template's line."""
+"""Converts exceptions raised inside a template to the library's errors, with the template's line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from syntagma.templates.sandbox.environment import RaisedByTemplate
 __all__ = ["FILENAME", "render_error", "stack_error", "syntax_error"]
 
 FILENAME: Final = "<template>"
-"""The file name of generated code; it identifies its frames in a traceback."""
+"""the file name of generated code, which identifies its frames in a traceback"""
 
 _MAX_EXCERPT_CHARS: Final = 160
 
@@ -31,9 +31,9 @@ def render_error(error: Exception, source: str, lines: list[tuple[int, int]]) ->
     """The error for a render that failed.
 
     Args:
-        error: what was raised.
-        source: the template.
-        lines: pairs of a line of the template and the line of generated code where it begins, ascending.
+        error: the exception.
+        source: the template's text.
+        lines: pairs of a line of the template and the line of generated code at which it begins, ascending.
     """
     line = _template_line(error.__traceback__, lines)
     if isinstance(error, LimitError):
@@ -45,14 +45,14 @@ def render_error(error: Exception, source: str, lines: list[tuple[int, int]]) ->
     hint = None
     if isinstance(error, RaisedByTemplate):
         code, message = "E-TEMPLATE-RAISED", str(error)
-        hint = "the template itself refuses these messages"
+        hint = "the template refuses these messages with raise_exception"
         column = excerpt = None
     elif isinstance(error, SecurityError):
         code, message = "E-TEMPLATE-SECURITY", str(error)
     elif isinstance(error, UndefinedError):
         code, message = "E-TEMPLATE-UNDEFINED", str(error)
         if message.endswith("is undefined"):
-            hint = "a variable can be given in template_kwargs"
+            hint = "set the variable in template_kwargs"
     elif isinstance(error, TypeError):
         code, message = "E-TEMPLATE-TYPE", str(error)
     else:

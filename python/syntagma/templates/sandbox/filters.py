@@ -1,8 +1,7 @@
-"""Jinja's filters and tests within bounds: each checks the size of its result and charges for what it reads.
+"""Jinja's filters and tests within bounds: each checks the size of its result and charges for its input.
 
-The filters themselves are Jinja's; this file adds the checks before and the charges after them. `join` and `sum` are
-written anew because Jinja's build values of any size on the way, `tojson` because chat templates need one that does not
-escape for HTML.
+Most filters are Jinja's, with checks before them and charges after them. `join` and `sum` are implemented here, because
+Jinja's create intermediate values of any size; `tojson`, because chat templates need one that does not escape for HTML.
 """
 
 from __future__ import annotations
@@ -35,19 +34,19 @@ _TO_TEXT: Final = frozenset(
         *("striptags", "title", "trim", "truncate", "upper", "urlencode", "wordcount"),
     }
 )
-"""Filters that convert their input to text."""
+"""filters that convert their input to text"""
 
 _LAZY: Final = frozenset({"map", "reject", "rejectattr", "select", "selectattr"})
-"""Filters that run a test or filter for each item, and may yield none."""
+"""filters that run a test or filter for each item, and may yield no items"""
 
 _SORTS: Final = frozenset({"dictsort", "groupby", "max", "min", "sort", "unique"})
-"""Filters that compare or hash the items with each other."""
+"""filters that compare or hash the items"""
 
 _SLOW: Final = frozenset({"pprint", "striptags", "title", "urlize", "wordcount", "wordwrap", "xmlattr"})
-"""Filters that take about a microsecond a character."""
+"""filters that take about a microsecond per character"""
 
 _CONSTANT_TIME: Final = frozenset({"attr", "count", "d", "default", "first", "items", "last", "length"})
-"""Filters that take constant time and make no new value."""
+"""filters that take constant time and create no new value"""
 
 _MAX_PRECISION: Final = 400
 
@@ -56,7 +55,7 @@ def bounded_filters(*, lenient: bool) -> dict[str, _Function]:
     """All filters of a chat template.
 
     Args:
-        lenient: `tojson` writes a generator as the list of its items instead of refusing it.
+        lenient: `tojson` writes a generator as the list of its items instead of raising.
     """
     filters = {name: _bounded(name, function) for name, function in _FILTERS.items() if name not in _CONSTANT_TIME}
     filters |= {name: _FILTERS[name] for name in _CONSTANT_TIME}
@@ -156,7 +155,7 @@ def _check_wordwrap(budget: Budget, value: Any, args: tuple[Any, ...], kwargs: d
         joiner = _argument(args, kwargs, 2, "wrapstring", None)
         size = len(joiner) if isinstance(joiner, str) else 1
         _count_lines(budget, value)
-        # A line holds at least one character, and a break may come after every word.
+        # A line has at least one character, and there may be a break after every word.
         lines = len(value) if width < 16 else len(value.split(None, budget.limits.template_items)) + len(value) // width
         budget.need_chars(len(value) + (lines + 1) * size)
 
@@ -264,7 +263,7 @@ def _json_text(context: Context, value: Any, keywords: dict[str, Any], default: 
     per_node = 32 + separator_chars + step * (measure.depth + 1)
     if measure.nodes * per_node + measure.chars * 6 <= max_chars:
         return json.dumps(value, default=default, **keywords)
-    # The bound is above the limit, the text may be below it: write it in pieces and stop at the limit.
+    # The estimate is above the limit, but the text may be below it: write it in pieces and stop at the limit.
     if step * (measure.depth + 1) + separator_chars > max_chars:
         raise output_error(budget.limits, step * (measure.depth + 1) + separator_chars)
     chars = 0

@@ -1,4 +1,4 @@
-"""Methods of built-in values that a template calls; the size of what they make is checked first."""
+"""Calls methods of built-in values within bounds: the size of a result is checked before the call."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class FormatMethod:
         self._mapped = mapped
 
     def __call__(self, *_args: Any, **_kwargs: Any) -> str:
-        """Refuse: a filter such as `map` would call it without the budget of the render."""
-        raise SecurityError("a format method is called directly or not at all")
+        """Raise, because a filter such as `map` would call it without the budget of the render."""
+        raise SecurityError("a format method can only be called directly")
 
     def run(self, budget: Budget, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-        """The formatted text; its fields are read in the sandbox, within the bounds."""
+        """The formatted text. Its fields are read in the sandbox, within the bounds."""
         if self._mapped:
             if kwargs or len(args) != 1:
                 raise TypeError("format_map() takes exactly one argument")
@@ -54,7 +54,7 @@ class _BoundedFormatter(SandboxedFormatter):
         self._made = 0
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        """One field as text; the numbers of its format (width, precision) are added up for the check."""
+        """One field as text. The sum of the numbers in its format (width, precision) bounds its length."""
         self._budget.tick()
         digits = "".join(char if char in string.digits else " " for char in format_spec)
         numbers = sum(int(run) if len(run) < 19 else 10**18 for run in digits.split())
@@ -67,7 +67,7 @@ class _BoundedFormatter(SandboxedFormatter):
         return text
 
     def convert_field(self, value: Any, conversion: Any) -> Any:
-        """`!r`, `!s` and `!a`."""
+        """The conversions `!r`, `!s` and `!a`."""
         if conversion is not None and isinstance(value, CONTAINERS):
             self._budget.text(value)
         elif conversion is not None and isinstance(value, str):
@@ -76,15 +76,15 @@ class _BoundedFormatter(SandboxedFormatter):
 
 
 class _BoundedEscapeFormatter(_BoundedFormatter, EscapeFormatter):
-    """The formatter of `Markup`; what is inserted is escaped."""
+    """The formatter of `Markup`, which escapes inserted values."""
 
 
 def call_builtin(budget: Budget, method: types.BuiltinMethodType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a method of a built-in value within the bounds.
 
     Raises:
-        LimitError: `E-LIMIT-TEMPLATE-…`.
-        Exception: whatever the method raises.
+        LimitError: `E-LIMIT-TEMPLATE-…`, the result would be too large.
+        Exception: an exception of the method.
     """
     owner, name = method.__self__, method.__name__
     for value in (*args, *kwargs.values()):
@@ -119,7 +119,7 @@ def need_replaced(budget: Budget, text: Any, old: Any, new: Any) -> None:
 
 
 def need_search(budget: Budget, text: Any, needle: Any) -> None:
-    """Charge for a search from the right, or for stripping a set of characters: both may take quadratic time."""
+    """Charge for a search from the right, or for stripping a set of characters, which may take quadratic time."""
     budget.charge((len(text) * len(needle)) >> 12)
 
 

@@ -1,4 +1,4 @@
-"""Arithmetic and `%` formatting; the size of a result is checked before it is made."""
+"""Binary operators, including `%` formatting, within bounds: the size of a result is checked before it is computed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PYTHON_OPERATORS: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "%": operator.mod,
 }
 OPERATORS: Final = frozenset(_PYTHON_OPERATORS)
-"""Every binary operator of templates."""
+"""all binary operators of templates"""
 
 _SEQUENCES: Final = (str, bytes, list, tuple)
 _DIGITS: Final = re.compile(r"[0-9]+")
@@ -31,8 +31,8 @@ def bounded_operator(budget: Budget, symbol: str, left: Any, right: Any) -> Any:
     """`left symbol right`, within the bounds.
 
     Raises:
-        LimitError: `E-LIMIT-TEMPLATE-…`.
-        Exception: whatever the operator itself raises.
+        LimitError: `E-LIMIT-TEMPLATE-…`, the result would be too large.
+        Exception: an exception of the operator.
     """
     budget.tick()
     if symbol == "+":
@@ -70,15 +70,15 @@ def _need_product(budget: Budget, left: Any, right: Any) -> None:
 
 def _need_power(budget: Budget, left: Any, right: Any) -> None:
     if isinstance(left, int) and isinstance(right, int) and right > 0 and abs(left) > 1:
-        # n bits to the power of k have at least (n - 1) * k + 1 bits, and hardly more.
+        # An n-bit number to the power of k has at least (n - 1) * k + 1 bits, and hardly more.
         budget.need_bits((left.bit_length() - 1) * right + 1)
 
 
 def need_percent(budget: Budget, form: str | bytes, values: Any) -> None:
     """Check the length of `form % values`.
 
-    The check uses an upper bound: every number in the format (a width, a precision or any other) and, for each percent
-    sign, the longest value.
+    The check uses an upper bound: the sum of all numbers in the format (widths, precisions and others), and for each
+    percent sign the length of the longest value.
     """
     text = form.decode("latin-1") if isinstance(form, bytes) else form
     places = text.count("%")

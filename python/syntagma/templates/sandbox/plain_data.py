@@ -1,4 +1,4 @@
-"""What callers give to a template, copied as plain data: no cycles, no objects with methods of their own."""
+"""Copies the arguments of a template as plain data, without cycles and without objects of callers."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ _SIMPLE: Final = frozenset({str, float, bool, type(None)})
 
 
 def plain_data(value: Any, limits: Limits) -> Any:
-    """A copy of `value` that consists of dict, list, tuple, str, int, float, bool and None.
+    """A copy of `value` of only dict, list, tuple, str, int, float, bool and None.
 
-    Messages, calls and tools become their OpenAI dictionaries; mappings, sequences, enum members, dataclasses and
-    objects with `model_dump` what they represent. A dictionary from a caller keeps its keys and their order.
+    Messages, calls and tools become their OpenAI dictionaries. Mappings, sequences, enum members, dataclasses and
+    objects with `model_dump` become the corresponding plain values. A dictionary keeps its keys and their order.
 
     Args:
-        value: what a caller gave.
-        limits: `template_items` bounds the number of values in all.
+        value: the value of a caller.
+        limits: `template_items` bounds the total number of values.
 
     Raises:
-        ArgumentTypeError: `E-TEMPLATE-VALUE`, a value that is no data, with its pointer.
-        LimitError: `E-LIMIT-TEMPLATE-INPUT`, too many values or too deep; a value that contains itself is too deep.
+        ArgumentTypeError: `E-TEMPLATE-VALUE`, a value is not plain data; `pointer` names it.
+        LimitError: `E-LIMIT-TEMPLATE-INPUT`, there are too many values, or they are nested too deeply or endlessly.
     """
     try:
         return _Copier(limits).copy(value, 0)
     except RecursionError:
-        raise LimitError("E-LIMIT-TEMPLATE-INPUT", "the data is nested too deeply for the stack that is left") from None
+        raise LimitError("E-LIMIT-TEMPLATE-INPUT", "the data is nested too deeply for the remaining stack") from None
 
 
 class _Copier:
@@ -56,7 +56,7 @@ class _Copier:
             raise LimitError(
                 "E-LIMIT-TEMPLATE-INPUT",
                 f"the data is nested more than {_MAX_DEPTH} deep",
-                hint="does it contain itself?",
+                hint="the data may contain itself",
                 pointer="",
                 allowed=_MAX_DEPTH,
             )
@@ -126,7 +126,7 @@ def _key(key: Any) -> Any:
     if key is None or type(key) in (int, float, bool):
         return key
     raise ArgumentTypeError(
-        "E-TEMPLATE-VALUE", f"{type(key).__name__} is no key that a template can be given", pointer=""
+        "E-TEMPLATE-VALUE", f"a key of type {type(key).__name__} cannot be passed to a template", pointer=""
     )
 
 
@@ -144,7 +144,7 @@ def _as_data(value: Any) -> Any:
         return dump(mode="json", exclude_none=True)
     raise ArgumentTypeError(
         "E-TEMPLATE-VALUE",
-        f"{type(value).__name__} is no data that a template can be given",
-        hint="dictionaries, lists, text, numbers, booleans and None are",
+        f"a value of type {type(value).__name__} cannot be passed to a template",
+        hint="use dictionaries, lists, strings, numbers, booleans and None",
         pointer="",
     )

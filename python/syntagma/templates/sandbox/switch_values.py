@@ -1,4 +1,4 @@
-"""Variables by which a caller switches what a template writes, and the values with which the template compares them."""
+"""Finds the variables by which a caller can change a template's output, and the values they are compared with."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from jinja2 import nodes
 __all__ = ["switch_values"]
 
 _MAX_ROUNDS = 8
-"""assignments in a row through which a value is followed"""
+"""largest number of consecutive assignments through which a value is followed"""
 
 
 def switch_values(tree: nodes.Template, variables: Iterable[str]) -> dict[str, tuple[Any, ...]]:
-    """The variables that a caller may set, each with the constants that it is compared with, in their order.
+    """The variables that a caller may set, each with the constants with which it is compared, in order.
 
-    A variable that the template sets is the caller's only if the template asks whether it is defined, or gives it a
-    default. It is followed through assignments and arguments of macros. `==`, `!=`, `in` and keys of an object count.
+    A variable that the template sets itself is included only if the template tests whether it is defined, or gives it a
+    default. Variables are followed through assignments and arguments of macros. Comparisons are `==`, `!=`, `in`, and
+    the use as a key of an object.
 
     Args:
         tree: the template.
-        variables: names that the template reads where nothing has set them.
+        variables: names that the template reads without having set them.
     """
     found_nodes = _Nodes(tree)
     flows = [*_assignments(found_nodes), *_macro_arguments(found_nodes)]
@@ -40,7 +41,7 @@ def switch_values(tree: nodes.Template, variables: Iterable[str]) -> dict[str, t
 
 
 class _Nodes:
-    """The nodes of a tree that are looked at, by kind."""
+    """The relevant nodes of a tree, by kind."""
 
     def __init__(self, tree: nodes.Template) -> None:
         self.assignments: list[nodes.Assign] = []
@@ -68,11 +69,11 @@ class _Nodes:
 
 
 _Flow = tuple[str, nodes.Node, set[str]]
-"""what is set, the expression that it is set to, and the names that this reads"""
+"""the name that is set, the expression it is set to, and the names that this expression reads"""
 
 
 def _reached(variable: str, flows: list[_Flow]) -> set[str]:
-    """The variable, and every name that its value may have gone to."""
+    """The variable, and every name to which its value may be assigned."""
     names = {variable}
     for _ in range(_MAX_ROUNDS):
         more = {target for target, _, read in flows if target not in names and names & read}
@@ -83,7 +84,7 @@ def _reached(variable: str, flows: list[_Flow]) -> set[str]:
 
 
 def _name(node: nodes.Node) -> str:
-    """The name of a variable, or of an attribute of one; empty for any other expression."""
+    """The name of a variable, or of an attribute of a variable; empty for other expressions."""
     if isinstance(node, nodes.Name):
         return node.name
     if isinstance(node, nodes.NSRef):
@@ -94,7 +95,7 @@ def _name(node: nodes.Node) -> str:
 
 
 def _names(node: nodes.Node) -> set[str]:
-    """Every variable that an expression reads, and every attribute of one."""
+    """Every variable, and every attribute of a variable, that an expression reads."""
     found = set().union(*map(_names, node.iter_child_nodes()))
     return found | ({_name(node)} if _name(node) else set())
 
@@ -106,7 +107,7 @@ def _assignments(found: _Nodes) -> Iterator[_Flow]:
 
 
 def _macro_arguments(found: _Nodes) -> Iterator[_Flow]:
-    """The parameters of macros with what they are called with."""
+    """The parameters of macros, with the arguments of calls."""
     macros = {macro.name: [one.name for one in macro.args] for macro in found.macros}
     for call in found.calls if macros else ():
         parameters = macros.get(_name(call.node), [])
@@ -115,7 +116,7 @@ def _macro_arguments(found: _Nodes) -> Iterator[_Flow]:
 
 
 def _comparisons(found: _Nodes, flows: list[_Flow]) -> Iterator[tuple[set[str], list[Any]]]:
-    """The names that are compared, and the constants beside them."""
+    """The names in each comparison, and the constants in it."""
     for compare in found.compares:
         sides = [compare.expr, *(operand.expr for operand in compare.ops)]
         constants = [one for side in sides for one in _constants(side)]
@@ -129,7 +130,7 @@ def _comparisons(found: _Nodes, flows: list[_Flow]) -> Iterator[tuple[set[str], 
 
 
 def _constants(node: nodes.Node) -> Iterator[Any]:
-    """A constant, or those of a list. Jinja folds a list of constants into one constant, where it can."""
+    """The constants of an expression: a constant, or a list of them, which Jinja may fold into one constant."""
     if isinstance(node, nodes.Const):
         values = node.value if isinstance(node.value, list | tuple) else [node.value]
         yield from (value for value in values if isinstance(value, str | int | bool))

@@ -1,4 +1,4 @@
-"""Strings that know where their characters come from."""
+"""Strings that know the origin of each character."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from markupsafe import Markup
 __all__ = ["TEMPLATE", "Run", "Traced", "cut", "encodable", "is_traced", "only", "runs_of", "traced", "whole"]
 
 Run: TypeAlias = tuple[int, str | None]
-"""A number of code points and their origin; None: unknown, and so not the template's."""
+"""a number of code points and their origin; None: unknown, and therefore not trusted"""
 
 TEMPLATE: Final = "template"
-"""The origin of what the template's author wrote."""
+"""the origin of the template's own text"""
 
 
 class Traced(str):
-    """A string with the origin of each character. Immutable; every operation but subscripts gives a plain string.
+    """A string with the origin of each character. Immutable. Every operation but subscripts gives a plain string.
 
-    A plain string is one of unknown origin, so an operation that nobody traces loses trust and never gains it.
+    A plain string has an unknown origin, so an operation without a derivation can lose trust but never add it.
 
     Attributes:
-        runs: lengths and origins, from the beginning; they add up to the length of the string.
+        runs: lengths and origins, in order. The lengths add up to the length of the string.
     """
 
     __slots__ = ("runs",)
@@ -35,7 +35,7 @@ class Traced(str):
 
 
 class _TracedMarkup(Markup):
-    """The same for text that is marked as safe. Its operations make instances of the class that have no runs."""
+    """A traced `Markup`. Its operations return instances of this class without runs."""
 
     __slots__ = ("runs",)
 
@@ -57,7 +57,7 @@ def _subscript(text: str, key: Any, result: str) -> str:
 
 
 def traced(text: str, runs: Iterable[Run]) -> str:
-    """The text with these origins; as it is where they do not add up to it."""
+    """The text with these origins; unchanged if their lengths do not add up to its length."""
     merged: list[Run] = []
     total = 0
     for length, origin in runs:
@@ -98,13 +98,13 @@ def runs_of(text: str) -> tuple[Run, ...]:
 
 
 def only(text: str) -> tuple[str | None] | None:
-    """The one origin of a string, in a tuple; None where it has none or several."""
+    """The only origin of a string, in a tuple; None if it has none or several."""
     runs = runs_of(text)
     return (runs[0][1],) if len(runs) == 1 else None
 
 
 def cut(runs: Iterable[Run], start: int, stop: int) -> Iterator[Run]:
-    """The runs of `text[start:stop]`, with offsets that are not negative."""
+    """The runs of `text[start:stop]`, for offsets that are not negative."""
     done = 0
     for length, origin in runs:
         inside = min(stop, done + length) - max(start, done)
@@ -116,7 +116,7 @@ def cut(runs: Iterable[Run], start: int, stop: int) -> Iterator[Run]:
 
 
 def encodable(text: str) -> str:
-    """The string without lone surrogates, which JSON can contain: each becomes U+FFFD, a pair its character."""
+    """The string without surrogates, which JSON can contain: a lone one becomes U+FFFD, a pair its character."""
     if text.isascii():
         return text
     try:
@@ -128,7 +128,7 @@ def encodable(text: str) -> str:
 
 
 def _paired(text: Traced) -> Iterator[Run]:
-    """One run a character; a pair of surrogates is one, and the template's only if both are."""
+    """One run per character. A pair of surrogates is one character, and the template's only if both halves are."""
     origins = [origin for length, origin in text.runs for _ in range(length)]
     place = 0
     while place < len(text):

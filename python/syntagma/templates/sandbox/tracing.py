@@ -1,9 +1,9 @@
-"""A render that knows the origin of every character that it writes.
+"""Renders with the origin of every character of the output.
 
-The template's own text and its tokens are traced from the beginning, and so are the texts of messages, tools and
-documents (`traced_variables`). The operations of the sandbox report what they make to the budget of the render, which
-derives its origins here; the budget of a plain render has nothing to do then. Python makes every text itself, so a
-traced render writes what a plain one writes.
+The template's own text and tokens, and the texts of messages, tools and documents, are traced strings from the start
+(`traced_variables`). The operations of the sandbox report their results to the budget of the render, which derives the
+origins; the budget of a plain render ignores these reports. Python itself computes every text, so a traced render has
+the same output as a plain one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ORIGIN_OF_ROLE: Final = {
     "environment": "tool",
     "observation": "tool",
 }
-"""Who speaks in a role. The names of these roles are the application's words, which templates build markers of."""
+"""origins by role; the names of these roles are trusted, because templates build markers from them"""
 
 _STRANGER: Final = "user"
 _TAKES_APART: Final = frozenset({"split", "rsplit", "splitlines", "partition", "rpartition"})
@@ -46,24 +46,24 @@ class TracingBudget(Budget):
         self._literals: dict[str, str] = {}
 
     def literal(self, text: str) -> str:
-        """A text that stands in the template."""
+        """A text of the template itself."""
         found = self._literals.get(text)
         if found is None:
             found = self._literals[text] = whole(text, TEMPLATE)
         return found
 
     def text(self, value: Any) -> str:
-        """As `Budget.text`, with origins."""
+        """Like `Budget.text`, with origins."""
         if isinstance(value, str):
             return value
         return derived_text("text", value, (), super().text(value))
 
     def joined(self, separator: str, parts: Sequence[str]) -> str:
-        """As `Budget.joined`, with origins."""
+        """Like `Budget.joined`, with origins."""
         return derived_text("join", separator, (parts,), super().joined(separator, parts))
 
     def derived(self, result: Any, operation: str, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """As `Budget.derived`: the result of an operation, with origins if it is text."""
+        """Like `Budget.derived`: the result of an operation, with origins if it is text."""
         if isinstance(result, str):
             if is_traced(result):
                 return result
@@ -76,7 +76,7 @@ class TracingBudget(Budget):
         return result
 
     def output(self, pieces: Iterable[str]) -> str:
-        """What the render wrote, as one text."""
+        """The output of the render as one text, with origins."""
         parts = list(pieces)
         runs: list[Run] = [run for part in parts for run in runs_of(part)]
         return traced("".join(parts), runs)
@@ -86,8 +86,8 @@ def traced_variables(variables: Mapping[str, Any], tokens: Collection[str]) -> d
     """The variables of a template with the origins of their texts.
 
     Args:
-        variables: plain data, and functions.
-        tokens: names of variables that hold the template's tokens.
+        variables: plain data and functions.
+        tokens: names of the variables that are the template's tokens.
     """
     found: dict[str, Any] = {}
     for name, value in variables.items():
@@ -112,7 +112,7 @@ def _message(message: Any) -> Any:
 
 
 class _Reporting:
-    """A function whose text is of the origin of its arguments."""
+    """A function whose result has the origin of its arguments."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
