@@ -32,6 +32,15 @@ TEMPLATE = """
 {%- if add_generation_prompt -%}<assistant>{%- if opened -%}<note>{%- endif -%}{%- endif -%}
 """
 
+SWITCHED = (
+    "{%- for m in messages -%}<{{ m.role }}>"
+    "{%- if m.reasoning_content -%}<note>{{ m.reasoning_content }}</note>{%- endif -%}"
+    "{{ m.content }}<end>{%- endfor -%}"
+    "{%- if add_generation_prompt -%}<assistant>"
+    "{%- if enable_thinking is false -%}<note></note>{%- endif -%}{%- endif -%}"
+)
+"""a template with a switch for reasoning, `enable_thinking`"""
+
 WEATHER = {
     "type": "function",
     "function": {

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote
 
@@ -15,7 +16,20 @@ from syntagma.serving import ServedModel, Settings, create_app
 from syntagma.templates import ChatTemplate
 from syntagma.testing import ScriptedBackend
 from tests.serving.strict import unlisted
-from tests.serving.support import CALL, CLOCK, FORMAT, NO_REASONING, WEATHER, ask, body, client, joined, model, stream
+from tests.serving.support import (
+    CALL,
+    CLOCK,
+    FORMAT,
+    NO_REASONING,
+    SWITCHED,
+    WEATHER,
+    ask,
+    body,
+    client,
+    joined,
+    model,
+    stream,
+)
 
 # What other servers have made common and OpenAI's types do not list.
 EXTRAS = {"reasoning_content", "reasoning", "extra"}
@@ -322,6 +336,29 @@ def test_documents_and_efforts_reach_the_template() -> None:
     assert "x-syntagma-ignored" not in answer.headers
     assert isinstance(served.engine, ScriptedBackend)
     assert served.engine.prompts[-1].startswith("a page low<user>")
+
+
+@pytest.mark.parametrize(
+    ("path", "asked"),
+    [
+        ("/v1/chat/completions", lambda effort: body(reasoning_effort=effort)),
+        ("/v1/responses", lambda effort: {"input": "hi", "reasoning": {"effort": effort}}),
+    ],
+)
+def test_an_effort_turns_the_template_s_own_switch(path: str, asked: Callable[[str], dict[str, Any]]) -> None:
+    served = ServedModel(ScriptedBackend("ok"), ChatCodec.from_template(ChatTemplate(SWITCHED)))
+    assert isinstance(served.engine, ScriptedBackend)
+    for effort, ending in (("none", "<note></note>"), ("low", "<assistant>"), ("high", "<assistant>")):
+        assert TestClient(create_app(served)).post(path, json=asked(effort)).status_code == 200
+        assert served.engine.prompts[-1].endswith(ending)
+
+
+def test_a_variable_of_the_template_counts_before_an_effort() -> None:
+    served = ServedModel(ScriptedBackend("ok"), ChatCodec.from_template(ChatTemplate(SWITCHED)))
+    assert isinstance(served.engine, ScriptedBackend)
+    fields = {"reasoning_effort": "high", "chat_template_kwargs": {"enable_thinking": False}}
+    TestClient(create_app(served)).post("/v1/chat/completions", json=body(**fields))
+    assert served.engine.prompts[-1].endswith("<note></note>")
 
 
 def test_unknown_fields_are_named_and_change_nothing() -> None:

@@ -15,7 +15,7 @@ from syntagma.formats import ChatFormat
 from syntagma.serving import ServedModel, create_app
 from syntagma.templates import ChatTemplate
 from syntagma.testing import ScriptedBackend
-from tests.serving.support import FORMAT, client, model
+from tests.serving.support import FORMAT, SWITCHED, client, model
 
 URL = "/v1/messages"
 WEATHER = {
@@ -194,14 +194,7 @@ def test_answers_are_held_to_a_schema() -> None:
 
 
 def test_thinking_is_switched_by_the_template_s_own_switch() -> None:
-    source = (
-        "{%- for m in messages -%}<{{ m.role }}>"
-        "{%- if m.reasoning_content -%}<note>{{ m.reasoning_content }}</note>{%- endif -%}"
-        "{{ m.content }}<end>{%- endfor -%}"
-        "{%- if add_generation_prompt -%}<assistant>"
-        "{%- if enable_thinking is false -%}<note></note>{%- endif -%}{%- endif -%}"
-    )
-    codec = ChatCodec.from_template(ChatTemplate(source))
+    codec = ChatCodec.from_template(ChatTemplate(SWITCHED))
     assert codec.capabilities.thinking_switches
     served = ServedModel(ScriptedBackend("ok"), codec)
     app = TestClient(create_app(served))
