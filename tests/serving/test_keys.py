@@ -102,6 +102,14 @@ def test_without_origins_no_page_may_ask() -> None:
         assert "access-control-allow-origin" not in answer.headers
 
 
+@pytest.mark.parametrize("origin", ["https://page.example/", "page.example", "https://Page.example", "http://a:80", ""])
+def test_an_origin_that_no_page_has_is_refused(origin: str) -> None:
+    with pytest.raises(RequestError) as refused:
+        Operations(origins=("https://page.example:8443", "null", "*", "chrome-extension://abc", origin))
+    assert refused.value.code == "E-REQUEST-ARGUMENT"
+    assert repr(origin) in refused.value.message
+
+
 def test_a_key_that_asks_too_often_is_told_when_to_come_back() -> None:
     settings = Settings(operations=Operations(keys=KEYS, rate=3))
     with listening(create_app(model("hello"), settings)) as address, httpx.Client(base_url=address) as client:

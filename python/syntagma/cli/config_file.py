@@ -71,13 +71,13 @@ def _values(context: typer.Context, path: str) -> dict[str, Any]:
             hint = f"did you mean {' or '.join(near)}?" if near else "`syntagma serve --help` lists the options"
             raise RequestError("E-REQUEST-CONFIG", f"unknown option {key!r}", hint=hint, source=path)
         if parameter.name in values:
-            raise RequestError("E-REQUEST-CONFIG", f"the option {key!r} is set twice", source=path)
-        values[str(parameter.name)] = _checked(key, value, parameter, path)
+            raise RequestError("E-REQUEST-CONFIG", f"{key!r} is said twice", source=path)
+        values[str(parameter.name)] = _checked(context, key, value, parameter, path)
     return values
 
 
-def _checked(key: str, value: Any, parameter: Any, path: str) -> Any:
-    """The value, checked to be of a type that the option accepts. Bounds are checked with the command line."""
+def _checked(context: typer.Context, key: str, value: Any, parameter: Any, path: str) -> Any:
+    """The value, which the option can take."""
     if getattr(parameter, "is_flag", False):
         expected, fits = "true or false", isinstance(value, bool)
     elif parameter.multiple:
@@ -88,5 +88,9 @@ def _checked(key: str, value: Any, parameter: Any, path: str) -> Any:
         expected = "a string or a number"
         fits = isinstance(value, str | int | float) and not isinstance(value, bool)
     if not fits:
-        raise RequestError("E-REQUEST-CONFIG", f"the option {key!r} must be {expected}", source=path)
+        raise RequestError("E-REQUEST-CONFIG", f"{key!r} is {expected}", source=path)
+    try:
+        parameter.process_value(context, value)
+    except typer.BadParameter as error:
+        raise RequestError("E-REQUEST-CONFIG", f"{key!r}: {error.message}", source=path) from error
     return value

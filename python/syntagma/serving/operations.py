@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 import msgspec
 
 from syntagma.errors import RequestError
 from syntagma.serving.keys import Key
 
 __all__ = ["Operations"]
+
+_ALL: Final = ("*", "null")
+"""every page; pages that are files"""
+_ORIGIN: Final = re.compile(r"(?!https://[^/]*:443$|http://[^/]*:80$)[a-z][a-z0-9+.-]*://[a-z0-9.\-_\[\]:]+")
 
 
 class Operations(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,7 +27,8 @@ class Operations(msgspec.Struct, frozen=True, kw_only=True):
         concurrency: requests of a key that are answered at once; None: no bound.
 
     Raises:
-        RequestError: `E-REQUEST-ARGUMENT`, a bound on keys without keys, or two keys of one name.
+        RequestError: `E-REQUEST-ARGUMENT`, a bound on keys without keys, two keys of one name, or an origin that no
+            web page has.
     """
 
     keys: tuple[Key, ...] = ()
@@ -33,6 +41,14 @@ class Operations(msgspec.Struct, frozen=True, kw_only=True):
             raise RequestError(
                 "E-REQUEST-ARGUMENT", "bounds on what a key may ask need keys", hint="add --api-key or --api-keys"
             )
+        for origin in self.origins:
+            if origin not in _ALL and not _ORIGIN.fullmatch(origin):
+                raise RequestError(
+                    "E-REQUEST-ARGUMENT",
+                    f"no web page has the origin {origin!r}",
+                    hint="an origin is a scheme and a host in small letters, and a port if it is not the usual one: "
+                    "https://example.org",
+                )
         names = [key.name for key in self.keys]
         if len(set(names)) < len(names):
             raise RequestError("E-REQUEST-ARGUMENT", f"two keys are called {max(names, key=names.count)!r}")
