@@ -71,7 +71,8 @@ class TransformersBatch:
         Raises:
             ModelError: as `prefill`; the part was not read.
         """
-        self._parts[key] = self._read_prompts({key: token_ids})[1]
+        ((_, cache),) = self._read_prompts([{key: token_ids}])
+        self._parts[key] = cache
 
     def prefill(self, token_ids: Mapping[int, Sequence[int]]) -> Sequence[Logits]:
         """Begin sequences with their prompts, or with what is left of them; the logits after each, in order.
@@ -87,42 +88,45 @@ class TransformersBatch:
         fresh = {key: ids for key, ids in token_ids.items() if key not in self._parts}
         groups = [{key: ids} for key, ids in token_ids.items() if key in self._parts] + ([fresh] if fresh else [])
         made: dict[int, Logits] = {}
-        with torch.inference_mode():
-            for group in groups:
-                logits, cache = self._read_prompts(group)
-                lengths = {key: self._length_of(key) + len(ids) for key, ids in group.items()}
-                for key in group:
-                    self._parts.pop(key, None)
+        for group, (logits, cache) in zip(groups, self._read_prompts(groups), strict=True):
+            made |= zip(group, logits, strict=True)
+            lengths = {key: self._read_of(key) if key in self._parts else len(ids) for key, ids in group.items()}
+            for key in group:
+                self._parts.pop(key, None)
+            with torch.inference_mode():
                 if self._lengths:
                     self._cache.add(cache)
                 else:
                     self._cache = cache
-                self._lengths |= lengths
-                made |= zip(group, logits, strict=True)
+            self._lengths |= lengths
         return [made[key] for key in token_ids]
 
-    def _length_of(self, key: int) -> int:
-        """Tokens of a prompt that were read."""
+    def _read_of(self, key: int) -> int:
+        """Tokens of a prompt of which a part was read; none of others."""
         return self._parts[key].columns if key in self._parts else 0
 
-    def _read_prompts(self, group: Mapping[int, Sequence[int]]) -> tuple[list[Logits], Any]:
-        """Read prompts in one pass, or go on with a single one; the logits after them, and their cache."""
+    def _read_prompts(self, groups: Sequence[Mapping[int, Sequence[int]]]) -> list[tuple[list[Logits], Any]]:
+        """Read prompts, each group in one pass and a cache; those of which a part was read go on in theirs, alone."""
         import torch
         from syntagma.backends.padded_cache import PaddedCache
 
-        before = [self._length_of(key) for key in group]
-        for ids, length in zip(group.values(), before, strict=True):
-            check_fits(ids, length, self._vocab_size, self._context_length)
-        cache = self._parts.get(next(iter(group)))
-        if cache is None:
-            cache = PaddedCache(self._network.config, len(group), self._network.device)
-        columns = cache.columns
+        before = {key: self._read_of(key) for group in groups for key in group}
+        for group in groups:
+            for key, ids in group.items():
+                check_fits(ids, before[key], self._vocab_size, self._context_length)
+        made = []
         with torch.inference_mode():
             try:
-                return self._pass([*group.values()], before, cache), cache
+                for group in groups:
+                    cache = self._parts.get(next(iter(group)))
+                    if cache is None:
+                        cache = PaddedCache(self._network.config, len(group), self._network.device)
+                    made.append((self._pass([*group.values()], [before[key] for key in group], cache), cache))
             except BaseException:
-                cache.cut(columns)
+                for key in before.keys() & self._parts.keys():
+                    self._parts[key].cut(before[key])
                 raise
+        return made
 
     def extend(self, token_ids: Mapping[int, Sequence[int]]) -> Sequence[Logits]:
         """Append tokens to sequences, in one pass, and return the logits after the last of each, in order.

@@ -39,15 +39,15 @@ class _Allowance:
         self._at = now
         self._active = 0
 
-    def wait(self, now: float) -> float | None:
-        """Take a request; None: it may go on. Else the seconds after which another try is worth while."""
+    def wait(self, now: float) -> tuple[float, str] | None:
+        """Take a request; None: it may go on. Else the seconds after which another try is worth while, and why."""
         if self._concurrency is not None and self._active >= self._concurrency:
-            return 1.0
+            return 1.0, f"{self._active} requests that are being answered, and may have no more at once"
         if self._rate is not None:
             self._left = min(self._rate, self._left + (now - self._at) * self._rate / 60)
             self._at = now
             if self._left < 1:
-                return (1 - self._left) * 60 / self._rate
+                return (1 - self._left) * 60 / self._rate, f"asked more than {self._rate} times a minute"
             self._left -= 1
         self._active += 1
         return None
@@ -107,9 +107,10 @@ class Gate:
         counted = scope["method"] == "POST"
         wait = self._allowances[key.name].wait(self._clock()) if counted else None
         if wait is not None:
-            error = RequestError("E-REQUEST-RATE", "the key has asked for too much at once", status=429)
+            seconds, what = wait
+            error = RequestError("E-REQUEST-RATE", f"the key has {what}", status=429)
             answer = refusal(path, error)
-            answer.headers["retry-after"] = str(max(1, math.ceil(wait)))
+            answer.headers["retry-after"] = str(max(1, math.ceil(seconds)))
             await answer(scope, receive, send)
             return
         with self._left_at_the_end(key, counted=counted):
