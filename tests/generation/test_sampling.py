@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syntagma.decoding.sampling import Sampler, Sampling, log_softmax, top_logprobs
-from syntagma.errors import ArgumentError, ModelError
+from syntagma.errors import ArgumentError, MatcherError, ModelError
 
 
 def logits(*values: float) -> np.ndarray:
@@ -136,8 +136,9 @@ def test_a_refused_token_stays_refused_whatever_its_bias() -> None:
     sampler = Sampler(asked, prompt=[1])
     sampler.accept(1)
     assert drawn(sampler, masked) == {0, 2}
-    with pytest.raises(ModelError):
+    with pytest.raises(MatcherError, match="allowed_token_ids") as refused:
         Sampler(Sampling(allowed_token_ids=(1,))).sample(masked)
+    assert refused.value.code == "E-MATCH-DEAD"
 
 
 def test_penalties_are_those_of_the_formula() -> None:

@@ -64,6 +64,10 @@ def test_an_excluded_text_that_a_grammar_demands_appears() -> None:
     assert run("abc", Grammar.from_choices(["abc"]), excluded=("b",))[1] == "abc"
 
 
+def test_the_text_of_an_end_token_excludes_nothing() -> None:
+    assert run("abc", excluded=("nd",), max_tokens=9)[1] == "abc"
+
+
 def test_penalties_see_prompt_and_answer() -> None:
     flat = Sampling(temperature=0, allowed_token_ids=tuple(range(A, A + 8)), presence_penalty=50.0)
     # Each of the eight tokens once, before any comes again.

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from syntagma.serving.constraint_fields import ConstraintFields, StructuredOutputs
 from syntagma.serving.sampling_fields import SamplingFields
-from tests.serving.support import NO_REASONING, client
+from tests.serving.support import NO_REASONING, body, client
 
 SCHEMA = {"enum": ["yes", "no"]}
 TAG = {"type": "structural_tag", "format": {"type": "or", "elements": [{"type": "const_string", "value": "yes"}]}}
@@ -182,7 +182,16 @@ def test_what_nothing_reads_is_named_at_any_depth(path: str) -> None:
 def test_what_nothing_reads_of_tools_is_named() -> None:
     tool = {"type": "function", "name": "f", "parameters": {"type": "object"}, "odd": 1}
     answer = client("x").post("/v1/responses", json={**ENDPOINTS["/v1/responses"], "tools": [tool]})
-    assert answer.headers["x-syntagma-ignored"] == "tools%5B0%5D.odd"
+    assert answer.headers["x-syntagma-ignored"] == "tools[0].odd"
     own = {"name": "f", "input_schema": {}, "odd": 1}
     answer = client("x").post("/v1/messages", json={**ENDPOINTS["/v1/messages"], "tools": [own]})
-    assert answer.headers["x-syntagma-ignored"] == "tools%5B0%5D.odd"
+    assert answer.headers["x-syntagma-ignored"] == "tools[0].odd"
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/messages"])
+def test_tokens_that_no_answer_of_the_shape_has_are_the_request_s_fault(path: str) -> None:
+    asked = body(regex="ab", allowed_token_ids=[ord("c")], max_tokens=9)
+    answer = client("ab").post(path, json=asked)
+    assert answer.status_code == 400, answer.text
+    assert answer.headers["x-syntagma-error"] == "E-MATCH-DEAD"
+    assert "allowed_token_ids" in answer.json()["error"]["message"]

@@ -120,10 +120,11 @@ def _rest(turn: TurnContext, *, reasoned: bool) -> Grammar:
         return joined((*closed, _calls(turn.groups)))
     if turn.answer is not None:
         content = _wrapped((turn.answer,), wrapper, begun=begun)
+        content_at = content if turn.whitespace_counts else joined((*space, content))
         if begun or not turn.groups:
-            return joined((*space, content))
-        return joined((*space, Grammar.union(content, _calls(turn.groups))))
-    text = _text_and_calls(turn, wrapper, reasoned=reasoned)
+            return content_at
+        return Grammar.union(content_at, joined((*space, _calls(turn.groups))))
+    text = _text_and_calls(turn, wrapper)
     # A call without opener is one only where the answer begins.
     bare = [] if begun else [joined((*space, _spaced(group))) for group in turn.groups if not group.begins]
     return Grammar.union(joined((*space, text)) if wrapper is not None else text, *bare)

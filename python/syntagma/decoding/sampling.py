@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagma.entry import check_fields
-from syntagma.errors import ArgumentError, ModelError
+from syntagma.errors import ArgumentError, MatcherError, ModelError
 
 __all__ = ["Sampler", "Sampling", "TokenLogprob", "log_softmax", "top_logprobs"]
 
@@ -127,15 +127,17 @@ class Sampler:
             logits: float32, shape [vocab_size]; minus infinity for forbidden tokens. Not changed.
 
         Raises:
-            ModelError: `E-MODEL-LOGITS`, no logit is finite, or one is NaN; or the mask allows none of
-                `allowed_token_ids`.
-            ArgumentError: `E-ARGUMENT-VALUE`, a token id of `sampling` is outside of the vocabulary.
+            ModelError: `E-MODEL-LOGITS`, no logit is finite, or one is not a number.
+            MatcherError: `E-MATCH-DEAD`, the tokens that are allowed otherwise are none of `allowed_token_ids`.
+            ArgumentError: `E-ARGUMENT-VALUE`, the vocabulary has not all tokens that `sampling` names.
         """
         sampling = self._sampling
-        logits = self._adjusted(logits)
+        given, logits = logits, self._adjusted(logits)
         best = int(np.argmax(logits))
         if not np.isfinite(logits[best]):
-            raise ModelError("E-MODEL-LOGITS", "no token can be chosen: the largest logit is not finite")
+            if self._allowed is not None and np.isfinite(given.max()):
+                raise MatcherError("E-MATCH-DEAD", "none of the tokens that may come is one of allowed_token_ids")
+            raise ModelError("E-MODEL-LOGITS", "no token can be chosen: the likeliest logit is not finite")
         if sampling.temperature == 0:
             return best
         # In float64, tiny temperatures do not overflow and small probabilities do not vanish in the sum.

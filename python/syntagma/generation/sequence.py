@@ -262,7 +262,8 @@ class Sequence:
                 # Nothing but the end may follow.
                 logits[ends] = kept
         token = self._sampler.sample(logits)
-        while self._excluded.completes(self._info.token_bytes(token)):
+        # What ends the answer is no part of it, whatever the text of the token.
+        while token not in self._ends and self._excluded.completes(self._info.token_bytes(token)):
             before = float(logits[token])
             logits[token] = -np.inf
             if not np.isfinite(logits.max()):
