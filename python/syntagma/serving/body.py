@@ -93,7 +93,8 @@ def decode_body(body: bytes) -> dict[str, Any]:
     try:
         data = msgspec.json.decode(body)
     except msgspec.DecodeError as error:
-        raise RequestError("E-REQUEST-JSON", f"the body is not JSON: {error}") from error
+        reason = str(error).removeprefix("JSON is malformed: ").partition(_AT)[0]
+        raise RequestError("E-REQUEST-JSON", f"the body is not JSON: {reason}") from error
     except UnicodeDecodeError as error:
         raise RequestError("E-REQUEST-JSON", f"the body is not UTF-8 at byte {error.start}") from error
     except RecursionError as error:
