@@ -99,6 +99,13 @@ def test_a_prefix_that_is_wrong_before_a_cut_marker_is_refused_where_it_is() -> 
     assert "character 0" in answer.json()["error"]["message"]
 
 
+@pytest.mark.parametrize(("prefix", "status"), [("ye<e", 400), ("yes<e", 200), ("yes<en", 200), ("yes<c", 400)])
+def test_a_cut_token_that_may_not_come_is_refused(prefix: str, status: int) -> None:
+    asked = body(messages=messages(prefix), continue_final_message=True, structured_outputs={"choice": ["yes", "no"]})
+    answer = client("", special=("<end>", "<call>", "</call>")).post("/v1/chat/completions", json=asked)
+    assert answer.status_code == status, answer.text
+
+
 def test_only_the_assistant_s_message_goes_on() -> None:
     asked = body(continue_final_message=True)
     answer = client().post("/v1/chat/completions", json=asked)

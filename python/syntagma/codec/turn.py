@@ -108,25 +108,42 @@ class Turn(FormatTexts):
         Raises:
             RequestError: `E-REQUEST-PREFIX`, no text of the grammar begins with the part of the answer in the prompt.
         """
+        self._departs(self._taken(matcher, info))
+
+    def _taken(self, matcher: GrammarMatcher, info: TokenizerInfo) -> int:
+        """How many characters of `begun` a matcher at the start of its text takes."""
         begun = self.begun
         texts = ((info.token_bytes(token).decode("utf-8", "replace"), token) for token in info.added_token_ids)
-        self._departs(accept_text(matcher, begun, [(text, token) for text, token in texts if text and text in begun]))
+        return accept_text(matcher, begun, [(text, token) for text, token in texts if text and text in begun])
 
     @entry
-    def before_cut_marker(self, info: TokenizerInfo) -> Turn:
-        """The same turn from before the control token whose text the prompt ends inside of; itself, if there is none.
+    def going_on(self, matcher: GrammarMatcher, info: TokenizerInfo) -> Turn:
+        """Move a matcher as `begin` does; the turn to go on with.
 
-        A token cannot be written from its middle on. So where only such a token may come, the model writes it whole.
+        That is this one, unless its prompt ends inside of a control token, and nothing but this token may come there. A
+        token cannot be written from its middle on; so the turn has the prompt from before it, and the model writes it
+        whole.
 
         Args:
-            info: the model's vocabulary.
+            matcher: as for `begin`.
+            info: likewise.
+
+        Raises:
+            RequestError: as `begin`.
         """
-        begun = self.begun
-        texts = [text for text in info.control_tokens if len(text) > 1]
-        longest = max((len(text) - 1 for text in texts), default=0)
-        for size in range(min(longest, len(begun)), 0, -1):
-            if any(text.startswith(begun[-size:]) for text in texts if len(text) > size):
-                return Turn(self.prompt.without_end(size), self.format, self.request, self.reading)
+        begun, taken = self.begun, self._taken(matcher, info)
+        longest = max(map(len, info.control_tokens), default=0) if taken < len(begun) else 0
+        # What was refused is a part of what is cut off.
+        for size in range(min(longest, len(begun)), len(begun) - taken - 1, -1):
+            cut = begun[len(begun) - size :]
+            tokens = [token for text, token in info.control_tokens.items() if text.startswith(cut) and text != cut]
+            if not cut or not tokens:
+                continue
+            matcher.reset()
+            before = Turn(self.prompt.without_end(size), self.format, self.request, self.reading)
+            if before._taken(matcher, info) == len(before.begun) and any(map(matcher.accepts, tokens)):
+                return before
+        self._departs(taken)
         return self
 
     def check_begun(self) -> None:

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple, TypeVar
 import msgspec
 
 from syntagma.codec import Turn
-from syntagma.decoding import GrammarMatcher, TokenizerInfo
+from syntagma.decoding import GrammarMatcher
 from syntagma.errors import RequestError, SyntagmaError
 from syntagma.generation import Generation, GenerationOptions, Metrics, RemoteGeneration, Written
 from syntagma.generation.local import written
@@ -274,29 +274,11 @@ def _compile(ready: Ready) -> Ready:
         grammar = turn.whole_grammar
         compiled = None if grammar is None else model.compiler.compile(grammar)
         if compiled is not None and turn.begun:
-            turn = _begun(turn, GrammarMatcher(compiled), model.backend.tokenizer_info)
+            turn = turn.going_on(GrammarMatcher(compiled), model.backend.tokenizer_info)
     ids = ready.prompt_ids
     if ids is not None and turn is not ready.turn:
         ids = turn.prompt_ids(model.backend.tokenizer_info)
     return ready._replace(turn=turn, prompt_ids=ids, grammar_s=time.perf_counter() - began)
-
-
-def _begun(turn: Turn, matcher: GrammarMatcher, info: TokenizerInfo) -> Turn:
-    try:
-        turn.begin(matcher, info)
-    except RequestError:
-        before = turn.before_cut_marker(info)
-        if before is turn:
-            raise
-        matcher.reset()
-        try:
-            before.begin(matcher, info)
-        except RequestError:
-            pass
-        else:
-            return before
-        raise
-    return turn
 
 
 def _score(ready: Ready) -> PromptLogprobs:
