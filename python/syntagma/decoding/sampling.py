@@ -8,6 +8,7 @@ The order is vLLM's: bias and allowed tokens, penalties, temperature, `min_p`, `
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -132,11 +133,9 @@ class Sampler:
             ArgumentError: `E-ARGUMENT-VALUE`, the vocabulary has not all tokens that `sampling` names.
         """
         sampling = self._sampling
-        given, logits = logits, self._adjusted(logits)
-        best = int(np.argmax(logits))
-        if not np.isfinite(logits[best]):
-            if self._allowed is not None and np.isfinite(given.max()):
-                raise MatcherError("E-MATCH-DEAD", "none of the tokens that may come is one of allowed_token_ids")
+        logits = self._adjusted(logits)
+        best = int(logits.argmax())
+        if not math.isfinite(logits[best]):
             raise ModelError("E-MODEL-LOGITS", "no token can be chosen: the likeliest logit is not finite")
         if sampling.temperature == 0:
             return best

@@ -80,7 +80,13 @@ class Model:
         self.codec = codec
         self._unheld: Unheld = unheld
         self._lookalikes: Lookalikes = lookalikes
-        self._generator = None if isinstance(engine, Upstream) else Generator(engine, compiler=compiler)
+        # Looked at once: asking what a protocol covers takes as long as some tokens.
+        self._upstream: Upstream | None = None
+        self._generator: Generator | None = None
+        if isinstance(engine, Upstream):
+            self._upstream = engine
+        else:
+            self._generator = Generator(engine, compiler=compiler)
 
     @property
     def generator(self) -> Generator:
@@ -152,8 +158,8 @@ class Model:
             ModelError: `E-MODEL-CONTEXT`, the prompt leaves no room for an answer.
             UpstreamError: `E-UPSTREAM-CONSTRAINT`, the engine cannot be held to what is asked for.
         """
-        if isinstance(self.engine, Upstream):
-            return RemoteGeneration(self.engine, turn, options, unheld=self._unheld, lookalikes=self._lookalikes)
+        if self._upstream is not None:
+            return RemoteGeneration(self._upstream, turn, options, unheld=self._unheld, lookalikes=self._lookalikes)
         info = self.backend.tokenizer_info
         end_tokens = {info.token_bytes(token) for token in info.eos_token_ids}
         ends = [text for text in turn.stop_strings if text.encode() not in end_tokens]
@@ -167,8 +173,8 @@ class Model:
 
     def close(self) -> None:
         """Stop the compiling threads, or close the connections that `chat` and `stream` opened."""
-        if isinstance(self.engine, Upstream):
-            upstreams.disconnect(self.engine)
+        if self._upstream is not None:
+            upstreams.disconnect(self._upstream)
         else:
             self.generator.close()
 

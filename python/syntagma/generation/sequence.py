@@ -60,6 +60,9 @@ class Sequence:
         self._info = backend.tokenizer_info
         self._stop_tokens = frozenset(options.stop_token_ids)
         self._ends = self._stop_tokens.union(self._info.eos_token_ids)
+        self._held_early = np.fromiter(self._ends, np.int64)
+        """tokens that may not come before there are `min_tokens`, unless nothing else may"""
+        self._held_always = np.fromiter(self._info.eos_token_ids if options.ignore_eos else (), np.int64)
         self._lease: Lease | None = None
         self._grammar_init_s = 0.0
         self._prompt_tokens = len(prompt)
@@ -251,16 +254,13 @@ class Sequence:
 
     def _chosen(self, logits: Logits) -> int:
         """A token of those whose logits are finite; the logits of others that may not come now are lowered."""
-        held = self._ends if self._sampled < self.options.min_tokens else frozenset()
-        if self.options.ignore_eos:
-            held = held.union(self._info.eos_token_ids)
-        if held:
-            ends = list(held)
-            kept = logits[ends]
-            logits[ends] = -np.inf
-            if not np.isfinite(logits.max()):
+        held = self._held_early if self._sampled < self.options.min_tokens else self._held_always
+        if held.size:
+            kept = logits[held]
+            logits[held] = -np.inf
+            if logits.max() == -np.inf:
                 # Nothing but the end may follow.
-                logits[ends] = kept
+                logits[held] = kept
         token = self._sampler.sample(logits)
         # What ends the answer is no part of it, whatever the text of the token.
         while token not in self._ends and self._excluded.completes(self._info.token_bytes(token)):

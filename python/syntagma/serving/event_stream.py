@@ -122,12 +122,11 @@ class EventStream:
                 events, coming = list(self._writer.end()), None
             except Exception as error:
                 events, coming = [self._failed(error)], None
-            for data in events:
-                await self._put(send, _body(data))
+            if events or coming is None:
+                await self._put(send, _body(b"".join(events), more=coming is not None))
             seen += 1
             if seen % _AT_ONCE == 0:
                 await asyncio.sleep(0)
-        await self._put(send, _body(b"", more=False))
 
     async def _put(self, send: Send, message: Message) -> None:
         self._last = self._now()

@@ -40,15 +40,12 @@ class ServedModel:
         self.engine = engine
         self.codec = codec
         self.name = name or engine.model_name
+        self.computes = not isinstance(engine, Upstream)
+        """whether the model computes in this process; kept, since asking what a protocol covers takes long"""
         self.rounds = Rounds(self.model.generator) if self.computes and self.model.generator.is_batching else None
         """advances its answers together; None where each is computed by itself, or elsewhere"""
         self.created = int(time.time())
         """seconds since the epoch"""
-
-    @property
-    def computes(self) -> bool:
-        """Whether the model computes in this process."""
-        return not isinstance(self.engine, Upstream)
 
     @property
     def holds_calls(self) -> bool:
