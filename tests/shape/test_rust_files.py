@@ -15,11 +15,6 @@ MOST_LINES = 600
 LONG = {
     "engine/src/budget/ledger.rs": "one state machine: what is spent along a text",
     "engine/src/earley/sets.rs": "interning of sets and the set behind a terminal share their work space",
-    "grammar/src/print/rules.rs": "one printer",
-    "grammar/src/syntax/ebnf/parser.rs": "one recursive descent",
-    "grammar/src/syntax/json_schema/decide.rs": "one question, asked of every kind of value",
-    "grammar/src/syntax/regex/context.rs": "one algebra of conditions around a pattern, with its tests",
-    "grammar/src/syntax/rules/lower.rs": "one lowering",
 }
 
 

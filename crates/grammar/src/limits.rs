@@ -66,7 +66,7 @@ impl Fuel {
         Self::of(limits.compile_fuel)
     }
 
-    /// So many units.
+    /// A number of units.
     pub(crate) fn of(units: u64) -> Self {
         Self {
             left: units,

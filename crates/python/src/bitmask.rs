@@ -87,7 +87,8 @@ impl Bitmask {
     fn row<'a>(&'a self, py: Python<'a>, row: usize, words: usize) -> Row<'a> {
         assert!(row < self.rows && words <= self.stride);
         let start = self.buffer.buf_ptr().cast::<i32>();
-        // SAFETY: the buffer has `rows * stride` aligned elements, and lives as long as `self`.
+        // SAFETY: a C-contiguous buffer of `rows * stride` elements, which `PyBuffer::get` has found aligned, holds row `row`,
+        // as was asserted; it is writable, as `writable` has checked, and Python keeps it in place until `self` is dropped.
         unsafe { row_at(py, start.add(row * self.stride), words) }
     }
 }
@@ -96,10 +97,11 @@ impl Bitmask {
 type Row<'a> = &'a [std::sync::atomic::AtomicI32];
 
 /// # Safety
-/// From `start` on there are so many aligned words, which live for `'a` and are written by atomics only.
+/// From `start` on there are `words` aligned words that stay valid for `'a`. Whatever writes them meanwhile does so by atomics:
+/// this crate, and whoever else shares the buffer.
 #[cfg(Py_GIL_DISABLED)]
 unsafe fn row_at<'a>(_: Python<'a>, start: *mut i32, words: usize) -> Row<'a> {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller promises the length, the alignment and the lifetime; `AtomicI32` has the layout of `i32`.
     unsafe { std::slice::from_raw_parts(start.cast(), words) }
 }
 
@@ -107,7 +109,8 @@ unsafe fn row_at<'a>(_: Python<'a>, start: *mut i32, words: usize) -> Row<'a> {
 type Row<'a> = LockedRow<'a>;
 
 /// # Safety
-/// From `start` on there are so many aligned words, which live for `'a`.
+/// From `start` on there are `words` aligned words that stay valid for `'a`. Nobody writes them without the interpreter's lock,
+/// which is held for `'a`.
 #[cfg(not(Py_GIL_DISABLED))]
 unsafe fn row_at(py: Python<'_>, start: *mut i32, words: usize) -> Row<'_> {
     LockedRow {
@@ -117,7 +120,8 @@ unsafe fn row_at(py: Python<'_>, start: *mut i32, words: usize) -> Row<'_> {
     }
 }
 
-/// A row that nobody else writes, since whoever writes here holds the interpreter's lock.
+/// A row that nobody else writes meanwhile, since whoever writes here holds the interpreter's lock. It is never a slice, as
+/// Python may hold other views of it.
 #[cfg(not(Py_GIL_DISABLED))]
 struct LockedRow<'py> {
     _lock: Python<'py>,
@@ -133,14 +137,14 @@ impl MaskRow for LockedRow<'_> {
 
     fn copy_from(&mut self, words: &[i32]) {
         assert!(words.len() <= self.words);
-        // SAFETY: there are as many words, and the engine's own are elsewhere.
+        // SAFETY: the row has as many words, as was asserted; `words` is the engine's own memory, so the two do not overlap.
         unsafe { std::ptr::copy_nonoverlapping(words.as_ptr(), self.start, words.len()) };
     }
 
     fn fill_range(&mut self, range: std::ops::Range<usize>, word: i32) {
         assert!(range.end <= self.words);
         for at in range {
-            // SAFETY: it lies in the row.
+            // SAFETY: `at` is below `range.end`, and so in the row.
             unsafe { self.start.add(at).write(word) };
         }
     }
@@ -148,7 +152,7 @@ impl MaskRow for LockedRow<'_> {
     fn allow(&mut self, id: u32) {
         let at = id as usize / 32;
         assert!(at < self.words);
-        // SAFETY: it lies in the row.
+        // SAFETY: `at` lies in the row, as was asserted; there is no reference to the word.
         unsafe {
             let word = self.start.add(at);
             word.write(word.read() | 1 << (id % 32));
@@ -180,8 +184,8 @@ impl Logits {
     /// Sets the logits of all tokens but those of a row to minus infinity.
     pub(crate) fn close(&self, row: &[i32], vocab_size: usize) {
         let start = self.buffer.buf_ptr().cast::<AtomicU32>();
-        // SAFETY: the buffer has as many aligned elements of this size, lives as long as `self`, and is written by atomics
-        // only.
+        // SAFETY: `PyBuffer::get` has found as many aligned `f32`s, of the layout of `AtomicU32`; Python keeps them in place
+        // until `self` is dropped. They are read and written by atomics here.
         let logits = unsafe { std::slice::from_raw_parts(start, self.buffer.item_count()) };
         for (id, logit) in logits.iter().enumerate() {
             if id >= vocab_size || row[id / 32] >> (id % 32) & 1 == 0 {

@@ -30,13 +30,13 @@ mod allocator {
     const PAGE: usize = 4096;
 
     pub(crate) fn keep() {
-        // SAFETY: setting an option has no other effect; the number is checked by mimalloc. Nobody compiles while the
-        // module is loaded.
+        // SAFETY: mimalloc checks the number of the option and stores a value; this runs once, while the
+        // module is imported.
         unsafe { mi_option_set_default(PURGE_DELAY, LATE) };
     }
 
     pub(crate) fn give_back() {
-        // SAFETY: it looks at free memory only.
+        // SAFETY: any thread may call it at any time; it gives back free memory only.
         unsafe { mi_collect(true) };
     }
 

@@ -33,7 +33,7 @@ pub(crate) enum Failure {
 
 /// The automaton of a language; the first state is the start, and every state leads to acceptance unless it is the start.
 ///
-/// `fuel` pays for every node that is looked at or put together; without it the language counts as too large.
+/// `fuel` pays for every node that is visited or made; without it the language counts as too large.
 pub(crate) fn over_characters(regex: &Regex, fuel: &mut Fuel) -> Result<Vec<State>, Failure> {
     let bytes = Bytes::new(regex, fuel)?;
     let mut reader = Reader {

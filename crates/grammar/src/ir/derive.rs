@@ -212,7 +212,7 @@ fn is_normal(regex: &Regex) -> bool {
 /// What may follow a byte. Without fuel it is something else.
 ///
 /// # Panics
-/// With debug assertions, if an operand of it that is looked at is not in normal form.
+/// With debug assertions, if the expression is not in normal form.
 pub(super) fn derive(regex: &Regex, byte: u8, fuel: &mut Fuel) -> Regex {
     if fuel.is_spent() {
         return Regex::Nothing;

@@ -18,7 +18,7 @@ pub(crate) struct EmptinessChecks {
 }
 
 impl EmptinessChecks {
-    /// Checks that take so many units each, and so many together.
+    /// Checks that take at most `each` units, and `all` units together.
     pub(crate) fn new(each: u64, all: u64) -> Self {
         Self {
             each,

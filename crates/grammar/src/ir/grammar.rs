@@ -118,9 +118,9 @@ pub enum Expr {
     Repeat {
         /// What is repeated.
         inner: ExprId,
-        /// At least so often.
+        /// The least number of repetitions.
         min: u32,
-        /// At most so often.
+        /// The largest number of repetitions; None if there is no bound.
         max: Option<u32>,
         /// Between two repetitions.
         separator: Option<ExprId>,
@@ -158,7 +158,7 @@ pub enum Status {
 /// What a front end could not enforce. Empty means exact.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Report {
-    /// (JSON pointer, reason) of what a check after the grammar must cover.
+    /// (JSON pointer, reason) of what must be checked in the finished text.
     pub pointers: Vec<(String, String)>,
 }
 
@@ -176,7 +176,7 @@ impl Report {
 
 /// A context-free grammar over bytes, markers and tokens. Immutable; build it with [`GrammarBuilder`].
 ///
-/// Grammars in grammars may nest as deep as somebody puts them together: neither comparing nor dropping recurses.
+/// Grammars in grammars may nest to any depth: neither comparing nor dropping recurses.
 #[derive(Debug, Clone)]
 pub struct Grammar {
     rules: Vec<Rule>,

@@ -113,7 +113,7 @@ impl<'g> Nodes<'g> {
         self.below[node].is_some()
     }
 
-    /// The smallest set of nodes that holds those whose needs are in the set. Each is told of each part once.
+    /// The smallest set of nodes that holds those whose needs are in the set. Each part is counted once.
     pub(super) fn least(&self, needs: impl Fn(&Expr) -> Needs) -> Vec<bool> {
         let mut holds = vec![false; self.count];
         // By node: how many of its parts are not in the set; for the others, how many times it would have to be told.

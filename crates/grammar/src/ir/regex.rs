@@ -37,9 +37,9 @@ pub enum Regex {
     Repeat {
         /// What is repeated.
         inner: Arc<Regex>,
-        /// At least so often.
+        /// The least number of repetitions.
         min: u32,
-        /// At most so often.
+        /// The largest number of repetitions; None if there is no bound.
         max: Option<u32>,
     },
 }

@@ -17,8 +17,8 @@ pub(crate) struct Findings {
     pub(crate) cycles: Vec<RuleId>,
 }
 
-/// Expressions from which text can be written, to an end or for ever. What matches nothing at all by itself counts as one
-/// from which it can: that is what somebody said on purpose.
+/// Expressions from which text can be written, to an end or for ever. An expression that is empty by itself counts as
+/// productive, since it was written on purpose.
 pub(crate) struct Productive(Vec<bool>);
 
 impl Productive {

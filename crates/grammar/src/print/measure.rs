@@ -26,7 +26,7 @@ pub(super) fn is_long(grammar: &Grammar, root: ExprId) -> bool {
     false
 }
 
-/// Whether a repetition of something with so many copies in it is more than a reader takes at once, which is `most`.
+/// Whether a reader that expands repetitions makes `most` copies or more of something that holds `inside` copies.
 pub(super) fn is_large(inside: u32, min: u32, max: Option<u32>, most: u32) -> bool {
     let count = max.unwrap_or(min).max(1);
     // A star, plus or question mark copies nothing.

@@ -1,4 +1,5 @@
-//! A grammar as rules over characters, for languages that have no regular expressions of ours.
+//! Prints a grammar as rules over characters, for languages without our regular operators: intersections, complements and
+//! bytes become the states of an automaton.
 
 use std::fmt::Write as _;
 
@@ -20,7 +21,7 @@ pub(super) trait Notation<'g> {
     const START: &'static str;
     /// What stands between the name of a rule and its body.
     const DEFINES: &'static str;
-    /// A repetition whose item and count make so many copies is more than a reader takes at once.
+    /// The number of copies from which a reader refuses a repetition, its item's own copies included.
     const COPIES: u32 = u32::MAX;
 
     /// A name that the language can read.

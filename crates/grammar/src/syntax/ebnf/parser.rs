@@ -357,7 +357,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// What `node` matches in at most so many bytes.
+    /// What `node` matches in at most `most` bytes.
     fn bounded(&mut self, node: NodeId, most: u32, offset: usize) -> NodeId {
         let inner = self.ast.add(Node::Constant(Constant::Byte), offset);
         let bytes = Node::Repeat {

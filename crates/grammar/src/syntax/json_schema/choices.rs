@@ -76,7 +76,7 @@ impl Lowering<'_> {
         Ok(possible)
     }
 
-    /// Whether a branch holds because all that it asks is asked anyway.
+    /// Whether a branch holds because the conjunction demands all that it demands.
     fn holds_already(
         &mut self,
         conjunction: &Conjunction,

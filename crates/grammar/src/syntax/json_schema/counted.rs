@@ -92,8 +92,8 @@ impl Lowering<'_> {
         rule
     }
 
-    /// An item, by which of the `contains` it counts for. Without an upper bound nobody need say that an item does not
-    /// match: leaving it uncounted is one of the ways.
+    /// An item, by which of the `contains` it counts for. Without an upper bound there is no need to exclude that an item
+    /// matches: leaving it uncounted is one alternative.
     fn ways_to_count(
         &mut self,
         item: Conjunction,

@@ -142,7 +142,7 @@ pub(super) struct Demands {
     pub(super) members: SmallVec<[Rc<Keywords>; 1]>,
     /// Which they are.
     pub(super) ids: SmallVec<[LocationId; 1]>,
-    /// Once somebody asked.
+    /// Made when it is first needed.
     pub(super) saying: OnceCell<Saying>,
 }
 

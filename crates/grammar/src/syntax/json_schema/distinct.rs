@@ -160,7 +160,7 @@ fn few_of_types(demands: &Demands) -> Option<Vec<Value>> {
     (demands.types.without(few) == Types::NONE).then_some(values)
 }
 
-/// How many sets of so many of the values there are.
+/// The number of subsets of a size.
 fn sets(values: u64, size: u64) -> u64 {
     (0..size.min(values)).fold(1u64, |sets, at| sets.saturating_mul(values - at) / (at + 1))
 }

@@ -152,11 +152,11 @@ fn mark(name: &str) -> u64 {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Properties {
     all: Vec<(Rc<str>, LocationId)>,
-    /// A bit for each name, by its hash: most names that are not there are told by theirs.
+    /// A bit for each name, by its hash: it answers for most names that are not there.
     marks: u64,
     /// Where the one that is likely asked for next stands, if each name is there once: they are asked for in their order.
     next: Option<Cell<usize>>,
-    /// Their places by name, once somebody asked in another order.
+    /// Their positions by name, once one was asked for out of order.
     sorted: OnceCell<Box<[u32]>>,
 }
 

@@ -138,7 +138,7 @@ impl Schemas<'_> {
         Ok(chosen)
     }
 
-    /// What a conjunction demands, for somebody after whom nobody asks again, as a rule.
+    /// What a conjunction demands, for a caller that is usually the last to ask.
     pub(super) fn last_demands(&mut self, conjunction: &Conjunction) -> Result<Rc<Demands>, Error> {
         match self.demands.remove(conjunction) {
             Some(known) => Ok(known),

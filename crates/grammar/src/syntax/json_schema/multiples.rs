@@ -48,7 +48,7 @@ enum Phase {
     Zero,
     Int,
     Point,
-    /// So many digits after the point.
+    /// This number of digits after the point.
     Frac(usize),
     /// More digits after the point than any multiple has.
     Beyond,

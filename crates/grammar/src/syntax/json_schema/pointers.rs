@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::limits::Fuel;
 use crate::tuning::POINTER_BYTES_PER_UNIT;
 
-/// Pays for so many bytes of pointers.
+/// Pays for bytes of pointers.
 pub(super) fn pay_for_pointers(bytes: usize, fuel: &mut Fuel) -> Result<(), Error> {
     fuel.spend(bytes / POINTER_BYTES_PER_UNIT)
 }

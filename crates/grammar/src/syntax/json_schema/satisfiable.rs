@@ -19,7 +19,7 @@ use crate::tuning::{
 
 type Members = SmallVec<[Rc<Keywords>; 8]>;
 
-/// What is known of a conjunction before its choices are looked at.
+/// What is known of a conjunction, its choices aside.
 enum Opened {
     /// A type is left.
     Yes,
@@ -48,7 +48,7 @@ impl Schemas<'_> {
         Ok(answer)
     }
 
-    /// The conjunction without negations that hold anyway; None if there are none.
+    /// The conjunction without negations that the rest of it implies; None if there are none.
     pub(super) fn without_idle_negations(
         &mut self,
         conjunction: &Conjunction,

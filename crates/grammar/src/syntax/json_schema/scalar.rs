@@ -218,7 +218,7 @@ fn listed(demands: &Demands) -> Option<Regex> {
     Some(Regex::alt(words))
 }
 
-/// Multiples that are told by a few digits.
+/// Multiples that the last digits decide.
 enum Multiples {
     /// Every number of the type is one.
     All,

@@ -40,7 +40,7 @@ struct Around {
 pub(super) struct Position {
     /// At the very beginning of the document.
     pub(super) first: bool,
-    /// In so many containers; always 0 where that changes nothing.
+    /// The number of containers around it; always 0 where that changes nothing.
     pub(super) depth: u32,
 }
 

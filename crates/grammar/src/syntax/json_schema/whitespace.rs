@@ -21,7 +21,7 @@ pub enum Whitespace {
         /// Holds one colon, else whitespace.
         colon: String,
     },
-    /// A line for each item and member, indented by so many spaces for each container around it, and a space after colons.
+    /// A line for each item and member, indented by this number of spaces for each container around it, and a space after colons.
     /// Containers are nested at most 24 deep then.
     Indent(u32),
     /// What a regular expression matches, before each token but the first.

@@ -30,7 +30,7 @@ pub(super) struct Condition {
     pub(super) language: Regex,
     /// Whether the language holds texts only: a complement holds other bytes, too.
     pub(super) is_text: bool,
-    /// Whether so many characters next to the place decide (fewer if there are fewer); None if all may matter.
+    /// The number of characters next to the place that decide (fewer if there are fewer); None if all may matter.
     pub(super) reach: Option<u32>,
     /// Where it stands in the pattern's source.
     pub(super) origin: Option<usize>,
@@ -147,7 +147,7 @@ impl Condition {
         }
     }
 
-    /// Whether so much text next to it decides.
+    /// Whether a number of characters next to it decides.
     pub(super) fn is_decided_by(&self, characters: u32) -> bool {
         self.reach.is_some_and(|reach| reach <= characters)
     }

@@ -52,7 +52,7 @@ impl Size {
 
 /// A place of the walk.
 enum Step<'a> {
-    /// A node within so many rounds of counted repetitions.
+    /// A node within counted repetitions whose bounds multiply to this.
     Node(&'a mut Ast, u64),
     /// The end of a group: whether case was ignored before it.
     Leave(bool),

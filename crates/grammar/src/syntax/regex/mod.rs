@@ -142,7 +142,7 @@ struct Source<'p> {
     text: String,
     /// (offset in `text`, offset in `given`), ascending.
     offsets: Vec<(usize, usize)>,
-    /// Something that is not read although it is right; what is wrong is told first.
+    /// Right syntax that is not supported; wrong syntax is reported first.
     unsupported: Option<Error>,
 }
 

@@ -123,7 +123,7 @@ impl<'t> Cursor<'t> {
         Ok((first, last))
     }
 
-    /// Takes exactly so many hexadecimal digits, at most eight, of an escape that begins at `start`.
+    /// Takes exactly this number of hexadecimal digits, at most eight, of an escape that begins at `start`.
     pub(in crate::syntax) fn hex(&mut self, start: usize, digits: usize) -> Result<u32, Error> {
         let text = self.rest().get(..digits).unwrap_or("");
         let valid = (1..=8).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit());
