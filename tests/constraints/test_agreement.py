@@ -16,7 +16,7 @@ from syntagma import formats
 from syntagma.constraints.literals import forbidden_in_content, has_bare_calls
 from syntagma.errors import FormatError
 from syntagma.events import Malformed
-from syntagma.format_schema import ToolsSpec, is_open
+from syntagma.format_schema import ToolsSpec, is_open, needs_known_name
 from syntagma.formats import ChatFormat
 from syntagma.grammars import Grammar
 from syntagma.limits import Limits
@@ -78,6 +78,10 @@ FORMATS |= {f"shape {path.stem}": shape_of(path) for path in sorted(SHAPES.glob(
 SHAPE_CASES = [one for one in load() if one.id.startswith("shape ")]
 ACCEPTED = [one for one in SHAPE_CASES if one.case.write or one.case.accepted]
 CALLING = [name for name, fmt in FORMATS.items() if fmt.spec.tools is not None]
+SIGNS = {
+    name for name, fmt in FORMATS.items() if fmt.spec.tools is not None and needs_known_name(fmt.spec.tools.call[0])
+}
+"""formats that write nothing but a sign before the names of tools: before any other word it is text"""
 ELEMENTS = [name for name, fmt in FORMATS.items() if fmt.spec.tools is not None and fmt.spec.tools.element is not None]
 SCHEMAS: dict[str, Any] = {tool["function"]["name"]: tool["function"]["parameters"] for tool in TOOLS}
 
@@ -231,7 +235,8 @@ def test_invalid_calls_are_refused(name: str) -> None:
     assert accepts(fmt.grammar(TOOLS, enforce="name"), text)
     assert not accepts(fmt.grammar(TOOLS), text)
     assert not accepts(fmt.grammar(TOOLS, tool_choice="required"), text)
-    assert not accepts(fmt.grammar(TOOLS), fmt.write(unknown))
+    assert accepts(fmt.grammar(TOOLS), fmt.write(unknown)) is (name in SIGNS)
+    assert not accepts(fmt.grammar(TOOLS, tool_choice="required"), fmt.write(unknown))
     strict = [{**tool, "function": {**tool["function"], "strict": True}} for tool in TOOLS]
     assert not accepts(fmt.grammar(strict), text)
     named = fmt.grammar(TOOLS, tool_choice="weather")
@@ -246,7 +251,7 @@ def test_undeclared_tools_leave_names_open(name: str) -> None:
     assert accepts(fmt.grammar(None), plain)
     # Elements close with their keys: a grammar can hold only keys that it knows.
     assert accepts(fmt.grammar(None), text) is (name not in ELEMENTS)
-    assert not accepts(fmt.grammar([]), text)
+    assert accepts(fmt.grammar([]), text) is (name in SIGNS)
 
 
 NAMED_TWICE = ("inkling", "muse", "shape named_closer")

@@ -283,7 +283,10 @@ class CallWriter:
 
     def _bare(self, names: Sequence[str] | None) -> Grammar:
         """A name that nothing encloses."""
-        follower = next(iter(self._pattern.around("name")[1].split()), "")
+        follows = self._pattern.around("name")[1]
+        if not follows and self._tools.argument and self._tools.values == "literal":
+            follows = self._tools.argument[0].opener
+        follower = next(iter(follows.split()), "")
         return self._spelled(names, lambda name: is_name(name) and not (follower and follower in name))
 
     def _spelled(self, names: Sequence[str] | None, can_be_read: Callable[[str], bool]) -> Grammar:

@@ -11,9 +11,18 @@ from syntagma.constraints.call_writer import CallWriter, ToolPart
 from syntagma.constraints.envelopes import alike
 from syntagma.constraints.literals import call_beginnings, literal, search_key, structure
 from syntagma.constraints.schemas import allows_none, arguments_schema, tool_input
-from syntagma.constraints.whitespace import WHITESPACE, joined
+from syntagma.constraints.whitespace import SOME_WHITESPACE, WHITESPACE, joined
 from syntagma.errors import FormatError
-from syntagma.format_schema import Envelope, FormatSpec, Markers, Pattern, ToolsSpec, shown_headers, split_header
+from syntagma.format_schema import (
+    Envelope,
+    FormatSpec,
+    Markers,
+    Pattern,
+    Placeholder,
+    ToolsSpec,
+    shown_headers,
+    split_header,
+)
 from syntagma.grammars import Grammar
 from syntagma.limits import Limits
 from syntagma.messages import Tool, ToolInput
@@ -21,6 +30,7 @@ from syntagma.request import ResolvedRequest
 
 __all__ = ["CallGroup", "call_groups"]
 
+_WORDS = tuple(map(Placeholder, ("name", "id", "index", "ordinal")))
 _NUMBERED_CALLS = 16
 """calls of a turn, from the first on, whose number is held; each costs a grammar what stands around the number"""
 
@@ -161,7 +171,10 @@ class _Groups:
         """The calls of a form in one section, by what they begin with."""
         section, before, after = _stripped(shown)
         opener, closer = section.opener.rstrip(), section.closer.lstrip()
-        separator = joined((WHITESPACE, *structure(form.separator, self._markers), WHITESPACE))
+        # A word at the end of a call ends with the whitespace after it.
+        ends_in_word = any(way.pattern.items[-1] in _WORDS for way in ways) and not form.separator.strip()
+        after_call = SOME_WHITESPACE if ends_in_word else WHITESPACE
+        separator = joined((after_call, *structure(form.separator, self._markers), WHITESPACE))
         marked = all(self._is_marker(closer or way.pattern.closer) for way in ways)
         ends = [WHITESPACE, *structure(closer, self._markers)] if closer else []
         if opener:

@@ -151,10 +151,12 @@ def _text_and_calls(turn: TurnContext, wrapper: Pattern | None, *, reasoned: boo
         text = content if calls is None else joined((content, Grammar.optional(joined((*space, calls)))))
     if wrapper is None or begun:
         return text
-    # Reasoning that no marker closes is over only where a marker follows its whitespace.
+    # Reasoning that no marker closes is over only where a marker follows its whitespace, and one must follow.
     blocks = turn.spec.reasoning.block if turn.spec.reasoning is not None else ()
     exact = reasoned and any(ends_at_next(turn.spec, block) for block in blocks)
-    alone = Grammar.literal("") if calls is None else Grammar.optional(joined((*([] if exact else space), calls)))
+    if exact:
+        return text if calls is None else Grammar.union(text, calls)
+    alone = Grammar.literal("") if calls is None else Grammar.optional(joined((*space, calls)))
     return Grammar.union(text, alone)
 
 
