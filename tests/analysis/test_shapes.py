@@ -79,6 +79,32 @@ DERIVED = {
         "k + ':' + ('S' if v is string else 'J') + ':' + (v if v is string else v | tojson) + '|'",
         "'</do>'",
     ),
+    "lines that nothing ends": _each(
+        "'\\n- tool: ' + c.function.name + '\\n  args:\\n'", "'    ' + k + ': ' + (v | tojson) + '\\n'", "''"
+    ),
+    "flags of a program": _each("'\\n$ ' + c.function.name", "' --' + k + '=' + (v | tojson)", "''"),
+    "attributes that are literals": _each("'<' + c.function.name", "' ' + k + '=' + (v | tojson)", "'/>'"),
+    "a list of a language": _each("'(' + c.function.name", "' :' + k + ' ' + (v | tojson)", "')'"),
+    "literals in elements": _each(
+        "'<do ' + c.function.name + '>'", "'<' + k + '>' + (v | tojson) + '</' + k + '>'", "'</do>'"
+    ),
+    "words for some types": _each(
+        "'<do ' + c.function.name + '>'",
+        "'<a ' + k + ' ' + ('text' if v is string else 'flag' if v is boolean else 'num' if v is number else 'raw')"
+        " + '>'"
+        " + (v if v is string else v | tojson) + '</a>'",
+        "'</do>'",
+    ),
+    "a form of its own without arguments": CALLS.replace(
+        "CALL",
+        "('<do ' + c.function.name + '>' + (c.function.arguments | tojson) + '</do>') if c.function.arguments"
+        " else ('<do ' + c.function.name + '/>')",
+    ),
+    "no line for arguments where there are none": CALLS.replace(
+        "CALL",
+        "'\\ncall ' + c.function.name"
+        " + (('\\nwith ' + (c.function.arguments | tojson)) if c.function.arguments else '') + '\\nover'",
+    ),
 }
 """calls after content"""
 WRAPPERS = {
@@ -95,18 +121,32 @@ WRAPPERS = {
         + CONTENT
         + CALLS.replace("CALL", "'\\nACTION: ' + c.function.name + '\\nINPUT: ' + (c.function.arguments | tojson)")
     ),
-}
-"""whole turns"""
-UNSAYABLE = {
+    "reasoning that the answer's opener ends": (
+        "{%- if m.reasoning_content %}{{ 'Thought: ' + m.reasoning_content + '\\n' }}{% endif -%}"
+        "{%- if m.content %}{{ 'Answer: ' + m.content + '\\n' }}{% endif -%}"
+        + CALLS.replace("CALL", "'Action: ' + c.function.name + '\\nInput: ' + (c.function.arguments | tojson) + '\\n'")
+    ),
     "reasoning closed by a line break": (
-        "{%- if m.reasoning_content %}{{ 'Thinking: ' + m.reasoning_content + '\\n' }}{% endif -%}" + CONTENT + JSON,
-        "reasoning is written, and no marker stands between it and what follows",
+        "{%- if m.reasoning_content %}{{ 'Thinking: ' + m.reasoning_content + '\\n' }}{% endif -%}" + CONTENT + JSON
     ),
     "another wrapper of content beside calls": (
         "{%- if m.content and m.tool_calls %}{{ '<note>' + m.content + '</note>' }}{% else %}{{ m.content or '' }}"
-        "{% endif -%}" + JSON,
-        "content before calls begins with '<note>', content alone does not",
+        "{% endif -%}" + JSON
     ),
+    "a wrapper of content alone": (
+        "{%- if m.content and not m.tool_calls %}{{ '<say>' + m.content + '</say>' }}{% else %}{{ m.content or '' }}"
+        "{% endif -%}" + JSON
+    ),
+    "reasoning and content in brackets of one sign": (
+        "{%- if m.reasoning_content %}{{ '(thinking\\n' + m.reasoning_content + '\\n)\\n' }}{% endif -%}"
+        "{%- if m.content %}{{ '(saying\\n' + m.content + '\\n)\\n' }}{% endif -%}" + JSON
+    ),
+    "markers with a backslash": (
+        "{%- if m.reasoning_content %}{{ '\\\\note{' + m.reasoning_content + '\\\\end}' }}{% endif -%}" + CONTENT + JSON
+    ),
+}
+"""whole turns"""
+UNSAYABLE = {
     "the name after the arguments": (
         CONTENT
         + CALLS.replace("CALL", "'<do>' + (c.function.arguments | tojson) + ' -> ' + c.function.name + '</do>'"),
@@ -120,11 +160,6 @@ UNSAYABLE = {
     "values without keys": (
         CONTENT + _each("'<do>' + c.function.name + '('", "(v | tojson) + ', '", "')</do>'"),
         "no call came back",
-    ),
-    "lines that nothing ends": (
-        CONTENT
-        + _each("'\\n- tool: ' + c.function.name + '\\n  args:\\n'", "'    ' + k + ': ' + (v | tojson) + '\\n'", "''"),
-        "the reader does not know arguments without a marker after them",
     ),
     "names in other letters": (
         CONTENT
