@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.blocks import run_blocks
-from tests.docs.commands import commands_of, unknown_part
+from tests.docs.commands import commands_of, missing_name_of_others, shell_blocks, unknown_part
 from tests.docs.names import OTHER, code_spans, missing_name, public_modules
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -73,6 +73,18 @@ def test_commands_and_their_options_are_known(page: Path) -> None:
     spans = (span.removeprefix("syntagma ") for span in code_spans(page) if span.startswith("syntagma "))
     wrong = {command: part for command in (*commands_of(page), *spans) if (part := unknown_part(command)) is not None}
     assert not wrong, f"{page.name}: {wrong}"
+
+
+@pytest.mark.parametrize("page", ALL, ids=lambda path: str(path.relative_to(ROOT)))
+def test_extras_targets_and_modules_of_commands_exist(page: Path) -> None:
+    assert [found for block in shell_blocks(page) if (found := missing_name_of_others(block)) is not None] == []
+
+
+@pytest.mark.parametrize(
+    "block", ["pip install 'syntagma[serve,upstream]'", "cd x\nmake tets", "python -m tests.engines.model_file OUT"]
+)
+def test_a_wrong_extra_target_or_module_is_found(block: str) -> None:
+    assert missing_name_of_others(block) is not None
 
 
 def test_a_wrong_command_is_found() -> None:

@@ -120,7 +120,7 @@ def test_an_answer_is_pasted_and_asked_about(page: Page) -> None:
     out = page.locator(".token.out")
     expect(out).to_have_count(1)
     out.click()
-    expect(page.locator("#step .why")).to_contain_text("Out:")
+    expect(page.locator("#step .why")).to_contain_text("Not allowed:")
     expect(page.locator("#step")).to_contain_text("tokens are allowed")
     expect(page.locator("#step")).to_contain_text("of the probability")
     page.locator(".candidate.no").first.click()
@@ -158,9 +158,9 @@ def test_all_of_it_by_keyboard(page: Page) -> None:
     expect(page.locator("#token-0")).to_have_attribute("aria-selected", "true")
     page.keyboard.press("ArrowRight")
     expect(page.locator("#token-1")).to_have_attribute("aria-selected", "true")
-    expect(page.locator("#step h3")).to_contain_text("In front of token 2")
+    expect(page.locator("#step h3")).to_contain_text("Before token 2")
     page.keyboard.press("End")
-    expect(page.locator("#step h3")).to_contain_text("Behind the last token")
+    expect(page.locator("#step h3")).to_contain_text("After the last token")
 
 
 def test_events_lead_to_their_tokens(page: Page) -> None:
@@ -183,7 +183,7 @@ def test_a_diagnostic_leads_to_its_tokens(page: Page) -> None:
     page.get_by_label("What the model wrote").fill(
         '<tool_call>\n{"name": "get_forecast", "arguments": {"city": "Rome",, "unit": "celsius"}}\n</tool_call>'
     )
-    page.get_by_label("the answer is whole").check()
+    page.get_by_label("the answer is complete").check()
     diagnostic = page.locator("#diagnostics li").first
     expect(diagnostic).to_contain_text("E-PARSE")
     diagnostic.get_by_role("button").click()
@@ -200,7 +200,7 @@ def test_a_switch_of_the_template(page: Page) -> None:
     expect(switch).to_be_focused()
     page.reload()
     expect(switch).to_have_value("true")
-    switch.select_option(label="as the template has it")
+    switch.select_option(label="default of the template")
     expect(page.locator("#prompt-facts")).to_contain_text("reasoning is over")
     expect(page.get_by_label("Template variables")).to_have_value("")
 
@@ -208,7 +208,7 @@ def test_a_switch_of_the_template(page: Page) -> None:
 def test_the_model_writes(page: Page) -> None:
     page.get_by_role("button", name="Clear").click()
     page.get_by_role("button", name="Let the model write").click()
-    expect(page.get_by_label("the answer is whole")).to_be_checked(timeout=60_000)
+    expect(page.get_by_label("the answer is complete")).to_be_checked(timeout=60_000)
     expect(page.locator(".token.out")).to_have_count(0)
     expect(page.locator('#events tr[data-kind="tool_call_end"]')).to_have_count(1)
 

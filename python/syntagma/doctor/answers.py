@@ -116,7 +116,7 @@ def _whole(exchange: Exchange, index: int) -> Answer:
     _check_status(exchange)
     body = exchange.json()
     if not isinstance(body, dict):
-        raise Broken("the answer is no JSON object", exchange)
+        raise Broken("the answer is not a JSON object", exchange)
     choices = [choice for choice in listed(body, "choices") if at(choice, "index") in (index, None)]
     if not choices:
         raise Broken(f"the answer has no choice with index {index}", exchange)

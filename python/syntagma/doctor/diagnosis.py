@@ -175,6 +175,6 @@ def _base(url: str) -> str:
     except ValueError:
         right = False
     if not right or not url.isascii() or not url.isprintable() or " " in url:
-        raise UpstreamError("E-UPSTREAM-URL", f"{url!r} is no address", hint="such as http://127.0.0.1:8000/v1")
+        raise UpstreamError("E-UPSTREAM-URL", f"{url!r} is not an address", hint="such as http://127.0.0.1:8000/v1")
     base = url.rstrip("/")
     return base if parts.path.strip("/") else f"{base}/v1"

@@ -44,7 +44,7 @@ def read_events(received: bytes) -> Events:
         elif name == b"data" and colon:
             held.append(value.removeprefix(b" "))
         elif name and not (colon and name in _OTHER_FIELDS):
-            broken.append(("a line that is no field of an event", line.decode("utf-8", "replace")))
+            broken.append(("a line that is not a field of an event", line.decode("utf-8", "replace")))
     if held:
         data.append(_text(b"\n".join(held), broken))
     chunks = []
@@ -54,7 +54,7 @@ def read_events(received: bytes) -> Events:
             if isinstance(value, dict):
                 chunks.append(value)
             else:
-                broken.append(("an event that is no JSON object", one))
+                broken.append(("an event that is not a JSON object", one))
     unended = bool(held) or bool(rest)
     return Events(data=tuple(data), chunks=tuple(chunks), broken=tuple(broken), unended=unended)
 
@@ -64,7 +64,7 @@ def _text(value: bytes, broken: list[tuple[str, str]]) -> str:
         return value.decode()
     except UnicodeDecodeError:
         text = value.decode("utf-8", "replace")
-        broken.append(("an event that is no UTF-8", text))
+        broken.append(("an event that is not UTF-8", text))
         return text
 
 

@@ -50,7 +50,7 @@ def default_fields(messages: MessagesSpec) -> dict[str, str]:
     for text in messages.default:
         lead, parts = _fields(text, messages.fields)
         if lead.strip() or len(parts) != 1 or len(parts[0][1].split()) != 1:
-            raise ValueError(f"{text!r} is no field with its value")
+            raise ValueError(f"{text!r} is not a field with its value")
         found[parts[0][0]] = parts[0][1].strip()
     return found
 

@@ -47,7 +47,7 @@ def check_words(tables: Mapping[str, Any]) -> None:
 def _misspelt(pointer: str, written: str, near: str | None, allowed: tuple[str, ...]) -> FormatError:
     known = ", ".join(f"{{{word}}}" for word in allowed)
     hint = f"did you mean {{{near}}}? " if near is not None else ""
-    return format_error("E-FORMAT-PATTERN", pointer, f"{written} is no placeholder", f"{hint}known here: {known}")
+    return format_error("E-FORMAT-PATTERN", pointer, f"{written} is not a placeholder", f"{hint}known here: {known}")
 
 
 def _patterns(tables: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:

@@ -63,7 +63,7 @@ def call_frame(fmt: ChatFormat, name: str) -> CallFrame:
     if frame is None:
         raise ArgumentError(
             "E-ARGUMENT-FORMAT",
-            "calls of this format are no fixed text around one JSON object",
+            "calls of this format are not fixed text around one JSON object",
             hint="ChatFormat.grammar and ChatFormat.structural_tag hold calls of every format",
         )
     if _PLAIN.fullmatch(name):

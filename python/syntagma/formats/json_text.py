@@ -60,7 +60,7 @@ def _parts(text: str) -> list[list[str]]:
 
 
 def _not_a_number(word: str) -> None:
-    raise ValueError(f"{word} is no JSON")
+    raise ValueError(f"{word} is not JSON")
 
 
 def _canonical_token(token: str) -> str:

@@ -628,7 +628,7 @@ class Grammar:
                 self._inner, self._schema, self._bounds = _engine.Grammar.from_bytes(inner), schema, bounds
                 self._made = None
             case _:
-                raise ArgumentError("E-STATE-FORMAT", "this is no pickled grammar")
+                raise ArgumentError("E-STATE-FORMAT", "this is not a pickled grammar")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Grammar) and self._bounds == other._bounds and self._inner == other._inner
@@ -660,6 +660,6 @@ def _token_ids(given: object) -> dict[str, int]:
     ids = {}
     for text, number in given.items():
         if not isinstance(text, str) or not isinstance(number, int) or not 0 <= number < 2**32:
-            raise ArgumentError("E-GRAMMAR-TOKENS", f"{text!r}: {number!r} is no text of a token and its number")
+            raise ArgumentError("E-GRAMMAR-TOKENS", f"{text!r}: {number!r} is not the text of a token and its number")
         ids[text] = int(number)
     return ids

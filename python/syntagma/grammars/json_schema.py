@@ -129,5 +129,5 @@ def schema_text(schema: Mapping[str, Any] | bool | str) -> str:
         raise ArgumentError("E-SCHEMA-INVALID", "the schema contains itself or is nested too deeply") from error
     except (TypeError, ValueError) as error:
         raise ArgumentError(
-            "E-SCHEMA-INVALID", f"the schema is no JSON: {error}", hint="NaN, infinities and Python objects are not"
+            "E-SCHEMA-INVALID", f"the schema is not JSON: {error}", hint="NaN, infinities and Python objects are not"
         ) from error

@@ -1,4 +1,4 @@
-"""`Inspector`: what happens to one request and its answer, step by step."""
+"""`Inspector`: what happens to a request and its answer, step by step."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class _Prepared(NamedTuple):
 
 
 class Inspector:
-    """Looks at requests. Threads may share it.
+    """Answers the requests of the page. Threads may share it.
 
     Args:
-        backend: computes probabilities and continues answers; its vocabulary is the one that answers are cut into.
-        codec: how the backend's model is spoken to; used where a request names neither template nor format.
+        backend: computes probabilities and continues answers; its vocabulary tokenizes answers.
+        codec: the codec of its model; used if a request names neither template nor format.
     """
 
     def __init__(self, backend: Backend, codec: ChatCodec) -> None:
@@ -75,7 +75,7 @@ class Inspector:
         self._generator.close()
 
     def look(self, asked: Asked) -> Seen:
-        """Everything about a request and its answer. What is wrong with a part is told in `Seen.faults`.
+        """Everything about a request and its answer. `Seen.faults` says what is wrong with a part.
 
         Raises:
             RequestError: `E-REQUEST-LIMIT`, the answer is too long.
@@ -114,8 +114,8 @@ class Inspector:
 
         Args:
             asked: the request.
-            at: how many tokens are before the place.
-            token: a text whose first token is asked about; empty: the token that the answer has there.
+            at: the number of tokens before the place.
+            token: a text whose first token is in question; empty: the token that the answer has there.
 
         Raises:
             ArgumentError: `E-ARGUMENT-VALUE`, there are not so many tokens.
@@ -130,7 +130,9 @@ class Inspector:
         matcher = self._matcher(turn)
         taken = at if matcher is None else next((n for n in range(at) if not matcher.accept_token(ids[n])), at)
         if taken < at:
-            return Step(at=at, why=f"no text of the grammar begins so: token {taken + 1} of the answer is out already")
+            return Step(
+                at=at, why=f"no text of the grammar begins like this: token {taken + 1} of the answer is not allowed"
+            )
         allowed = None if matcher is None else _allowed(matcher, self._info.vocab_size)
         probabilities = self._distributions.after((*turn.prompt_ids(self._info), *ids[:at]))
         told = None if matcher is None else explain_matcher(matcher, self._info, wanted)
@@ -152,7 +154,7 @@ class Inspector:
         """Let the model add some tokens to the answer.
 
         Args:
-            asked: the request; its answer is what the model has written so far.
+            asked: the request, with the answer so far.
             seed: of the draw.
 
         Raises:
@@ -178,7 +180,7 @@ class Inspector:
 
     def _check(self, asked: Asked) -> None:
         if len(asked.answer) > ANSWER_CHARACTERS:
-            message = f"an answer is looked at up to {ANSWER_CHARACTERS:,} characters"
+            message = f"an answer may have at most {ANSWER_CHARACTERS:,} characters"
             raise RequestError("E-REQUEST-LIMIT", message, pointer="/answer", status=413)
 
     def _prepared(self, asked: Asked) -> _Prepared:

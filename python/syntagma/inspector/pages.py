@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 
 class Reply(NamedTuple):
-    """What a web server hands out.
+    """A response of a web server.
 
     Attributes:
         status: of HTTP.
@@ -73,7 +73,7 @@ def answer(inspector: Inspector, path: str, body: bytes | None) -> Reply:
 
     Args:
         inspector: looks at requests.
-        path: behind the address of the inspector: empty for the page itself, else without a slash in front.
+        path: relative to the address of the inspector, without a leading slash; empty for the page itself.
         body: of a POST; None for a GET.
 
     Returns:
@@ -103,7 +103,7 @@ def _asked(inspector: Inspector, name: str, body: bytes | None) -> Any:
     try:
         given = msgspec.json.decode(body)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise RequestError("E-REQUEST-JSON", f"the request is no JSON: {error}") from error
+        raise RequestError("E-REQUEST-JSON", f"the request is not JSON: {error}") from error
     match name:
         case "look":
             return inspector.look(_typed(given, Asked))
@@ -141,7 +141,7 @@ def page_file(name: str) -> Reply:
     """One of the page's files, or 404.
 
     Args:
-        name: as it stands behind the address of the inspector; empty for the page itself.
+        name: relative to the address of the inspector; empty for the page itself.
     """
     name = name or "index.html"
     known = _files().get(name)

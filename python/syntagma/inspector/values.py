@@ -1,4 +1,4 @@
-"""What the page asks, and what it is told."""
+"""Requests of the page, and the answers to them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         variables: template variables.
         reasoning: as in a request: `auto`, `open`, `closed` or `off`.
         answer: what the model wrote.
-        finished: whether the answer is whole.
+        finished: whether the answer is complete.
     """
 
     template: str = ""
@@ -72,11 +72,11 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         step: which question, such as `T1`.
-        question: what the pair tells.
-        before: what both begin with.
-        first: what only the first has.
-        second: what only the second has.
-        after: what both end with.
+        question: what the pair shows.
+        before: the common beginning.
+        first: text of the first alone.
+        second: text of the second alone.
+        after: the common end.
     """
 
     step: str
@@ -96,11 +96,11 @@ class FormatSeen(msgspec.Struct, frozen=True, kw_only=True):
         markers: every literal by its name.
         evidence: pairs of renders.
         proof: by the name of a marker, the numbers of the pairs that show it.
-        certificate: the verdict and what speaks against it, in lines; empty for a named format.
+        certificate: the verdict and its reasons, in lines; empty for a named format.
         clean: whether the certificate is clean; None without one.
         facts: modes and kinds, by name.
-        switches: template variables that change how the turn begins, with the values that were tried; none are known
-            without an analysis.
+        switches: template variables that change how the turn begins, with the values that were tested; none without
+            an analysis.
     """
 
     chosen: str
@@ -119,10 +119,10 @@ class PromptSeen(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         segments: text and origin of each piece.
-        special: half-open ranges of code points in which special tokens of the template stand.
+        special: half-open ranges of code points with special tokens of the template.
         start: where the assistant's turn begins, in code points.
         tokens: how many tokens it has.
-        reasoning: what it has begun: `possible`, `open` or `done`.
+        reasoning: its state at the end of the prompt: `possible`, `open` or `done`.
     """
 
     segments: list[tuple[str, str]]
@@ -137,12 +137,12 @@ class TokenSeen(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         id: the token.
-        text: what it stands for.
+        text: its text.
         special: whether it is a special token.
-        state: `held`: it was allowed; `out`: it was not; `behind`: it comes after one that was not; `free`: there is no
+        state: `held`: it is allowed; `out`: it is not; `behind`: it comes after one that is not; `free`: there is no
             grammar.
-        allowed: how many tokens were allowed there; None without a grammar, or behind one that was not.
-        end: code points of the answer that are whole with it, so that spans of events find their tokens.
+        allowed: how many tokens are allowed there; None without a grammar, or after a token that is not allowed.
+        end: code points of the answer up to its end, so that spans of events find their tokens.
     """
 
     id: int
@@ -154,10 +154,10 @@ class TokenSeen(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EventSeen(msgspec.Struct, frozen=True, kw_only=True):
-    """An event of the parser, which is given the answer token by token, as it comes from a model.
+    """An event of the parser, which reads the answer token by token.
 
     Attributes:
-        token: after how many tokens it came.
+        token: the number of tokens before it.
         event: the event as JSON data.
     """
 
@@ -166,7 +166,7 @@ class EventSeen(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything about one request and its answer; parts that could not be made are told in `faults`, by name."""
+    """Everything about one request and its answer; `faults` has the parts that could not be made, by name."""
 
     format: FormatSeen | None = None
     prompt: PromptSeen | None = None
@@ -179,13 +179,13 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
-    """A token that might have come.
+    """A possible token.
 
     Attributes:
         id: the token.
-        text: what it stands for.
+        text: its text.
         allowed: whether the grammar allows it.
-        probability: what the model gives it before the grammar; None without a model.
+        probability: the model's own, before the grammar; None without a model.
     """
 
     id: int
@@ -195,17 +195,17 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
-    """What could come at one place of the answer.
+    """What is possible at one place of the answer.
 
     Attributes:
         at: how many tokens are before it.
         place: where the parser is, in words.
-        expected: what may come, in words.
+        expected: what is allowed, in words.
         allowed: how many tokens it allows; None without a grammar.
         may_end: whether the answer may end there.
-        masked: the probability that the grammar takes away; None without a model.
-        candidates: the likeliest tokens that are allowed, and the likeliest that are not; some of each without a model.
-        why: why the token that was asked about is out; empty if it is not.
+        masked: the probability that the grammar masks; None without a model.
+        candidates: the likeliest allowed tokens, and the likeliest others; some of each without a model.
+        why: why the token in question is not allowed; empty if it is.
     """
 
     at: int
@@ -219,11 +219,11 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Continued(msgspec.Struct, frozen=True, kw_only=True):
-    """What the model adds to the answer.
+    """A continuation of the answer by the model.
 
     Attributes:
         text: the piece.
-        finished: whether the answer is whole with it.
+        finished: whether the answer is complete with it.
     """
 
     text: str

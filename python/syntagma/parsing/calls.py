@@ -157,7 +157,7 @@ class CallReader:
     def _no_call(self, code: str, span: Span) -> None:
         cut = code == "E-PARSE-TRUNCATED"
         self._out.malformed(
-            code, "the text ends before the name of a call" if cut else "this is no call after all", span
+            code, "the text ends before the name of a call" if cut else "this is not a call after all", span
         )
 
     def match(self, *, final: bool, before_end: bool = False) -> NeedMore | Call | NotACall:

@@ -266,7 +266,9 @@ def think_end_ids(reasoning: ReasoningParser | BaseReasoningFormatDetector | str
 def _ids(given: int | Sequence[int]) -> tuple[int, ...]:
     ids = tuple(map(_number, given)) if isinstance(given, Iterable) else (_number(given),)
     if not ids or min(ids) < 0:
-        raise ArgumentError("E-ARGUMENT-VALUE", f"{list(ids)} are no tokens that end reasoning", hint="at least one id")
+        raise ArgumentError(
+            "E-ARGUMENT-VALUE", f"{list(ids)} are not tokens that end reasoning", hint="at least one id"
+        )
     return ids
 
 

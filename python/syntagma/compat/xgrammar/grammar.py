@@ -288,7 +288,7 @@ def structural_tag_value(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> di
         try:
             tag = msgspec.json.decode(tag)
         except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-            raise InvalidJSONError(f"the structural tag is no JSON: {error}") from error
+            raise InvalidJSONError(f"the structural tag is not JSON: {error}") from error
         if not isinstance(tag, dict):
             tag = {"format": tag}
     if isinstance(tag, dict):

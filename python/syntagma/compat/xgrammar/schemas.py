@@ -34,7 +34,7 @@ def schema_text(schema: Any) -> str:
         try:
             return json.dumps(schema)
         except (TypeError, RecursionError) as error:
-            raise WrongTypeError("E-ARGUMENT-TYPE", f"the schema is no JSON: {error}", pointer="/schema") from error
+            raise WrongTypeError("E-ARGUMENT-TYPE", f"the schema is not JSON: {error}", pointer="/schema") from error
     if isinstance(schema, type) and hasattr(schema, "model_json_schema"):
         return json.dumps(schema.model_json_schema())
     raise wrong_type("schema", "JSON text, a dictionary or a pydantic model", schema)
@@ -53,7 +53,7 @@ def strict_schema(text: str) -> str:
     try:
         schema = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise RuntimeError(f"the schema is no JSON: {error}") from error
+        raise RuntimeError(f"the schema is not JSON: {error}") from error
     lone = isinstance(schema, dict) and "draft-0" in str(schema.get("$schema"))
     work = [(schema, True)]
     while work:

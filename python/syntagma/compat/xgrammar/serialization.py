@@ -32,9 +32,9 @@ def read(text: str, kind: str, *fields: str) -> list[Any]:
     try:
         value = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise InvalidJSONError(f"the text is no JSON: {error}") from error
+        raise InvalidJSONError(f"the text is not JSON: {error}") from error
     if not isinstance(value, dict) or value.get("__KIND__") != kind:
-        raise DeserializeFormatError(f"the text is no {kind}")
+        raise DeserializeFormatError(f"the text is not a {kind}")
     if value.get("__VERSION__") != get_serialization_version():
         raise DeserializeVersionError(
             f"the text has version {value.get('__VERSION__')!r}, this is {get_serialization_version()!r}"

@@ -301,7 +301,7 @@ class TokenizerInfo:
                 raise wrong_type("add_prefix_space", "bool", prefix)
             return TokenizerInfo._of(tokens, kind, integer("vocab_size", metadata["vocab_size"]), prefix)
         except (ValueError, KeyError, TypeError, RuntimeError, binascii.Error) as error:
-            raise DeserializeFormatError(f"the text is no TokenizerInfo: {error}") from error
+            raise DeserializeFormatError(f"the text is not a TokenizerInfo: {error}") from error
 
 
 def tokenizer_info_of(value: object, name: str = "tokenizer_info") -> TokenizerInfo:

@@ -170,4 +170,4 @@ def is_spaced(tools: ToolsSpec) -> bool:
 
 def unsupported(what: str, pointer: str | None = None, hint: str | None = None) -> FormatError:
     """The error of what has no strict reading; the pointer is that of a key of the format, if that is the reason."""
-    return FormatError("E-FORMAT-UNSUPPORTED", f"{what} cannot be held by a grammar", hint=hint, pointer=pointer)
+    return FormatError("E-FORMAT-UNSUPPORTED", f"{what} cannot be enforced by a grammar", hint=hint, pointer=pointer)

@@ -68,7 +68,7 @@ def _auto(endpoint: Endpoint) -> str | None:
             raise Fault("finish_reason is 'tool_calls', and there is no call", answer.exchange)
         for call in answer.calls:
             if str(call.name) not in TOOL_NAMES:
-                raise Fault(f"the call is of {call.name!r}, which is no tool of the request", answer.exchange)
+                raise Fault(f"the call is of {call.name!r}, which is not a tool of the request", answer.exchange)
     if not any(answer.calls for answer in answers):
         raise Unsure("the model did not call; required and named choices show whether it can")
     return None
@@ -81,7 +81,7 @@ def _shape(endpoint: Endpoint) -> str | None:
         if at(call.raw, "type") != "function":
             raise Fault("the type of a call is not 'function'", answer.exchange, call.raw)
         if str(call.name) not in TOOL_NAMES:
-            raise Fault(f"the call is of {call.name!r}, which is no tool of the request", answer.exchange, call.raw)
+            raise Fault(f"the call is of {call.name!r}, which is not a tool of the request", answer.exchange, call.raw)
     return None
 
 
@@ -97,7 +97,7 @@ def _arguments(endpoint: Endpoint) -> str | None:
 def _strict(endpoint: Endpoint) -> str | None:
     for answer, call in calls_of(endpoint.both(REQUIRED)):
         if object_of(call.arguments) is None:
-            raise Unsure("arguments are no JSON, as calls.arguments and calls.joined tell")
+            raise Unsure("arguments are not JSON, as calls.arguments and calls.joined tell")
         if not answer.was_cut:
             fits(call.arguments, Forecast, answer.exchange, "a call's arguments")
     return None
@@ -108,7 +108,7 @@ def _content(endpoint: Endpoint) -> str | None:
         if not answer.calls:
             raise Unsure("no answer has a call to look at")
         if "content" not in answer.message:
-            raise Fault("a message with calls has no content; it is null where there is no text", answer.exchange)
+            raise Fault("a message with calls has no content; it is null where there is not text", answer.exchange)
         content = answer.message["content"]
         if content is not None and not (isinstance(content, str) and content.strip()):
             raise Fault(f"content beside calls is {content!r} instead of null", answer.exchange)

@@ -27,7 +27,7 @@ def _envelope(endpoint: Endpoint) -> str | None:
     if not word(body, "id") or not word(body, "model"):
         raise Fault("id or model is missing", answer.exchange)
     if not is_count(at(body, "created")):
-        raise Fault("created is no time in whole seconds", answer.exchange)
+        raise Fault("created is not a time in whole seconds", answer.exchange)
     if len(listed(body, "choices")) != 1 or at(body, "choices", 0, "index") != 0:
         raise Fault("there is not exactly one choice, with index 0", answer.exchange)
     return None

@@ -16,7 +16,7 @@ def _listed(endpoint: Endpoint) -> str | None:
     body = exchange.json()
     models = at(body, "data")
     if at(body, "object") != "list" or not isinstance(models, list) or not models:
-        raise Fault("this is no list of models: it needs object 'list' and data with at least one", exchange)
+        raise Fault("this is not a list of models: it needs object 'list' and data with at least one", exchange)
     for model in models:
         if not word(model, "id") or at(model, "object") != "model":
             raise Fault("a model needs an id and object 'model'", exchange, model)

@@ -39,7 +39,7 @@ _WRONG: Final = (
     _Wrong("role", "a role that does not exist", {"messages": [{"role": "nobody", "content": "Hello."}]}),
     _Wrong("temperature", "a temperature that is a text", {"temperature": "hot"}),
     _Wrong("max-tokens", "a bound on tokens that is a text", {"max_tokens": "many"}),
-    _Wrong("tools-type", "tools that are no list", {"tools": {"type": "function"}}),
+    _Wrong("tools-type", "tools that are not a list", {"tools": {"type": "function"}}),
     _Wrong("choice-without-tools", "a required call without tools", {"tool_choice": "required"}),
     _Wrong(
         "unknown-tool",
@@ -54,7 +54,7 @@ _WRONG: Final = (
     ),
     _Wrong(
         "tool-schema",
-        "a required tool whose parameters are no schema",
+        "a required tool whose parameters are not a schema",
         {"tools": [function("f", "Does it.", {"type": "nonsense"})], "tool_choice": "required"},
     ),
 )
@@ -175,7 +175,7 @@ def _alive(endpoint: Endpoint) -> str | None:
 _HARM = "Mistakes of programs stay unseen, or look like faults of the server, and are tried again and again."
 _MEND = "Check the request before it is run, and answer 400 with an error that names the field."
 CHECKS = (
-    Check("errors.json", "a body that is no JSON is refused", "half a JSON text", _HARM, _MEND, _json),
+    Check("errors.json", "a body that is not JSON is refused", "half a JSON text", _HARM, _MEND, _json),
     *(
         Check(
             f"errors.{wrong.name}",
@@ -239,7 +239,7 @@ CHECKS = (
     ),
     Check(
         "errors.alive",
-        "after wrong requests the server goes on",
+        "the server still works after invalid requests",
         "a plain question, again",
         "One request ends the server for everyone.",
         "Keep what a request can break to that request.",

@@ -39,7 +39,7 @@ def _object(endpoint: Endpoint) -> str | None:
     for exchange in endpoint.both(JSON_OBJECT):
         answer = uncut(answer_of(exchange))
         if object_of(answer.content) is None:
-            raise Fault("content is no JSON object", exchange, answer.content)
+            raise Fault("content is not a JSON object", exchange, answer.content)
     return None
 
 
@@ -75,7 +75,7 @@ CHECKS = (
         "an answer is in the JSON Schema that is asked for",
         "response_format json_schema, strict, and a question that does not ask for JSON",
         "Programs that decode the answer raise, sometimes.",
-        "Hold the model by a grammar of the schema, and refuse schemas that cannot be held.",
+        "Constrain the model with a grammar of the schema, and refuse schemas that cannot be enforced.",
         _whole,
     ),
     Check(
@@ -88,7 +88,7 @@ CHECKS = (
     ),
     Check(
         "schema.nested",
-        "references, lists and null are held",
+        "references, lists and null are enforced",
         "a schema with $ref, a list with bounds, and a number that may be null",
         "What is not held is dropped in silence.",
         "Hold every keyword, or say which are not.",

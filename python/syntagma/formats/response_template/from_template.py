@@ -186,7 +186,7 @@ class _Translation:
 
     def _notation(self, options: dict[str, Any], pointer: str) -> Notation:
         if options.pop("allow_non_json", False):
-            self._lose(f"{pointer}/allow_non_json", "arguments that are no object are no call")
+            self._lose(f"{pointer}/allow_non_json", "arguments that are not an object are not a call")
         quotes: list[str] = []
         for pair in options.pop("string_delims", []):
             if pair[0] == pair[1]:

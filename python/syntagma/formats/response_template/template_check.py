@@ -83,5 +83,5 @@ def _check_anchor(table: Mapping[str, Any], key: str, pointer: str) -> None:
 
 def _refuse(pointer: str, message: str) -> NoReturn:
     raise FormatError(
-        "E-FORMAT-RESPONSE-TEMPLATE", message, pointer=pointer, hint="a response template of version 1 is wanted"
+        "E-FORMAT-RESPONSE-TEMPLATE", message, pointer=pointer, hint="a response template of version 1 is expected"
     )

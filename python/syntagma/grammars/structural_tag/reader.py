@@ -284,7 +284,7 @@ class _Reader(Generic[G]):
         least, most = fields.value.get("min"), fields.value.get("max")
         whole = [bound for bound in (least, most) if isinstance(bound, int) and not isinstance(bound, bool)]
         if len(whole) < 2 or whole[0] < 0 or (whole[1] != -1 and whole[1] < whole[0]):
-            raise invalid("min and max are numbers in order; max -1 is no bound", here.pointer)
+            raise invalid("min and max are numbers in order; max -1 means no limit", here.pointer)
         self._check_repetition(max(whole), here.pointer)
         return self._grammar.repeat(inner, whole[0], None if whole[1] == -1 else whole[1])
 
@@ -366,7 +366,7 @@ class _Reader(Generic[G]):
             begin = tag.get("begin") if isinstance(tag, Mapping) else None
             if not isinstance(begin, Mapping) or begin.get("token") not in triggers:
                 raise invalid(
-                    "the token that begins the tag is no trigger",
+                    "the token that begins the tag is not a trigger",
                     f"{here.pointer}/tags/{at}/begin",
                     hint=f"triggers are: {', '.join(map(repr, triggers))}; a number and a text are never the same",
                 )
@@ -407,7 +407,7 @@ class _Reader(Generic[G]):
 
     def _typed_tag(self, tag: Any, here: _Position) -> G:
         if not isinstance(tag, Mapping) or tag.get("type", "tag") != "tag":
-            raise invalid("a tag is wanted here", here.pointer)
+            raise invalid("a tag is expected here", here.pointer)
         return self.format({**tag, "type": "tag"}, here.closed_by((), ()))
 
     def _token(self, fields: Fields, _: _Position) -> G:
@@ -453,7 +453,7 @@ def _dumps(tag: Mapping[str, Any]) -> str:
     except RecursionError as error:
         raise invalid("it contains itself or is nested too deeply", "") from error
     except (TypeError, ValueError) as error:
-        raise invalid(f"it is no JSON: {error}", "") from error
+        raise invalid(f"it is not JSON: {error}", "") from error
 
 
 def _loads(text: str) -> Any:
@@ -464,7 +464,7 @@ def _loads(text: str) -> Any:
     except json.JSONDecodeError as error:
         raise GrammarError(
             "E-GRAMMAR-STRUCTURAL-TAG",
-            f"the structural tag is no JSON: {error.msg}",
+            f"the structural tag is not JSON: {error.msg}",
             line=error.lineno,
             column=error.colno,
             offset=error.pos,

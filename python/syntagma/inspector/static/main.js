@@ -1,4 +1,4 @@
-// The page: it asks when something was typed, and shows what it is told.
+// The page: it sends a request when something was typed, and shows the answer.
 
 import { $, el, fill } from "./dom.js";
 import { EXAMPLES } from "./examples.js";
@@ -13,7 +13,7 @@ let marker = null;
 let writing = false;
 let latest = 0;
 let waiting = null;
-// Of a server that asks for one. It stays in this page: a link or a store would tell it to others.
+// For a server that asks for one. It stays in this page: a link or a store would reveal it.
 let key = "";
 
 const base = new URL("api/", document.baseURI);
@@ -54,7 +54,7 @@ async function look() {
   status("looking …");
   try {
     const told = await ask("look", request);
-    // Something was typed meanwhile: what came is of the past.
+    // Something was typed meanwhile: this answer is out of date.
     if (number !== latest) return;
     seen = told;
   } catch (error) {
@@ -95,7 +95,7 @@ function chooseMarker(name) {
 function chooseSpan([start, end], button) {
   const pressed = button.getAttribute("aria-pressed") !== "true";
   for (const one of document.querySelectorAll("[data-span]")) one.setAttribute("aria-pressed", String(one === button && pressed));
-  // A place between two characters is shown by the token behind it.
+  // A place between two characters is shown by the token after it.
   const stop = Math.max(end, start + 1);
   let from = 0;
   const marked = [];
@@ -171,7 +171,7 @@ async function share() {
   }
 }
 
-// What the page begins with; where the server asks for a key, it is asked for until it fits.
+// The first request; if the server needs a key, the page asks for one until it is accepted.
 async function begin() {
   for (;;) {
     try {

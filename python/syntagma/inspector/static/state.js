@@ -1,4 +1,4 @@
-// What is typed in, to and from a request and a link.
+// The fields of the page, to and from a request and a link.
 
 import { $ } from "./dom.js";
 

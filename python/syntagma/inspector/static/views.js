@@ -1,4 +1,4 @@
-// What is told, as elements.
+// Answers of the server, as elements.
 
 import { $, el, fault, fill, visible } from "./dom.js";
 
@@ -8,7 +8,7 @@ export function showPrompt(prompt, problem) {
   if (!prompt) return fill($("prompt"), problem ? fault(problem) : "");
   fill($("legend"), ...Object.entries(ORIGINS).map(([name, title]) => el("li", { class: name }, title)),
     el("li", {}, el("span", { class: "special" }, "special token")));
-  const reasoning = { possible: "reasoning may come", open: "reasoning is open", done: "reasoning is over" }[prompt.reasoning];
+  const reasoning = { possible: "reasoning is possible", open: "reasoning is open", done: "reasoning is over" }[prompt.reasoning];
   $("prompt-facts").textContent = `${prompt.tokens} tokens, ${reasoning}`;
   const pieces = [];
   let offset = 0;
@@ -23,7 +23,7 @@ export function showPrompt(prompt, problem) {
       const at = offset + from;
       const special = prompt.special.some(([start, end]) => start <= at && at < end);
       const names = [origin, special && "special", at === prompt.start && "start"].filter(Boolean).join(" ");
-      const title = (special ? "special token of " : "written by ") + ORIGINS[origin] + (at === prompt.start ? "; here the assistant's turn begins" : "");
+      const title = (special ? "special token of " : "written by ") + ORIGINS[origin] + (at === prompt.start ? "; the assistant's turn begins here" : "");
       pieces.push(el("span", { class: names, title }, points.slice(from, sorted[index + 1]).join("")));
     });
     offset += points.length;
@@ -60,8 +60,8 @@ function showEvidence(format, name) {
   const shown = proof.slice(0, 3).map((at) => format.evidence[at]);
   $("evidence").hidden = false;
   fill($("evidence"), el("p", {}, shown.length
-    ? `“${name.replaceAll("_", " ")}” in renders of the template that differ in one thing; what only one of them has is coloured.`
-    : format.evidence.length ? "No pair of renders shows this marker: it stands in the prompt, or is blanks." : "This format is named, not derived: the template was not asked."),
+    ? `“${name.replaceAll("_", " ")}” in renders of the template that differ in one thing; the difference is coloured.`
+    : format.evidence.length ? "No pair of renders shows this marker: it is in the prompt, or is whitespace." : "This is a named format, so there are no renders of a template."),
   ...shown.flatMap((pair) => [
     el("h3", {}, `${pair.step}: ${pair.question}`),
     el("div", { class: "beside" }, ...[["del", pair.first], ["ins", pair.second]].map(([kind, inside]) => el("pre", { class: "text", tabindex: "0" },
@@ -89,7 +89,7 @@ export function showTokens(seen, selected, choose) {
   if (seen.tokens.some((one) => one.state === "out")) facts.push("the grammar does not allow it");
   else if (seen.may_end != null) facts.push(seen.may_end ? "may end here" : "may not end here");
   $("answer-facts").textContent = seen.faults.tokens ? "" : facts.join(", ");
-  const words = { held: "allowed", out: "not allowed", behind: "behind a token that is out", free: "not constrained" };
+  const words = { held: "allowed", out: "not allowed", behind: "after a token that is not allowed", free: "not constrained" };
   fill($("strip"), seen.faults.tokens ? fault(seen.faults.tokens) : null, ...seen.tokens.map((one, at) => el("div", {
     id: `token-${at}`, role: "option", class: `token ${one.state} ${one.special ? "special" : ""}`, "aria-selected": String(at === selected),
     "aria-label": `${visible(one.text)}, ${words[one.state]}${one.allowed == null ? "" : `, ${one.allowed} tokens were allowed`}`,
@@ -103,24 +103,24 @@ function candidate(one, ask) {
   const share = one.probability == null ? "" : percent(one.probability);
   return el("button", {
     type: "button", class: `candidate ${one.allowed ? "" : "no"}`, "data-token": one.id,
-    "aria-label": `${visible(one.text)}, ${one.allowed ? "allowed" : "out"}${share && `, ${share}`}`, on: { click: () => ask(one.text) },
+    "aria-label": `${visible(one.text)}, ${one.allowed ? "allowed" : "not allowed"}${share && `, ${share}`}`, on: { click: () => ask(one.text) },
   }, el("code", {}, visible(one.text)), share ? el("small", {}, share) : null);
 }
 
 export function showStep(step, token, ask, model) {
   const box = $("step");
   box.hidden = false;
-  const parts = [el("h3", {}, token ? `In front of token ${step.at + 1}: ${visible(token.text)}` : "Behind the last token")];
-  if (step.why) parts.push(el("p", { class: "why" }, `Out: ${step.why}.`));
+  const parts = [el("h3", {}, token ? `Before token ${step.at + 1}: ${visible(token.text)}` : "After the last token")];
+  if (step.why) parts.push(el("p", { class: "why" }, `Not allowed: ${step.why}.`));
   if (step.place) parts.push(el("p", { class: "place" }, `${step.place[0].toUpperCase()}${step.place.slice(1)}.`));
-  if (step.expected.length) parts.push(el("p", {}, "Next may come:"), el("ul", {}, ...step.expected.map((one) => el("li", {}, el("code", {}, one)))));
+  if (step.expected.length) parts.push(el("p", {}, "Allowed next:"), el("ul", {}, ...step.expected.map((one) => el("li", {}, el("code", {}, one)))));
   if (step.allowed != null) parts.push(el("p", {}, `${step.allowed} tokens are allowed${step.may_end ? ", and the answer may end here" : ""}.`));
   if (step.masked != null) {
     const filled = el("i");
     filled.style.width = `${step.masked * 100}%`;
-    parts.push(el("p", {}, `The grammar takes away ${percent(step.masked)} of the probability (${model}).`), el("div", { class: "bar", "aria-hidden": "true" }, filled));
+    parts.push(el("p", {}, `The grammar masks ${percent(step.masked)} of the probability (${model}).`), el("div", { class: "bar", "aria-hidden": "true" }, filled));
   }
-  for (const [title, fits] of [["Likeliest tokens that are allowed:", true], ["Likeliest tokens that are out; choose one to ask why:", false]]) {
+  for (const [title, fits] of [["Likeliest allowed tokens:", true], ["Likeliest tokens that are not allowed; choose one to see why:", false]]) {
     const these = step.candidates.filter((one) => one.allowed === fits);
     if (these.length) parts.push(el("p", {}, title), el("div", { class: "candidates" }, ...these.map((one) => candidate(one, ask))));
   }
@@ -160,7 +160,7 @@ export function showSwitches(switches, variables, set) {
   if (box.dataset.known !== known) {
     box.dataset.known = known;
     fill(box, box.querySelector("legend"), ...names.map((name) => {
-      const select = el("select", { id: `switch-${name}`, "data-switch": name }, el("option", { value: "" }, "as the template has it"),
+      const select = el("select", { id: `switch-${name}`, "data-switch": name }, el("option", { value: "" }, "default of the template"),
         ...switches[name].map((value) => el("option", { value: JSON.stringify(value) }, JSON.stringify(value))));
       select.addEventListener("change", () => set(name, select.value ? JSON.parse(select.value) : undefined));
       return el("div", { class: "field" }, el("label", { for: select.id }, name), select);
