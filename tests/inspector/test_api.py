@@ -102,9 +102,20 @@ def test_where_an_answer_departs_is_seen_and_told(inspector: Inspector) -> None:
     assert set(states[out + 1 :]) == {"behind"}
     step = ask(inspector, "step", {"asked": asked, "at": out})
     assert step["why"]
+    assert step["keyword"] == "#/properties/unit/enum"
     assert step["expected"]
     assert any(one["id"] == tokens[out]["id"] and not one["allowed"] for one in step["candidates"])
-    assert "out already" in ask(inspector, "step", {"asked": asked, "at": out + 1})["why"]
+    assert "not allowed" in ask(inspector, "step", {"asked": asked, "at": out + 1})["why"]
+
+
+def test_the_keyword_of_a_response_format_is_named(inspector: Inspector) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer", "maximum": 7}}, "required": ["n"]}
+    wanted = {"type": "json_schema", "json_schema": {"name": "n", "schema": schema}}
+    asked = request(answer='{"n": 9}', tools=None, tool_choice="auto", response_format=wanted)
+    states = [token["state"] for token in ask(inspector, "look", asked)["tokens"]]
+    step = ask(inspector, "step", {"asked": asked, "at": states.index("out")})
+    assert step["keyword"] == "#/properties/n/maximum"
+    assert ask(inspector, "step", {"asked": asked, "at": 0, "token": "x"})["keyword"] in {"", "#/type"}
 
 
 def test_a_grammar_of_the_content_is_given_as_text(inspector: Inspector) -> None:

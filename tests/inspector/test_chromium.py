@@ -121,6 +121,7 @@ def test_an_answer_is_pasted_and_asked_about(page: Page) -> None:
     expect(out).to_have_count(1)
     out.click()
     expect(page.locator("#step .why")).to_contain_text("Not allowed:")
+    expect(page.locator("#step .why")).to_contain_text("#/properties/unit/enum")
     expect(page.locator("#step")).to_contain_text("tokens are allowed")
     expect(page.locator("#step")).to_contain_text("of the probability")
     page.locator(".candidate.no").first.click()

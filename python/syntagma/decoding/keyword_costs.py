@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import time
-from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -18,8 +16,7 @@ from syntagma.decoding.tokenizer_info import TokenizerInfo
 from syntagma.entry import entry
 from syntagma.errors import ArgumentError, SyntagmaError
 from syntagma.grammars import Grammar
-from syntagma.grammars.misspelt_keywords import CONSTRAINTS, DATA, NAMED
-from syntagma.json_pointer import follow, pointer_of
+from syntagma.grammars.schema_keywords import keyword_pointers, without_keyword
 
 __all__ = ["KeywordCost", "KeywordCosts", "keyword_costs"]
 
@@ -90,13 +87,15 @@ def keyword_costs(
     until = time.monotonic() + seconds
     found: list[KeywordCost] = []
     tried = left = 0
-    for pointer in _keywords(schema):
+    for pointer in keyword_pointers(schema):
+        if pointer.rpartition("/")[2] in _STRUCTURE:
+            continue
         if tried >= most or time.monotonic() >= until:
             left += 1
             continue
         tried += 1
         try:
-            without = _measure(_without(schema, pointer), vocabulary)
+            without = _measure(without_keyword(schema, pointer), vocabulary)
         except SyntagmaError:
             # Other keywords need this one, so its cost cannot be measured.
             continue

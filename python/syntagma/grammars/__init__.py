@@ -8,8 +8,8 @@ from syntagma.grammars.exports import Export
 from syntagma.grammars.gbnf import Gbnf
 from syntagma.grammars.grammar import Grammar
 from syntagma.grammars.json_schema import Draft, Order, ValueNotation, Whitespace
-from syntagma.grammars.misspelt_keywords import misspelt_keywords
 from syntagma.grammars.report import GrammarWarning, Report, Violation
+from syntagma.grammars.schema_keywords import forbidding_keyword, misspelt_keywords
 from syntagma.grammars.structural_tag import StructuralTag
 
 __all__ = [
@@ -27,5 +27,6 @@ __all__ = [
     "ValueNotation",
     "Violation",
     "Whitespace",
+    "forbidding_keyword",
     "misspelt_keywords",
 ]

@@ -6,7 +6,7 @@ import codecs
 import functools
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
@@ -21,9 +21,11 @@ from syntagma.decoding.bitmask.numpy_rows import denied_tokens
 from syntagma.decoding.sampling import Sampling
 from syntagma.errors import ArgumentError, RequestError, SyntagmaError
 from syntagma.generation import GenerationOptions, Generator
+from syntagma.grammars import forbidding_keyword
 from syntagma.inspector.describing import fault_of, format_seen, prompt_seen
 from syntagma.inspector.distributions import Distribution, Distributions
 from syntagma.inspector.values import Asked, Candidate, Continued, EventSeen, Seen, Step, TokenSeen
+from syntagma.parsing import StreamParser
 from syntagma.templates import ChatTemplate
 
 __all__ = ["Inspector"]
@@ -148,6 +150,7 @@ class Inspector:
             masked=None if allowed is None or probabilities is None else float(probabilities[~allowed].sum()),
             candidates=self._candidates(allowed, probabilities, wanted),
             why="" if verdict is None or verdict.allowed else verdict.message,
+            keyword="" if verdict is None or verdict.allowed or wanted is None else self._keyword(turn, parser, wanted),
         )
 
     def go_on(self, asked: Asked, seed: int = 0) -> Continued:
@@ -266,6 +269,22 @@ class Inspector:
             came.append((len(ids), parser.finish()))
         events = [EventSeen(token=at, event=msgspec.to_builtins(event)) for at, some in came for event in some]
         return events, msgspec.to_builtins(parser.message)
+
+    def _keyword(self, turn: Turn, parser: StreamParser, token: int) -> str:
+        """JSON pointer of the keyword that does not allow a token; empty if none is known to."""
+        message, wanted = parser.message, turn.request.response_format
+        calls = [call for call in message.tool_calls if not call.complete]
+        if calls:
+            tools = [tool for tool in turn.tools or () if tool.name == calls[-1].name]
+            schema: Any = tools[0].parameters if tools else None
+            text: Any = calls[-1].arguments
+        else:
+            schema, text = wanted.schema, message.content
+        # Where a format spells values otherwise, what was read is not what was written: there, no keyword is known.
+        if not isinstance(schema, Mapping) or not isinstance(text, str) or not parser.raw.endswith(text):
+            return ""
+        found = forbidding_keyword(schema, text + self._text(token))
+        return "" if found is None else f"#{found}"
 
     def _candidates(
         self,

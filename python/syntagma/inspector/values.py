@@ -206,6 +206,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
         masked: the probability that the grammar masks; None without a model.
         candidates: the likeliest allowed tokens, and the likeliest others; some of each without a model.
         why: why the token in question is not allowed; empty if it is.
+        keyword: JSON pointer, as a fragment, of the keyword that does not allow it; empty if none is known to.
     """
 
     at: int
@@ -216,6 +217,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     masked: float | None = None
     candidates: list[Candidate] = []
     why: str = ""
+    keyword: str = ""
 
 
 class Continued(msgspec.Struct, frozen=True, kw_only=True):
