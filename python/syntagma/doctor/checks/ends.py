@@ -137,18 +137,18 @@ CHECKS = (
     ),
     Check(
         "ends.cut-calls",
-        "a call that is cut is not passed off as whole",
+        "a truncated call is not presented as complete",
         _CALLS,
-        "Tools run with half of their arguments, or agents wait for a call that is not there.",
-        "Tell 'length'; once the name of a tool is read, what follows is a call, whole or not.",
+        "Tools run with partial arguments, or agents wait for a call that does not exist.",
+        "Report 'length'; after the name of a tool, the text is a call, complete or not.",
         _cut_calls,
     ),
     Check(
         "ends.cut-calls-streamed",
-        "so it is in streams",
+        "the same holds in streams",
         _CALLS + ", streamed",
         "The same.",
-        "The same; what is cut may not differ from the whole answer.",
+        "The same; a truncated stream must agree with the truncated answer.",
         _cut_calls_streamed,
     ),
     Check(
@@ -169,10 +169,10 @@ CHECKS = (
     ),
     Check(
         "ends.stop-streamed",
-        "so it is in streams",
+        "the same holds in streams",
         "the same, streamed",
-        "The beginning of the string has been sent before its end was seen.",
-        "Hold back what may be the beginning of a stop string.",
+        "The beginning of the string was sent before its end was known.",
+        "Hold back text that may begin a stop string.",
         _stop_streamed,
     ),
 )

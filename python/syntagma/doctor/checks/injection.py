@@ -110,14 +110,14 @@ def _echo(endpoint: Endpoint) -> str | None:
     return None
 
 
-_HARM = "Whoever writes a message, a web page or a file that is read, writes turns and calls in the name of others."
+_HARM = "The author of a message, a web page or a file can write turns and calls in the name of others."
 CHECKS = (
     Check(
         "injection.user",
         "control tokens in a user's message are text",
         f"a message with a marker {_TIMES} times, for {_OF_USERS} markers; the tokens of the prompt are counted",
         _HARM,
-        "Encode what others wrote without control tokens: mark in the rendered prompt what the template wrote itself.",
+        "Encode the text of others without control tokens: track which part of the prompt the template wrote.",
         _users,
     ),
     Check(
@@ -130,10 +130,10 @@ CHECKS = (
     ),
     Check(
         "injection.content",
-        "markers within an answer that is JSON are text",
+        "markers within a JSON answer are text",
         "a schema that only holds a text full of markers; whole and streamed",
-        "Answers that speak of templates are torn, and calls made of them.",
-        "Do not look for markers inside of a string of JSON.",
+        "Answers about templates are torn apart, and turned into calls.",
+        "Do not look for markers inside JSON strings.",
         _content,
     ),
     Check(

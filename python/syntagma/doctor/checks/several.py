@@ -121,10 +121,10 @@ CHECKS = (
     ),
     Check(
         "logprobs.streamed",
-        "so they have in streams",
+        "the same holds in streams",
         "the same, streamed",
-        "Tokens whose text was held back lose their entries.",
-        "Send the entries of every token, also with a later chunk.",
+        "Tokens with held-back text lose their entries.",
+        "Send the entries of every token, if necessary with a later chunk.",
         _logprobs_streamed,
     ),
 )
