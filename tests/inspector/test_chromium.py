@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 KEY = "a-key-of-this-test"
 PICTURES = "SYNTAGMA_PICTURES"
 """the variable that names a folder for pictures of the page"""
+expect.set_options(timeout=30_000)  # milliseconds; a machine that does other work, too, is slow
 _SYSTEM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
 )
