@@ -1,13 +1,14 @@
-"""The names of SGLang's parsers and of what constrains a model to their formats, over the formats of this package.
+"""The names of SGLang's parsers and constraints, implemented with the formats of this package.
 
-A server that was written for `ReasoningParser` and `FunctionCallParser` changes one import. Every registered format,
-alias and plug-in is a name here; nothing is written for one model. The modules are called as the files there, so that
-`sglang.srt.function_call.core_types` becomes `syntagma.compat.sglang.core_types`. Two names stand for two things each:
-`StreamingParseResult` and `GptOssDetector` are those of calls here, and those of reasoning in `reasoning_parser`.
+A server written for `ReasoningParser` and `FunctionCallParser` changes one import. Every registered format, alias and
+plug-in is a name here; no code is specific to one model. The modules have the names of SGLang's files, so that
+`sglang.srt.function_call.core_types` becomes `syntagma.compat.sglang.core_types`. SGLang uses two names twice:
+`StreamingParseResult` and `GptOssDetector` are the classes for calls here, and those for reasoning in
+`reasoning_parser`.
 
-What differs: results never depend on how the text is cut; text around a call, and around one that is malformed, is
-kept; a call that the end cuts is passed on as far as it came; `parse_stream_end` returns what is still held back, and
-must be called.
+What differs: results never depend on how the text is split into chunks. Text around a call is kept, also around a
+malformed one. A call that is cut off at the end is passed on as far as it came. `parse_stream_end` returns what is
+still held back, and must be called.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """The detectors of single formats; of two with one name that of calls."""
+    """The detector classes of single formats; where two have the same name, the one for calls."""
     try:
         return function_call_parser.__getattr__(name)
     except AttributeError:

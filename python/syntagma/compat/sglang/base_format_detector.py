@@ -1,4 +1,4 @@
-"""Detectors of calls: what the classes of single formats, and those that users write, are made from."""
+"""Detectors of calls: the base classes of those for single formats, and of those that users write."""
 
 from __future__ import annotations
 
@@ -25,22 +25,23 @@ _ENVELOPES = ('{"name": "{name}", "arguments": {arguments}}', '{"name": "{name}"
 
 
 class BaseFormatDetector(ABC):
-    """Finds calls in text, and says how they are written.
+    """Finds calls in text and defines how they are written.
 
-    A subclass sets `bot_token`, `eot_token` and `tool_call_separator`, and inherits how calls are read that are JSON
-    objects with `name` and `arguments` (or `parameters`), one or more between the two tokens. One whose calls look
-    different overrides `chat_format`, or reads by itself. `super()` answers for every method, the abstract ones too.
+    A subclass sets `bot_token`, `eot_token` and `tool_call_separator`. It inherits a reader for calls that are JSON
+    objects with `name` and `arguments` (or `parameters`), one or more between the two tokens. A subclass whose calls
+    look different overrides `chat_format` or does its own reading. Every method, also an abstract one, can be called
+    through `super()`.
 
     Attributes:
-        bot_token: what begins a call, or a group of calls.
-        eot_token: what ends it.
-        tool_call_separator: what stands between the calls of a group.
-        unknown_tool: what becomes of calls of tools that were not declared; at first what the environment says.
+        bot_token: the text that begins a call or a group of calls.
+        eot_token: the text that ends it.
+        tool_call_separator: the text between the calls of a group.
+        unknown_tool: what happens to calls of undeclared tools; the default comes from the environment.
     """
 
     def __init__(self) -> None:
         self._taken: str | None = None
-        """what a subclass has written into `_buffer` and the stream has not seen; None: nothing"""
+        """text that a subclass wrote to `_buffer` and the stream has not read; None: nothing"""
         self._stream: CallStream | None = None
         self._log = CallLog()
         self.unknown_tool: UnknownTool = unknown_tool()
@@ -50,16 +51,16 @@ class BaseFormatDetector(ABC):
 
     @property
     def chat_format(self) -> ChatFormat:
-        """The format of the calls; here it is made of the three tokens.
+        """The format of the calls; here it is made from the three tokens.
 
         Raises:
-            FormatError: no format can be made of them.
+            FormatError: no format can be made from them.
         """
         return _format_of(self.bot_token, self.eot_token, self.tool_call_separator)
 
     @property
     def prev_tool_call_arr(self) -> list[dict[str, Any]]:
-        """`{"name", "arguments"}` of each call of the stream; the arguments are empty until they are whole."""
+        """`{"name", "arguments"}` of each call of the stream; the arguments are empty until they are complete."""
         return self._log.calls
 
     @prev_tool_call_arr.setter
@@ -68,7 +69,7 @@ class BaseFormatDetector(ABC):
 
     @property
     def streamed_args_for_tool(self) -> list[str]:
-        """What was passed on of the arguments of each call of the stream, as JSON text."""
+        """The arguments passed on so far for each call of the stream, as JSON text."""
         return self._log.arguments
 
     @streamed_args_for_tool.setter
@@ -77,7 +78,7 @@ class BaseFormatDetector(ABC):
 
     @property
     def current_tool_id(self) -> int:
-        """Ordinal of the call that streams, or that comes next; -1 before the first."""
+        """The index of the call being streamed, or of the next one; -1 before the first."""
         return self._log.current
 
     @current_tool_id.setter
@@ -86,7 +87,7 @@ class BaseFormatDetector(ABC):
 
     @property
     def current_tool_name_sent(self) -> bool:
-        """Whether a call streams."""
+        """Whether a call is being streamed."""
         return self._log.name_sent
 
     @current_tool_name_sent.setter
@@ -101,7 +102,7 @@ class BaseFormatDetector(ABC):
 
     @abstractmethod
     def detect_and_parse(self, text: str, tools: Sequence[Any] | None) -> StreamingParseResult:
-        """A whole text: what is no call, and the calls, each in one item.
+        """Parse a whole text into the text outside calls, and the calls, each in one item.
 
         Args:
             text: the text.
@@ -123,9 +124,9 @@ class BaseFormatDetector(ABC):
         return StreamingParseResult("".join(texts), whole)
 
     def parse_streaming_increment(self, new_text: str | bytes, tools: Sequence[Any] | None) -> StreamingParseResult:
-        """More of the text that streams in; the tools of the first piece count.
+        """Parse the next chunk of a stream. The tools of the first chunk apply to all.
 
-        The first piece of a call has its name, the others fragments of its arguments.
+        The first item of a call has its name, the others have fragments of its arguments.
         """
         if self._stream is None:
             reads_itself = type(self).parse_streaming_increment is not BaseFormatDetector.parse_streaming_increment
@@ -135,8 +136,8 @@ class BaseFormatDetector(ABC):
             new_text = self._unseen(self._stream) + new_text
         return self._stream.feed(new_text)
 
-    def finish(self, tools: Sequence[Any] | None = None) -> StreamingParseResult:  # noqa: ARG002  # as there
-        """The stream is over: what was held back. What only a subclass has in `_buffer` is text."""
+    def finish(self, tools: Sequence[Any] | None = None) -> StreamingParseResult:  # noqa: ARG002  # as in SGLang
+        """End the stream and return what was held back. Text that only a subclass put in `_buffer` counts as text."""
         if self._stream is None:
             held, self._taken = self._taken or "", None
             return StreamingParseResult(held)
@@ -147,9 +148,9 @@ class BaseFormatDetector(ABC):
 
     @property
     def _buffer(self) -> str:
-        """The text of a call that streams, or that may become one; a subclass that reads by itself may change it.
+        """The text of a call being streamed, or that may become one. A subclass that does its own reading may set it.
 
-        What it has added is read by the next `super().parse_streaming_increment`; what it has taken out is not.
+        The next `super().parse_streaming_increment` reads what was added; what was removed is not read.
         """
         if self._taken is not None:
             return self._taken
@@ -160,7 +161,7 @@ class BaseFormatDetector(ABC):
         self._taken = text
 
     def _unseen(self, stream: CallStream) -> str:
-        """What `_buffer` holds beyond what the stream has seen; if it does not go on from there, it is all new."""
+        """The part of `_buffer` that the stream has not read; all of it, if it does not continue what was read."""
         text, self._taken = self._taken, None
         if text is None:
             return ""
@@ -170,7 +171,7 @@ class BaseFormatDetector(ABC):
         return text
 
     def supports_structural_tag(self) -> bool:
-        """Whether `structure_info` says all there is to say of a call: text around one JSON object."""
+        """Whether `structure_info` describes calls completely: as text around one JSON object."""
         return True
 
     @abstractmethod
@@ -190,13 +191,13 @@ class BaseFormatDetector(ABC):
         parallel_tool_calls: bool = True,
         thinking_mode: bool = False,
     ) -> StructuralTag:
-        """A structural tag of the whole answer, for every format: text, and calls as the format writes them.
+        """A structural tag for the whole answer, in any format: text, and calls as the format writes them.
 
         Args:
             tools: the request's tools; None: calls of any name; empty: none.
             tool_choice: `auto`, `none`, `required`, a tool's name, a `ToolChoice`, or OpenAI's dictionaries.
-            parallel_tool_calls: whether several calls may come.
-            thinking_mode: the answer begins with reasoning, as the format has it; False: reasoning is over.
+            parallel_tool_calls: whether several calls are allowed.
+            thinking_mode: the answer begins with reasoning, as the format defines; False: reasoning is over.
 
         Raises:
             RequestError, ArgumentError, LimitError, FormatError, GrammarError: as `ChatFormat.structural_tag`.
@@ -209,9 +210,9 @@ class BaseFormatDetector(ABC):
         )
 
     def parse_base_json(self, action: Any, tools: Sequence[Any] | None) -> list[ToolCallItem]:
-        """The calls in JSON that was decoded: an object with `name` and `arguments` (or `parameters`), or a list.
+        """The calls in decoded JSON: an object with `name` and `arguments` (or `parameters`), or a list of them.
 
-        `tool_index` is the place of the tool in `tools`, -1 if it is not there; other methods count calls instead.
+        `tool_index` is the index of the tool in `tools`, or -1; in other methods it is the index of the call.
         """
         declared = self._get_tool_indices(tools)
         found = []
@@ -223,25 +224,25 @@ class BaseFormatDetector(ABC):
         return found
 
     def _get_tool_indices(self, tools: Sequence[Any] | None) -> dict[str, int]:
-        """The name of each tool → its place in the list."""
+        """The name of each tool → its index in the list."""
         return {tool.name: at for at, tool in enumerate(as_tools(tools) or ())}
 
     def _ends_with_partial_token(self, buffer: str, bot_token: str) -> int:
-        """How many characters at the end of `buffer` may be the beginning of `bot_token`; the whole does not count."""
+        """How many characters at the end of `buffer` may begin `bot_token`; a complete token does not count."""
         return partial_end(buffer, bot_token)
 
 
 class FunctionCallDetector(BaseFormatDetector):
-    """A detector over a format.
+    """A detector for a format.
 
     Args:
-        tool_call_parser: the format, or its name or an alias; None: what the class says.
+        tool_call_parser: the format, or its name or an alias; None: that of the class.
 
     Attributes:
-        format: the format of all detectors of a class, or its name; None in this one.
+        format: the format of all detectors of a class, or its name; None in this class.
 
     Raises:
-        ArgumentError: `E-FORMAT-UNKNOWN`, no such format; `E-ARGUMENT-FORMAT`, a format without calls, or none given.
+        ArgumentError: `E-FORMAT-UNKNOWN`, an unknown format; `E-ARGUMENT-FORMAT`, a format without calls, or none.
     """
 
     format: ClassVar[ChatFormat | str | None] = None
@@ -258,7 +259,7 @@ class FunctionCallDetector(BaseFormatDetector):
 
     @property
     def chat_format(self) -> ChatFormat:
-        """The format; the three tokens are taken from it."""
+        """The format, from which the three tokens are taken."""
         return self._format
 
     def has_tool_call(self, text: str) -> bool:
@@ -266,11 +267,11 @@ class FunctionCallDetector(BaseFormatDetector):
         return super().has_tool_call(text)
 
     def detect_and_parse(self, text: str, tools: Sequence[Any] | None) -> StreamingParseResult:
-        """A whole text: what is no call, and the calls, each in one item."""
+        """Parse a whole text into the text outside calls, and the calls, each in one item."""
         return super().detect_and_parse(text, tools)
 
     def supports_structural_tag(self) -> bool:
-        """Whether a call is one JSON object in text that is the same in every call of a tool."""
+        """Whether a call is one JSON object, in text that is the same for every call of a tool."""
         return has_fixed_frame(self._format)
 
     def structure_info(self) -> GetInfoFunc:

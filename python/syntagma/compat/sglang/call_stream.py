@@ -1,4 +1,4 @@
-"""Events of a parser → pieces of calls, with what a serving layer asks of a detector while they stream."""
+"""Turns a parser's events into items of calls, with the state that a serving layer reads from a detector."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _log = logging.getLogger(__name__)
 
 
 class CallLog:
-    """The calls of one stream so far. Fragments are joined when somebody asks for them.
+    """The calls of one stream so far. Fragments are joined only when they are read.
 
     Attributes:
-        current: ordinal of the call that streams, or that comes next; -1 before the first.
-        name_sent: whether a call streams.
+        current: the index of the call being streamed, or of the next one; -1 before the first.
+        name_sent: whether a call is being streamed.
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class CallLog:
         self._unread: list[tuple[dict[str, Any], str]] = []
 
     def start(self, name: str) -> None:
-        """A call begins."""
+        """Begin a call."""
         self._join()
         self.current = max(self.current, 0)
         self.name_sent = True
@@ -50,11 +50,11 @@ class CallLog:
         self._arguments[self.current] = ""
 
     def add(self, fragment: str) -> None:
-        """More of its arguments."""
+        """Add a fragment of its arguments."""
         self._fragments.append(fragment)
 
     def end(self) -> None:
-        """It is over."""
+        """End the call."""
         self._join()
         self._unread.append((self._calls[self.current], self._arguments[self.current]))
         self.current += 1
@@ -62,7 +62,7 @@ class CallLog:
 
     @property
     def arguments(self) -> list[str]:
-        """What was passed on of the arguments of each call, as JSON text."""
+        """The arguments passed on so far for each call, as JSON text."""
         self._join()
         return self._arguments
 
@@ -73,7 +73,7 @@ class CallLog:
 
     @property
     def calls(self) -> list[dict[str, Any]]:
-        """`{"name", "arguments"}` of each call; the arguments are empty until they are whole."""
+        """`{"name", "arguments"}` of each call; the arguments are empty until they are complete."""
         unread, self._unread = self._unread, []
         for call, arguments in unread:
             with contextlib.suppress(ArgumentError):
@@ -91,14 +91,14 @@ class CallLog:
 
 
 class CallStream:
-    """One text that is read for calls; reasoning stays in the rest, with its tags.
+    """Reads one text for calls; reasoning stays in the rest, with its tags.
 
     Args:
         fmt: how calls are written.
         tools: the request's tools; None: calls are read untyped, of any name; empty: nothing is read as a call.
-        unknown: what becomes of calls of other tools.
-        log: where the calls are noted.
-        closer: what ends a group of calls; None: `pending` is not kept.
+        unknown: what happens to calls of other tools.
+        log: where the calls are recorded.
+        closer: the text that ends a group of calls; None: `pending` is not kept.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class CallStream:
         self.restart()
 
     def restart(self) -> None:
-        """Read what comes now as if nothing had come before, except that calls go on being counted."""
+        """Read what follows as a new text, but continue counting the calls."""
         self._parser = self._new_parser()
         self._fed = self._ended = 0
         self._pending = StringIO()
@@ -130,16 +130,16 @@ class CallStream:
 
     @property
     def pending(self) -> str:
-        """What was fed and is not settled: the text of a call that streams, or what may become one."""
+        """Text that was read and is not settled: that of a call being streamed, or what may become one."""
         return self._pending.getvalue()
 
     def feed(self, text: str | bytes) -> StreamingParseResult:
-        """More of the text."""
+        """Read more of the text."""
         if self._closer is None or not isinstance(text, str):
             return self._result(self._parser.feed(text))
         found = StreamingParseResult()
         for character in text:
-            # One by one, so that it is known after which of them nothing is open.
+            # One by one, to know after which of them nothing is open.
             was = self._parser.state
             events = self._parser.feed(character)
             self._fed += 1
@@ -158,7 +158,7 @@ class CallStream:
         return found
 
     def _behind_calls(self) -> int:
-        """Where what follows a group of calls begins: the next opener, or what may become one; 0 inside of a group."""
+        """The position after a group of calls: of the next opener, or of what may become one; 0 inside a group."""
         behind = self.pending[self._ended - self._fed :] if self._ended < self._fed else ""
         found = [at for at in (behind.find(opener) for opener in self._openers) if at >= 0]
         if found:
@@ -168,7 +168,7 @@ class CallStream:
         return self._fed - max((partial_end(behind, opener) for opener in self._openers), default=0)
 
     def finish(self) -> StreamingParseResult:
-        """The text is over: what was held back."""
+        """End the text and return what was held back."""
         return self._result(self._parser.finish())
 
     def _result(self, events: Iterable[Event]) -> StreamingParseResult:
@@ -180,7 +180,7 @@ class CallStream:
             elif isinstance(event, ToolCallStart):
                 self._dropped = self._names is not None and event.name not in self._names
                 if self._dropped:
-                    _log.warning("a call of the tool %r, which was not declared, is left out", event.name)
+                    _log.warning("a call of the undeclared tool %r is dropped", event.name)
                     continue
                 self._log.start(event.name)
                 calls.append(ToolCallItem(self._log.current, event.name))
@@ -195,12 +195,12 @@ class CallStream:
 
 
 def joined(found: StreamingParseResult, more: StreamingParseResult) -> None:
-    """Add what came later to a result."""
+    """Append a later result to an earlier one."""
     found.normal_text += more.normal_text
     found.calls += more.calls
 
 
 def partial_end(text: str, token: str) -> int:
-    """How many characters at the end of `text` may be the beginning of `token`; the whole does not count."""
+    """How many characters at the end of `text` may begin `token`; a complete token does not count."""
     sizes = range(min(len(text), len(token) - 1), 0, -1)
     return next((size for size in sizes if token.startswith(text[-size:])), 0)

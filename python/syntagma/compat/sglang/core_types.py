@@ -1,4 +1,4 @@
-"""What the parsers of calls hand out."""
+"""The results of the parsers of calls."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["GetInfoFunc", "StreamingParseResult", "StructureInfo", "ToolCallItem
 
 
 class ToolCallItem(Model):
-    """A call, or a piece of one while it streams.
+    """A call, or a part of one while it is streamed.
 
     Attributes:
-        tool_index: ordinal of the call in its message, from 0.
-        name: the tool's name; None in every piece but the first.
+        tool_index: the index of the call in its message, from 0.
+        name: the tool's name; None in every part but the first.
         parameters: the arguments as JSON text, or a further fragment of it.
     """
 
@@ -28,11 +28,11 @@ class ToolCallItem(Model):
 
 
 class StreamingParseResult(Model):
-    """What a piece of text came to.
+    """The result of parsing a text or a chunk.
 
     Attributes:
-        normal_text: text that belongs to no call.
-        calls: calls, or pieces of them.
+        normal_text: text outside calls.
+        calls: calls, or parts of them.
     """
 
     normal_text: str = ""
@@ -41,12 +41,12 @@ class StreamingParseResult(Model):
 
 @dataclass
 class StructureInfo:
-    """What stands around the arguments of a call.
+    """The text around the arguments of a call.
 
     Attributes:
-        begin: all before the arguments, the tool's name included.
-        end: all after them.
-        trigger: the text with which `begin` begins; once a model has written it, a call must follow.
+        begin: the text before the arguments, including the tool's name.
+        end: the text after them.
+        trigger: the start of `begin`; once a model has written it, a call must follow.
     """
 
     begin: str
@@ -55,5 +55,5 @@ class StructureInfo:
 
 
 GetInfoFunc: TypeAlias = Callable[[str], StructureInfo]
-"""the name of a tool → what stands around the arguments of its calls"""
+"""the name of a tool → the text around the arguments of its calls"""
 _GetInfoFunc = GetInfoFunc

@@ -1,4 +1,4 @@
-"""What the environment of the process says, by the names that servers set already."""
+"""Settings from environment variables, under the names that servers already set."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from syntagma.errors import ArgumentError
 __all__ = ["ToolStrictLevel", "UnknownTool", "tool_strict_level", "unknown_tool"]
 
 UnknownTool: TypeAlias = Literal["pass", "content", "drop"]
-"""what becomes of a call of a tool that was not declared: it is passed on, its text is content, or it is left out"""
+"""what happens to a call of an undeclared tool: it is passed on, its text becomes content, or it is dropped"""
 
 _LEVEL = "SGLANG_TOOL_STRICT_LEVEL"
 _FORWARD = "SGLANG_FORWARD_UNKNOWN_TOOLS"
@@ -19,9 +19,9 @@ _YES, _NO = ("true", "1", "yes", "y"), ("false", "0", "no", "n", "")
 
 
 class ToolStrictLevel(IntEnum):
-    """From when on calls are held that nobody demanded.
+    """When calls that are not required are constrained.
 
-    `OFF`: where a tool is strict. `FUNCTION`, `PARAMETER`: always. A call that is held is held with its arguments.
+    `OFF`: if a tool is strict. `FUNCTION`, `PARAMETER`: always. A constrained call includes its arguments.
     """
 
     OFF = 0
@@ -30,10 +30,10 @@ class ToolStrictLevel(IntEnum):
 
 
 def tool_strict_level() -> ToolStrictLevel:
-    """What `SGLANG_TOOL_STRICT_LEVEL` says: 0, 1 or 2; 0 where it is not set.
+    """The value of `SGLANG_TOOL_STRICT_LEVEL`: 0, 1 or 2; 0 if it is not set.
 
     Raises:
-        ArgumentError: `E-ARGUMENT-VALUE`, it says something else.
+        ArgumentError: `E-ARGUMENT-VALUE`, another value.
     """
     said = os.environ.get(_LEVEL, "0")
     try:
@@ -43,10 +43,10 @@ def tool_strict_level() -> ToolStrictLevel:
 
 
 def unknown_tool() -> UnknownTool:
-    """`pass` where `SGLANG_FORWARD_UNKNOWN_TOOLS` is true, else `drop`.
+    """`pass` if `SGLANG_FORWARD_UNKNOWN_TOOLS` is true, else `drop`.
 
     Raises:
-        ArgumentError: `E-ARGUMENT-VALUE`, it is neither true nor false.
+        ArgumentError: `E-ARGUMENT-VALUE`, a value that is neither true nor false.
     """
     said = os.environ.get(_FORWARD, "").lower()
     if said not in (*_YES, *_NO):

@@ -1,4 +1,4 @@
-"""`FunctionCallParser`: the calls in what a model writes, and what constrains a model to them."""
+"""`FunctionCallParser`: finds the calls in a model's output, and makes the constraints for them."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ __all__ = ["FunctionCallParser", "ToolCallConstraint"]
 ToolCallConstraint: TypeAlias = (
     tuple[Literal["structural_tag"], LegacyStructuralTagResponseFormat] | tuple[Literal["json_schema"], dict[str, Any]]
 )
-"""what a model is constrained to, and its kind"""
+"""the kind of a constraint, and the constraint"""
 
 
 class FunctionCallParser:
-    """The calls in what a model writes.
+    """Finds the calls in a model's output.
 
     Args:
-        tools: the request's tools: dictionaries as OpenAI has them, `sg.Tool`, or objects with `model_dump()`; None:
+        tools: the request's tools: dictionaries as in OpenAI's API, `sg.Tool`, or objects with `model_dump()`; None:
             calls are read untyped; empty: nothing is read as a call.
         tool_call_parser: a format, its name or an alias, or a name in `ToolCallParserEnum`.
-        tool_strict_level: from when on calls are held; None: what `SGLANG_TOOL_STRICT_LEVEL` says.
-        unknown_tool: what becomes of calls of other tools: `pass` them on, leave their text in `content`, or `drop`
-            them with a warning in the log; None: what `SGLANG_FORWARD_UNKNOWN_TOOLS` says.
+        tool_strict_level: when calls are constrained; None: the value of `SGLANG_TOOL_STRICT_LEVEL`.
+        unknown_tool: what happens to calls of other tools: `pass` them on, leave their text in `content`, or `drop`
+            them with a warning in the log; None: by `SGLANG_FORWARD_UNKNOWN_TOOLS`.
 
     Attributes:
-        ToolCallParserEnum: names → detector classes. Every format with calls is there; further ones can be set.
+        ToolCallParserEnum: names → detector classes. It has every format with calls; others can be set.
         detector: the detector.
-        tools: the tools, as they were given.
-        tool_strict_level: from when on calls are held.
+        tools: the tools as given.
+        tool_strict_level: when calls are constrained.
 
     Raises:
-        ArgumentError: `E-FORMAT-UNKNOWN`, no such format; `E-ARGUMENT-FORMAT`, a format without calls;
-            `E-ARGUMENT-VALUE`, a level or policy that there is not; or what is wrong with the tools.
+        ArgumentError: `E-FORMAT-UNKNOWN`, an unknown format; `E-ARGUMENT-FORMAT`, a format without calls;
+            `E-ARGUMENT-VALUE`, an unknown level or policy; or `E-TOOL-…`, tools that are not valid.
     """
 
     ToolCallParserEnum: ClassVar[DetectorMap[BaseFormatDetector]] = DetectorMap(
@@ -81,17 +81,17 @@ class FunctionCallParser:
         return self.detector.has_tool_call(text)
 
     def parse_non_stream(self, full_text: str) -> tuple[str, list[ToolCallItem]]:
-        """`(normal_text, calls)` of a whole text, each call in one item."""
+        """Parse a whole text into `(normal_text, calls)`, each call in one item."""
         found = self.detector.detect_and_parse(full_text, self.tools)
         return found.normal_text, found.calls
 
     def parse_stream_chunk(self, chunk_text: str | bytes) -> tuple[str, list[ToolCallItem]]:
-        """`(normal_text, pieces)` that this chunk adds; the first piece of a call has its name, the others do not."""
+        """Parse a chunk; `(normal_text, items)` that it adds. Only the first item of a call has its name."""
         found = self.detector.parse_streaming_increment(chunk_text, self.tools)
         return found.normal_text, found.calls
 
     def parse_stream_end(self) -> tuple[str, list[ToolCallItem]]:
-        """`(normal_text, pieces)` that were held back until the end."""
+        """End the stream; `(normal_text, items)` that were held back."""
         found = self.detector.finish(self.tools)
         return found.normal_text, found.calls
 
@@ -106,20 +106,20 @@ class FunctionCallParser:
     def get_structure_constraint(
         self, tool_choice: ToolChoice | str | Mapping[str, Any], parallel_tool_calls: bool = True
     ) -> ToolCallConstraint | None:
-        """What a model must be constrained to for a tool choice.
+        """The constraint for a tool choice.
 
         Args:
             tool_choice: `auto`, `none`, `required`, a tool's name, a `ToolChoice`, or OpenAI's dictionaries.
-            parallel_tool_calls: whether several calls may come where one is required.
+            parallel_tool_calls: whether several calls are allowed if one is required.
 
         Returns:
-            * `("structural_tag", tag)` where calls may come, and a tool is strict or the level is at least `FUNCTION`,
-              if the detector supports it;
-            * `("json_schema", schema)` where a call must come: the answer is an array for `JsonArrayParser`;
+            * `("structural_tag", tag)` if calls are allowed, the detector supports it, and a tool is strict or the
+              level is at least `FUNCTION`;
+            * `("json_schema", schema)` if a call is required: the answer is an array for `JsonArrayParser`;
             * None: nothing.
 
         Raises:
-            RequestError: `E-REQUEST-TOOL-CHOICE`, a choice that cannot be read, or of a tool that is not there.
+            RequestError: `E-REQUEST-TOOL-CHOICE`, a choice that is not valid, or of an undeclared tool.
         """
         choice = read_tool_choice(tool_choice, as_tools(self.tools) or ())
         schema = schema_of_choice(choice, parallel_tool_calls)

@@ -1,4 +1,4 @@
-"""What a request asks for, as text → grammar objects; and the same for what comes after reasoning."""
+"""Makes grammar objects from the constraints of a request, which are text; also for the text after reasoning."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from syntagma.grammars import Grammar
 __all__ = ["BaseGrammarBackend", "GrammarBackend", "ReasonerGrammarBackend"]
 
 _ANY_JSON = "$$ANY$$"
-"""the text by which a scheduler asks for any JSON object"""
+"""the text with which a scheduler requests any JSON object"""
 
 
 class BaseGrammarBackend(Protocol):
-    """What makes grammar objects; each method takes the text of the request's field."""
+    """Makes grammar objects; each method takes the text of the request's field."""
 
     def dispatch_json(self, key_string: str) -> BaseGrammarObject:
         """By a JSON Schema."""
@@ -40,7 +40,7 @@ class BaseGrammarBackend(Protocol):
 
 
 class GrammarBackend(BaseGrammarBackend):
-    """Grammar objects of a compiler, which remembers the grammars that it has compiled.
+    """Makes grammar objects with a compiler, which caches the grammars it compiled.
 
     Args:
         compiler: the compiler, for the vocabulary of the model.
@@ -72,11 +72,11 @@ class GrammarBackend(BaseGrammarBackend):
 
 
 class ReasonerGrammarBackend(BaseGrammarBackend):
-    """Grammar objects that begin to hold when reasoning is over.
+    """Makes grammar objects that take effect when reasoning is over.
 
     Args:
-        grammar_backend: what makes the grammar objects themselves.
-        think_end_id: the token that ends reasoning, or several in order; see `think_end_ids`.
+        grammar_backend: the backend that makes the grammar objects themselves.
+        think_end_id: the token that ends reasoning, or several tokens in order; see `think_end_ids`.
     """
 
     def __init__(self, grammar_backend: BaseGrammarBackend, think_end_id: int | Sequence[int]) -> None:

@@ -1,4 +1,4 @@
-"""`JsonArrayParser`: calls of a model that was constrained to an array of them."""
+"""`JsonArrayParser`: reads the calls of a model that was constrained to an array of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["JsonArrayParser"]
 
 
 class JsonArrayParser(FunctionCallParser):
-    """The calls of an answer that is a JSON array of `{"name", "parameters"}`, as `tool_choice="required"` makes it.
+    """Reads the calls of an answer that is a JSON array of `{"name", "parameters"}`, as for `tool_choice="required"`.
 
     Args:
         tools: the request's tools; None: calls are read untyped.
@@ -24,5 +24,5 @@ class JsonArrayParser(FunctionCallParser):
     def parse_streaming_increment(
         self, new_text: str | bytes, tools: Sequence[Any] | None = None
     ) -> StreamingParseResult:
-        """More of the text that streams in."""
+        """Parse the next chunk of a stream."""
         return self.detector.parse_streaming_increment(new_text, self.tools if tools is None else tools)

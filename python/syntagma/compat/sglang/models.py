@@ -1,4 +1,4 @@
-"""What values of this package have in common with pydantic's: they are made by keyword and dumped."""
+"""The base class of this package's values, with the common methods of pydantic models."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ class Model(msgspec.Struct):
     def model_dump(
         self,
         *,
-        mode: str = "python",  # noqa: ARG002  # both are the same here
-        by_alias: bool = False,  # noqa: ARG002  # fields are called as on the wire
+        mode: str = "python",  # noqa: ARG002  # both modes are the same here
+        by_alias: bool = False,  # noqa: ARG002  # fields have their wire names
         exclude_none: bool = False,
         exclude_defaults: bool = False,
     ) -> dict[str, Any]:
         """The value as dictionaries and lists.
 
         Args:
-            mode: `python` or `json`; both give the same.
-            by_alias: means nothing: fields are called as they are on the wire.
+            mode: `python` or `json`; both give the same result.
+            by_alias: has no effect: fields have the names they have on the wire.
             exclude_none: leave out fields that are None, at any depth.
-            exclude_defaults: leave out fields of this value that have their default.
+            exclude_defaults: leave out fields of this value that have their default value.
         """
         dumped: dict[str, Any] = {}
         for field in msgspec.structs.fields(self):
@@ -41,7 +41,7 @@ class Model(msgspec.Struct):
         return dumped
 
     def model_dump_json(self, **options: Any) -> str:
-        """The same as JSON text; options as for `model_dump`."""
+        """As `model_dump`, as JSON text; with the same options."""
         return msgspec.json.encode(self.model_dump(**options)).decode()
 
     def model_copy(self: _Model, *, update: dict[str, Any] | None = None) -> _Model:

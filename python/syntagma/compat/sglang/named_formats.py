@@ -1,4 +1,4 @@
-"""Formats by name, and the detector classes over them."""
+"""Formats by name, and their detector classes."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ _Detector = TypeVar("_Detector")
 
 
 def format_with(part: Part, given: ChatFormat | str | None) -> ChatFormat:
-    """A format, given or by its name, that has a part.
+    """A format with a certain part, given itself or by its name.
 
     Raises:
-        ArgumentError: `E-FORMAT-UNKNOWN`, no such format; `E-ARGUMENT-FORMAT`, a format without this part, or none.
+        ArgumentError: `E-FORMAT-UNKNOWN`, an unknown format; `E-ARGUMENT-FORMAT`, a format without this part, or none.
         ArgumentTypeError: neither a format nor a name.
     """
     if given is None:
         raise ArgumentError("E-ARGUMENT-FORMAT", "a detector needs a format, or the name of one")
     found = _named(given) if isinstance(given, str) else given
     if not isinstance(found, ChatFormat):
-        raise ArgumentTypeError("E-ARGUMENT-TYPE", f"a format or its name, not a {type(given).__name__}")
+        raise ArgumentTypeError("E-ARGUMENT-TYPE", f"must be a format or its name, not a {type(given).__name__}")
     if getattr(found.spec, part) is None:
         missing = "calls" if part == "tools" else "reasoning"
         raise ArgumentError(
             "E-ARGUMENT-FORMAT",
             f"the format {given!r} has no {missing}",
-            hint="ReasoningParser.DetectorMap and FunctionCallParser.ToolCallParserEnum list those that have",
+            hint="ReasoningParser.DetectorMap and FunctionCallParser.ToolCallParserEnum list the formats that do",
         )
     return found
 
 
 def _named(name: str) -> ChatFormat:
-    """A format by name; an unknown one is a `ValueError`, as callers expect it."""
+    """A format by name; an unknown name raises a `ValueError`, as callers expect."""
     try:
         return formats.get(name)
     except FormatError as error:
@@ -58,7 +58,7 @@ def _class_names() -> dict[str, dict[str, str]]:
 
 
 def _class_name(part: Part, name: str, format_name: str) -> str | None:
-    """How the class for a name is called: the one that is listed for it, else one for another name of the format."""
+    """The name of the class for a format name: the one listed for it, else one for another name of the format."""
     listed = _class_names()[part]
     exact = (found for found, of in listed.items() if of == name)
     alike = (found for found, of in listed.items() if formats.get(of).name == format_name)
@@ -68,12 +68,12 @@ def _class_name(part: Part, name: str, format_name: str) -> str | None:
 class DetectorMap(MutableMapping[str, "type[_Detector]"]):
     """Names of formats, and names that users register → detector classes.
 
-    Every name and alias of a format with the part is there, those of plug-ins and of `formats.register` too. A class
-    that is registered under such a name takes its place; deleting it brings the format back.
+    It has every name and alias of a format with the part, including those of plug-ins and `formats.register`. A class
+    registered under such a name replaces it; deleting the class restores the format.
 
     Args:
         part: the part of a format that the detectors read.
-        base: the class from which those over formats are derived; it reads its attribute `format`.
+        base: the base of the classes for formats; it reads its attribute `format`.
     """
 
     def __init__(self, part: Part, base: type[_Detector]) -> None:
@@ -94,7 +94,7 @@ class DetectorMap(MutableMapping[str, "type[_Detector]"]):
 
     def __setitem__(self, name: str, detector: type[_Detector]) -> None:
         if not isinstance(name, str) or not callable(detector):
-            raise ArgumentTypeError("E-ARGUMENT-TYPE", "a detector is registered as a class, under a name")
+            raise ArgumentTypeError("E-ARGUMENT-TYPE", "a detector must be registered as a class, under a name")
         self._registered[name] = detector
 
     def __delitem__(self, name: str) -> None:
@@ -112,7 +112,7 @@ class DetectorMap(MutableMapping[str, "type[_Detector]"]):
         return sum(1 for _ in self)
 
     def class_named(self, module: str) -> Callable[[str], Any]:
-        """The `__getattr__` of a module that has the classes of `detectors.toml`, each made when it is asked for."""
+        """The `__getattr__` of a module with the classes of `detectors.toml`, each made when it is first used."""
 
         def get(name: str) -> Any:
             try:
@@ -125,10 +125,10 @@ class DetectorMap(MutableMapping[str, "type[_Detector]"]):
         return get
 
     def _over(self, format_name: str, class_name: str) -> type[_Detector]:
-        """The class of this name over a named format."""
+        """The class of this name for a named format."""
         key = format_name, class_name
         if key not in self._made:
-            text = f"A detector over the format {format_name}."
+            text = f"A detector for the format {format_name}."
             body = {"format": format_name, "__module__": self._base.__module__, "__doc__": text}
             self._made[key] = type(class_name, (self._base,), body)
         return self._made[key]

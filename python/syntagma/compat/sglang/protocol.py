@@ -1,6 +1,7 @@
-"""The parts of a request that the parsers read, and the structural tag that they write.
+"""The parts of a request that the parsers read, and the structural tag that they make.
 
-Wherever tools are taken, these, OpenAI's dictionaries, `sg.Tool` and any object with `model_dump()` are alike.
+Wherever tools are accepted, they may be these classes, OpenAI's dictionaries, `sg.Tool`, or any object with
+`model_dump()`.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ class Function(Model):
     Attributes:
         name: its name.
         description: what it does.
-        parameters: JSON Schema of its arguments; None: it has none.
-        strict: the arguments are always constrained to the schema.
+        parameters: the JSON Schema of its arguments; None: it has no arguments.
+        strict: always constrain the arguments to the schema.
     """
 
     name: str | None = None
@@ -99,12 +100,12 @@ class StructuresResponseFormat(Model):
 
     @property
     def schema_(self) -> dict[str, Any] | None:
-        """The schema, by the name that the field has where `schema` is a method."""
+        """The schema, under the name that the field has in pydantic models, where `schema` is a method."""
         return self.schema
 
 
 class LegacyStructuralTagResponseFormat(Model):
-    """A structural tag in its older form: free text, and a structure wherever a trigger was written.
+    """A structural tag in its older form: free text, and a structure after each trigger.
 
     `sg.Grammar.from_structural_tag(tag.model_dump())` is its grammar.
 
@@ -120,7 +121,7 @@ class LegacyStructuralTagResponseFormat(Model):
 
 
 def as_tools(tools: Sequence[Any] | None) -> tuple[PlainTool, ...] | None:
-    """The tools of a request, whatever they were written as; None stays None.
+    """The tools of a request, given in any form; None stays None.
 
     Raises:
         ArgumentError: `E-TOOL-…`, see `syntagma.messages.tools_from`.
@@ -131,7 +132,7 @@ def as_tools(tools: Sequence[Any] | None) -> tuple[PlainTool, ...] | None:
 
 
 def as_mapping(value: Any) -> ToolLike:
-    """What `model_dump()` of an object gives; anything else stays as it is."""
+    """The result of `model_dump()`, or the value itself if it has no such method."""
     if isinstance(value, PlainTool | Mapping) or not callable(dump := getattr(value, "model_dump", None)):
         return cast("ToolLike", value)
     return cast("ToolLike", dump())

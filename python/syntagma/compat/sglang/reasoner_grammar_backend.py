@@ -1,4 +1,4 @@
-"""A grammar that begins to hold when reasoning is over."""
+"""A grammar that takes effect when reasoning is over."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["BaseGrammarObject", "Matcher", "MatcherGrammarObject", "ReasonerGram
 
 
 class Matcher(Protocol):
-    """What is needed of a matcher: `sg.GrammarMatcher`, that of `compat.xgrammar`, or xgrammar's own."""
+    """The methods a matcher needs: `sg.GrammarMatcher`, that of `compat.xgrammar`, or xgrammar's own."""
 
     def accept_token(self, token_id: int, /) -> bool:
-        """Take a token; False, and nothing changes, where it may not come next."""
+        """Accept a token; if it is not allowed next: False, and nothing changes."""
         ...
 
     def fill_next_token_bitmask(self, bitmask: Any, index: int = 0, /) -> Any:
-        """Write which tokens may come next into a row."""
+        """Write the tokens allowed next to a row."""
         ...
 
     def rollback(self, steps: int, /) -> None:
@@ -36,16 +36,16 @@ class Matcher(Protocol):
         ...
 
     def fork(self) -> Matcher:
-        """A second matcher at the same place."""
+        """A second matcher at the same position."""
         ...
 
 
 class BaseGrammarObject(ABC):
-    """One text under a grammar, as a scheduler drives it.
+    """One text that follows a grammar, as a scheduler uses it.
 
     Attributes:
         finished: set by the scheduler.
-        current_token: the last token that was taken; None before the first.
+        current_token: the last accepted token; None before the first.
     """
 
     def __init__(self) -> None:
@@ -77,20 +77,20 @@ class BaseGrammarObject(ABC):
         """A second one at the same place."""
 
     def maybe_init_reasoning(self, reasoning: bool) -> None:  # noqa: B027  # nothing to do without reasoning
-        """Say whether the text begins inside reasoning, before its first token."""
+        """Set whether the text begins inside reasoning; call it before the first token."""
 
-    def try_jump_forward(self, tokenizer: Any) -> Any:  # noqa: ARG002  # as there
-        """None: text is not inserted without the model, which would cut tokens in two."""
+    def try_jump_forward(self, tokenizer: Any) -> Any:  # noqa: ARG002  # as in SGLang
+        """None: text is never inserted without the model, since that could split tokens."""
         return None
 
     @staticmethod
-    def allocate_vocab_mask(vocab_size: int, batch_size: int, device: Any = "cpu") -> Any:  # noqa: ARG004  # as there
+    def allocate_vocab_mask(vocab_size: int, batch_size: int, device: Any = "cpu") -> Any:  # noqa: ARG004  # as in SGLang
         """A bitmask that allows everything, int32 [batch_size, ceil(vocab_size / 32)], on the CPU."""
         return allocate_token_bitmask(batch_size, vocab_size)
 
     @staticmethod
     def move_vocab_mask(vocab_mask: Any, device: Any) -> Any:
-        """The bitmask on a device; an array stays where it is."""
+        """The bitmask on a device; a NumPy array is returned as it is."""
         return vocab_mask if isinstance(vocab_mask, np.ndarray) else vocab_mask.to(device, non_blocking=True)
 
     @staticmethod
@@ -100,7 +100,7 @@ class BaseGrammarObject(ABC):
 
 
 class MatcherGrammarObject(BaseGrammarObject):
-    """A matcher by these names.
+    """A matcher with the interface of a grammar object.
 
     Args:
         matcher: the matcher.
@@ -121,7 +121,7 @@ class MatcherGrammarObject(BaseGrammarObject):
         self.current_token = token
 
     def fill_vocab_mask(self, vocab_mask: Any, idx: int) -> None:
-        """Write which tokens may come next into row `idx`; after the end any may."""
+        """Write the tokens allowed next to row `idx`; after the end every token is allowed."""
         if self.matcher.is_terminated():
             _allow_all(vocab_mask, idx)
         else:
@@ -143,22 +143,22 @@ class MatcherGrammarObject(BaseGrammarObject):
 
 
 class ReasonerGrammarObject(BaseGrammarObject):
-    """A grammar for what comes after reasoning; until its last token was taken, any token may come.
+    """A grammar for the text after reasoning. Until reasoning has ended, every token is allowed.
 
-    The tokens that end reasoning are not shown to the grammar.
+    The grammar does not see the tokens that end reasoning.
 
     Args:
-        grammar: a matcher or a grammar object; None: nothing is held after reasoning either.
-        think_end_id: the token that ends reasoning, or several in order; see `think_end_ids`.
+        grammar: a matcher or a grammar object; None: nothing is constrained after reasoning either.
+        think_end_id: the token that ends reasoning, or several tokens in order; see `think_end_ids`.
 
     Attributes:
-        grammar: the grammar, as it was given.
+        grammar: the grammar as given.
         think_end_ids: the tokens that end reasoning, in order.
-        tokens_after_think_end: tokens since the end of reasoning; -1 inside of it.
+        tokens_after_think_end: the number of tokens since reasoning ended; -1 inside reasoning.
 
     Raises:
-        ArgumentError: `E-ARGUMENT-VALUE`, no token ends reasoning.
-        ArgumentTypeError: `E-ARGUMENT-TYPE`, neither a matcher nor a grammar object, or tokens that are no numbers.
+        ArgumentError: `E-ARGUMENT-VALUE`, no token for the end of reasoning.
+        ArgumentTypeError: `E-ARGUMENT-TYPE`, neither a matcher nor a grammar object, or tokens that are not integers.
     """
 
     def __init__(self, grammar: BaseGrammarObject | Matcher | None, think_end_id: int | Sequence[int]) -> None:
@@ -169,11 +169,11 @@ class ReasonerGrammarObject(BaseGrammarObject):
         self._inner = _grammar_object(grammar)
         self._shifts = _shifts(self.think_end_ids)
         self._matched = [0]
-        """for each token of reasoning, and before the first: how many of the ending tokens were just taken"""
+        """for each token of reasoning, and before the first: how many of the ending tokens were just accepted"""
 
     @property
     def think_end_id(self) -> int:
-        """The token that ends reasoning; the first where there are several."""
+        """The token that ends reasoning, or the first of several."""
         return self.think_end_ids[0]
 
     def maybe_init_reasoning(self, reasoning: bool) -> None:
@@ -182,7 +182,7 @@ class ReasonerGrammarObject(BaseGrammarObject):
         self._matched = [0]
 
     def transfer_state(self, token: int) -> None:
-        """Take note of a token, without showing it to the grammar."""
+        """Record a token without passing it to the grammar."""
         if self.tokens_after_think_end >= 0:
             self.tokens_after_think_end += 1
             return
@@ -199,7 +199,7 @@ class ReasonerGrammarObject(BaseGrammarObject):
 
         Raises:
             ArgumentError: `E-ARGUMENT-TOKEN`, the grammar does not allow it; nothing changes.
-            ArgumentTypeError: `E-ARGUMENT-TYPE`, no whole number.
+            ArgumentTypeError: `E-ARGUMENT-TYPE`, not an integer.
         """
         token = _number(token)
         if self.tokens_after_think_end >= 0 and self._inner is not None:
@@ -208,21 +208,21 @@ class ReasonerGrammarObject(BaseGrammarObject):
         self.current_token = token
 
     def fill_vocab_mask(self, vocab_mask: Any, idx: int) -> None:
-        """Write which tokens may come next into row `idx`; inside reasoning any may."""
+        """Write the tokens allowed next to row `idx`; inside reasoning every token is allowed."""
         if self.tokens_after_think_end >= 0 and self._inner is not None:
             self._inner.fill_vocab_mask(vocab_mask, idx)
         else:
             _allow_all(vocab_mask, idx)
 
     def rollback(self, k: int) -> None:
-        """Take back the last `k` tokens, those of reasoning too.
+        """Undo the last `k` tokens, including those of reasoning.
 
         Raises:
-            ArgumentError: `E-ARGUMENT-VALUE`, fewer were taken; nothing changes.
+            ArgumentError: `E-ARGUMENT-VALUE`, fewer were accepted; nothing changes.
         """
         taken = max(self.tokens_after_think_end, 0) + len(self._matched) - 1
         if not 0 <= _number(k) <= taken:
-            raise ArgumentError("E-ARGUMENT-VALUE", f"{k} tokens cannot be taken back, {taken} were taken")
+            raise ArgumentError("E-ARGUMENT-VALUE", f"cannot roll back {k} tokens: only {taken} were accepted")
         after = min(k, max(self.tokens_after_think_end, 0))
         if after and self._inner is not None:
             self._inner.rollback(after)
@@ -234,7 +234,7 @@ class ReasonerGrammarObject(BaseGrammarObject):
         self.current_token = None
 
     def is_terminated(self) -> bool:
-        """Whether the text has ended; inside reasoning it has not."""
+        """Whether the text has ended; False inside reasoning."""
         return self.tokens_after_think_end >= 0 and self._inner is not None and self._inner.is_terminated()
 
     def copy(self) -> ReasonerGrammarObject:
@@ -250,9 +250,9 @@ def think_end_ids(reasoning: ReasoningParser | BaseReasoningFormatDetector | str
     """The tokens that end reasoning, in order.
 
     Args:
-        reasoning: a parser or a detector, or the text that ends reasoning.
-        tokenizer: what encodes text: a tokenizer of transformers or of tokenizers, or anything whose
-            `encode(text, add_special_tokens=False)` gives token ids.
+        reasoning: a parser, a detector, or the text that ends reasoning.
+        tokenizer: a tokenizer of transformers or tokenizers, or any object whose
+            `encode(text, add_special_tokens=False)` returns token ids.
 
     Raises:
         ArgumentError: `E-ARGUMENT-VALUE`, the text has no tokens.
@@ -273,11 +273,11 @@ def _ids(given: int | Sequence[int]) -> tuple[int, ...]:
 
 
 def _number(value: Any) -> int:
-    """A whole number, of Python or of NumPy or torch."""
+    """An integer of Python, NumPy or torch."""
     try:
         return operator.index(value)
     except TypeError as error:
-        raise ArgumentTypeError("E-ARGUMENT-TYPE", f"a whole number, not a {type(value).__name__}") from error
+        raise ArgumentTypeError("E-ARGUMENT-TYPE", f"must be an integer, not a {type(value).__name__}") from error
 
 
 def _grammar_object(grammar: Any) -> BaseGrammarObject | None:
@@ -292,7 +292,7 @@ def _grammar_object(grammar: Any) -> BaseGrammarObject | None:
 
 
 def _shifts(ids: tuple[int, ...]) -> list[int]:
-    """For each prefix of a sequence the length of the longest shorter one that it ends with (Knuth, Morris, Pratt)."""
+    """For each prefix of a sequence, the length of the longest shorter prefix it ends with (Knuth, Morris, Pratt)."""
     shifts = [0]
     for token in ids[1:]:
         matched = shifts[-1]

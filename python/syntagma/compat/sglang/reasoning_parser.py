@@ -1,4 +1,4 @@
-"""`ReasoningParser`: reasoning and the rest of what a model writes; calls stay in the rest as they were written."""
+"""`ReasoningParser`: separates the reasoning in a model's output from the rest, which keeps calls as written."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ __all__ = [
 
 @dataclass
 class StreamingParseResult:
-    """What a piece of text came to.
+    """The result of parsing a text or a chunk.
 
     Attributes:
-        normal_text: the rest, for the next parser or for the user.
-        reasoning_text: reasoning.
+        normal_text: the rest, for the next parser or the user.
+        reasoning_text: the reasoning.
     """
 
     normal_text: str = ""
@@ -43,23 +43,23 @@ class StreamingParseResult:
 class BaseReasoningFormatDetector:
     """Separates reasoning from the rest.
 
-    A subclass gives two tokens to `super().__init__`, and inherits how text is read. One whose reasoning looks
-    different overrides `chat_format`, or reads by itself.
+    A subclass passes two tokens to `super().__init__` and inherits the reader. A subclass whose reasoning looks
+    different overrides `chat_format` or does its own reading.
 
     Args:
-        think_start_token: what opens reasoning.
-        think_end_token: what closes it.
-        force_reasoning: the text begins inside reasoning; an opener that is written all the same is taken off.
-        stream_reasoning: False: reasoning comes in one piece, when it is over.
-        continue_final_message: the model goes on from `previous_content`, which says whether reasoning is open.
-        previous_content: what the message held before.
-        tool_start_token: what ends reasoning without its closer, and stays in the rest; None: nothing.
+        think_start_token: the text that opens reasoning.
+        think_end_token: the text that closes it.
+        force_reasoning: the text begins inside reasoning; if the model writes an opener anyway, it is removed.
+        stream_reasoning: False: reasoning is returned at once when it is over.
+        continue_final_message: the model continues `previous_content`, which decides whether reasoning is open.
+        previous_content: the message so far.
+        tool_start_token: text that ends reasoning without a closer and stays in the rest; None: nothing does.
 
     Attributes:
-        previous_count: characters of `previous_content`.
+        previous_count: the number of characters in `previous_content`.
     """
 
-    def __init__(  # noqa: PLR0917  # as there
+    def __init__(  # noqa: PLR0917  # as in SGLang
         self,
         think_start_token: str,
         think_end_token: str,
@@ -90,20 +90,20 @@ class BaseReasoningFormatDetector:
 
     @property
     def chat_format(self) -> ChatFormat:
-        """How reasoning is written; here it is made of the tokens.
+        """The format of the reasoning; here it is made from the tokens.
 
         Raises:
-            FormatError: no format can be made of them.
+            FormatError: no format can be made from them.
         """
         return _format_of(self.think_start_token, self.think_end_token, self.tool_start_token)
 
     def detect_and_parse(self, text: str) -> StreamingParseResult:
-        """A whole text."""
+        """Parse a whole text."""
         parser = self._new_parser()
         return _result([*parser.feed(text), *parser.finish()])
 
     def parse_streaming_increment(self, new_text: str | bytes) -> StreamingParseResult:
-        """More of the text that streams in, after what a subclass has put into `_buffer`."""
+        """Parse the next chunk of a stream, after any text that a subclass put in `_buffer`."""
         if self._parser is None:
             self._parser, self._began_in_reasoning = self._new_parser(), self._in_reasoning
         held, self._buffer = self._buffer, ""
@@ -113,7 +113,7 @@ class BaseReasoningFormatDetector:
         return found
 
     def finish(self) -> StreamingParseResult:
-        """The stream is over: what was held back. What a subclass still has in `_buffer` is text."""
+        """End the stream and return what was held back. Text left in `_buffer` by a subclass counts as text."""
         held, self._buffer = self._buffer, ""
         if self._parser is not None:
             return _result([*self._parser.feed(held), *self._parser.finish()])
@@ -130,21 +130,21 @@ class BaseReasoningFormatDetector:
 
 
 class FormatReasoningDetector(BaseReasoningFormatDetector):
-    """A detector over the format that its class names.
+    """A detector for the format of its class.
 
     Args:
-        stream_reasoning: False: reasoning comes in one piece, when it is over.
+        stream_reasoning: False: reasoning is returned at once when it is over.
         force_reasoning: True: the text begins inside reasoning (except in formats with several blocks of reasoning);
-            False: it does not, where the format lets a request say so; None: as the format has it.
-        continue_final_message: the model goes on from `previous_content`, which says whether reasoning is open.
-        previous_content: what the message held before.
-        **request: further flags of the request that a template reads, such as `reasoning_effort`.
+            False: it does not, if the format allows a request to turn reasoning off; None: as the format defines.
+        continue_final_message: the model continues `previous_content`, which decides whether reasoning is open.
+        previous_content: the message so far.
+        **request: other flags of the request that a template reads, such as `reasoning_effort`.
 
     Attributes:
-        format: the format of all detectors of a class, or its name; None in this one.
+        format: the format of all detectors of a class, or its name; None in this class.
 
     Raises:
-        ArgumentError: `E-FORMAT-UNKNOWN`, no such format; `E-ARGUMENT-FORMAT`, a format without reasoning, or none.
+        ArgumentError: `E-FORMAT-UNKNOWN`, an unknown format; `E-ARGUMENT-FORMAT`, a format without reasoning, or none.
     """
 
     format: ClassVar[ChatFormat | str | None] = None
@@ -159,7 +159,7 @@ class FormatReasoningDetector(BaseReasoningFormatDetector):
     ) -> None:
         self._begin(self.format, stream_reasoning, force_reasoning, continue_final_message, previous_content, request)
 
-    def _begin(  # noqa: PLR0917  # what both constructors pass on
+    def _begin(  # noqa: PLR0917  # the arguments of both constructors
         self,
         given: ChatFormat | str | None,
         stream_reasoning: bool,
@@ -184,7 +184,7 @@ class FormatReasoningDetector(BaseReasoningFormatDetector):
 
     @property
     def chat_format(self) -> ChatFormat:
-        """The format; the tokens are taken from its first block of reasoning, without the whitespace around them."""
+        """The format; the tokens come from its first block of reasoning, without the whitespace around them."""
         return self._format
 
     @property
@@ -210,11 +210,11 @@ class FormatReasoningDetector(BaseReasoningFormatDetector):
 
 
 class ReasoningDetector(FormatReasoningDetector):
-    """A detector over any format; what follows the format is as `FormatReasoningDetector` has it.
+    """A detector for any format; the arguments after the format are those of `FormatReasoningDetector`.
 
     Args:
         model_type: a format that has reasoning, or its name or an alias.
-        stream_reasoning: see `FormatReasoningDetector`, as all that follow.
+        stream_reasoning: see `FormatReasoningDetector`, also for the following.
         force_reasoning: the same.
         continue_final_message: the same.
         previous_content: the same.
@@ -234,23 +234,24 @@ class ReasoningDetector(FormatReasoningDetector):
 
 
 class ReasoningParser:
-    """Reasoning and the rest of what a model writes.
+    """Separates the reasoning in a model's output from the rest.
 
     Args:
         model_type: a format that has reasoning, its name or an alias, or a name in `DetectorMap`.
-        stream_reasoning: see `FormatReasoningDetector`, as all that follow. A registered class is given
-            `stream_reasoning`, and of the others those that say something.
+        stream_reasoning: see `FormatReasoningDetector`, also for the following. A registered class receives
+            `stream_reasoning`, and the others only if they are set.
         force_reasoning: the same.
         continue_final_message: the same.
         previous_content: the same.
         **request: the same.
 
     Attributes:
-        DetectorMap: names → detector classes. Every format with reasoning is there; further ones can be set.
+        DetectorMap: names → detector classes. It has every format with reasoning; others can be set.
         detector: the detector.
 
     Raises:
-        ArgumentError: `E-FORMAT-UNKNOWN`, no such format; `E-ARGUMENT-FORMAT`, no name, or a format without reasoning.
+        ArgumentError: `E-FORMAT-UNKNOWN`, an unknown format; `E-ARGUMENT-FORMAT`, no name, or a format without
+            reasoning.
     """
 
     DetectorMap: ClassVar[DetectorMap[BaseReasoningFormatDetector]] = DetectorMap(
@@ -282,17 +283,17 @@ class ReasoningParser:
             )
 
     def parse_non_stream(self, full_text: str) -> tuple[str, str]:
-        """`(reasoning_text, normal_text)` of a whole text."""
+        """Parse a whole text into `(reasoning_text, normal_text)`."""
         found = self.detector.detect_and_parse(full_text)
         return found.reasoning_text, found.normal_text
 
     def parse_stream_chunk(self, chunk_text: str | bytes) -> tuple[str, str]:
-        """`(reasoning_text, normal_text)` that this chunk adds."""
+        """Parse a chunk; `(reasoning_text, normal_text)` that it adds."""
         found = self.detector.parse_streaming_increment(chunk_text)
         return found.reasoning_text, found.normal_text
 
     def parse_stream_end(self) -> tuple[str, str]:
-        """`(reasoning_text, normal_text)` that was held back until the end."""
+        """End the stream; `(reasoning_text, normal_text)` that was held back."""
         found = self.detector.finish()
         return found.reasoning_text, found.normal_text
 
@@ -308,7 +309,7 @@ def _format_of(opener: str, closer: str, interrupt: str | None) -> ChatFormat:
 
 
 def _off_switch(spec: ReasoningSpec) -> dict[str, Any]:
-    """The template variable, if there is one, that keeps reasoning closed."""
+    """The template variable that turns reasoning off, if there is one."""
     for variable, states in spec.switch.items():
         if states.get("false") in ("off", "closed"):
             return {variable: False}

@@ -1,4 +1,4 @@
-"""The schema of an array of calls, to which a model is held where a call is required."""
+"""The schema of an array of calls, to which a model is constrained if a call is required."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ _SCHEMAS = (
 _LISTS = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
 """keywords whose value is a list of schemas"""
 _NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
-"""keywords whose value has schemas under names"""
+"""keywords whose value is an object with a schema under each name"""
 
 
 def get_json_schema_constraint(
     tools: Sequence[Any] | None, tool_choice: ToolChoice | str | Mapping[str, Any], parallel_tool_calls: bool = True
 ) -> dict[str, Any] | None:
-    """JSON Schema of an array with at least one call, each an object with `name` and `parameters`.
+    """The JSON Schema of an array with at least one call, each an object with `name` and `parameters`.
 
-    References inside the parameters of a tool lead to where these stand in the array's schema.
+    References inside the parameters of a tool are changed to point to their place in the array's schema.
 
     Args:
         tools: the request's tools.
         tool_choice: `required`, a tool's name, a `ToolChoice`, or OpenAI's dictionaries; one call of a named tool.
-        parallel_tool_calls: whether there may be several calls.
+        parallel_tool_calls: whether several calls are allowed.
 
     Returns:
-        The schema; None where no call is required.
+        The schema; None if no call is required.
 
     Raises:
         RequestError: `E-REQUEST-TOOL-CHOICE`, a choice that cannot be read, or of a tool that is not there.
@@ -44,7 +44,7 @@ def get_json_schema_constraint(
 
 
 def read_tool_choice(tool_choice: ToolChoice | str | Mapping[str, Any], tools: tuple[Tool, ...]) -> ResolvedToolChoice:
-    """A tool choice in any spelling, resolved.
+    """Resolve a tool choice given in any form.
 
     Raises:
         RequestError: `E-REQUEST-TOOL-CHOICE`, a choice that cannot be read, or of a tool that is not there.
@@ -53,7 +53,7 @@ def read_tool_choice(tool_choice: ToolChoice | str | Mapping[str, Any], tools: t
 
 
 def schema_of_choice(choice: ResolvedToolChoice, parallel_tool_calls: bool) -> dict[str, Any] | None:
-    """The schema of an array of calls, or None where no call is required."""
+    """The schema of an array of calls, or None if no call is required."""
     if not choice.forced:
         return None
     allowed = [tool for _, tool in choice.tools or ()]
@@ -75,7 +75,7 @@ def _call(tool: Tool, place: str) -> dict[str, Any]:
 
 
 def _placed(schema: Mapping[str, Any], place: str) -> Any:
-    """A schema whose references begin at `place`. What has an `$id` of its own refers to itself, and stays."""
+    """A schema whose references begin at `place`. A part with its own `$id` refers to itself and stays unchanged."""
     root: list[Any] = [schema]
     work: list[tuple[Any, Any]] = [(root, 0)]
     while work:
@@ -93,7 +93,7 @@ def _placed(schema: Mapping[str, Any], place: str) -> Any:
 
 
 def _inner(schema: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
-    """Where the schemas directly inside of one stand; what holds them is copied first."""
+    """The places of the schemas directly inside a schema; their containers are copied first."""
     for keyword in _SCHEMAS:
         if isinstance(schema.get(keyword), Mapping):
             yield schema, keyword

@@ -1,9 +1,9 @@
-"""The names of xgrammar 0.2, over this library: `import syntagma.compat.xgrammar as xgr`.
+"""The names of xgrammar 0.2, implemented with this library: `import syntagma.compat.xgrammar as xgr`.
 
-What differs in substance: a special token never matches text, a schema is enforced or its report says where not, masks
-are exact for every grammar, compiling does not look at the vocabulary. Names and arguments that are not offered raise
-`NotImplementedError`; `docs/reference/compat-xgrammar.md` lists them. Bitmasks are torch tensors where torch is
-installed, else NumPy arrays.
+What differs in substance: a special token never matches text; a schema is enforced, or its report says where it is
+not; masks are exact for every grammar; and compiling does not look at the vocabulary. Names and arguments that are not
+supported raise `NotImplementedError`; `docs/reference/compat-xgrammar.md` lists them. Bitmasks are torch tensors if
+torch is installed, else NumPy arrays.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Checks of arguments: what does not fit raises `WrongTypeError` or `WrongValueError`."""
+"""Checks of arguments, which raise `WrongTypeError` or `WrongValueError`."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _Call = TypeVar("_Call", bound=Callable[..., Any])
 
 
 def checked(call: _Call) -> _Call:
-    """A public function or method, whose arguments are checked against its annotations when it raises.
+    """Decorate a public function or method: when it raises, its arguments are checked against its annotations.
 
     Raises:
-        WrongTypeError: `E-ARGUMENT-TYPE`, an argument of another type than it is annotated with.
-        WrongValueError: as `syntagma.entry.entry`, with `ArgumentError`.
+        WrongTypeError: `E-ARGUMENT-TYPE`, an argument is not of the annotated type.
+        WrongValueError: where `syntagma.entry.entry` raises `ArgumentError`.
     """
 
     @functools.wraps(call)
@@ -44,7 +44,7 @@ def checked(call: _Call) -> _Call:
 
 
 def _as_here(error: Exception, cause: Exception) -> None:
-    """Raise an error of arguments as one of this package; any other is left to the caller."""
+    """Raise an argument error as the class of this package; return for any other error."""
     if isinstance(error, ArgumentTypeError):
         raise WrongTypeError(error.code, error.message, hint=error.hint, pointer=error.pointer) from cause
     if isinstance(error, ArgumentError):
@@ -52,13 +52,13 @@ def _as_here(error: Exception, cause: Exception) -> None:
 
 
 def wrong_type(name: str, wanted: str, value: object, *, hint: str | None = None) -> WrongTypeError:
-    """The error for an argument of another type, `E-ARGUMENT-TYPE`."""
+    """The error for an argument of the wrong type, `E-ARGUMENT-TYPE`."""
     kind = "a type" if isinstance(value, type) else f"a {_kind(value)}"
-    return WrongTypeError("E-ARGUMENT-TYPE", f"{name} is {wanted}, not {kind}", hint=hint, pointer=f"/{name}")
+    return WrongTypeError("E-ARGUMENT-TYPE", f"{name} must be {wanted}, not {kind}", hint=hint, pointer=f"/{name}")
 
 
 def _kind(value: object) -> str:
-    """The name of a type, with its package where the name alone would not tell it from ours."""
+    """The name of a value's type, with its package if the name alone could be confused with ours."""
     kind = type(value)
     package = kind.__module__.partition(".")[0]
     return kind.__name__ if package in ("builtins", "numpy", "torch") else f"{package}.{kind.__name__}"
@@ -70,11 +70,11 @@ def wrong_value(name: str, message: str, *, code: str = "E-ARGUMENT-VALUE") -> W
 
 
 def integer(name: str, value: Any, least: int | None = None) -> int:
-    """A whole number; truth values are none.
+    """A whole number; `True` and `False` are refused.
 
     Raises:
-        WrongTypeError: it is something else.
-        WrongValueError: it is below `least`.
+        WrongTypeError: not an integer.
+        WrongValueError: below `least`.
     """
     if type(value) is not int:
         if isinstance(value, bool) or not hasattr(value, "__index__"):
@@ -84,12 +84,12 @@ def integer(name: str, value: Any, least: int | None = None) -> int:
         except TypeError as error:  # a tensor of floats, or of several numbers
             raise wrong_type(name, "int", value) from error
     if least is not None and value < least:
-        raise wrong_value(name, f"{name} is at least {least}, not {value}")
+        raise wrong_value(name, f"{name} must be at least {least}, not {value}")
     return int(value)
 
 
 def integers(name: str, values: Any) -> list[int]:
-    """Whole numbers in a sequence, an array or a tensor of one dimension.
+    """The whole numbers in a sequence, an array or a tensor of one dimension.
 
     Raises:
         WrongTypeError: something else.
@@ -98,7 +98,7 @@ def integers(name: str, values: Any) -> list[int]:
 
 
 def members(name: str, values: Any) -> list[Any]:
-    """The members of a sequence, an array or a tensor; text and sets are no sequences.
+    """The members of a sequence, an array or a tensor; strings and sets are not sequences.
 
     Raises:
         WrongTypeError: something else.
@@ -115,12 +115,12 @@ def number(name: str, value: Any) -> float:
     """A finite number that is not negative.
 
     Raises:
-        WrongTypeError: it is something else.
-        WrongValueError: it is negative, infinite or not a number.
+        WrongTypeError: not a number.
+        WrongValueError: negative, infinite or NaN.
     """
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise wrong_type(name, "float", value)
     given = float(value)
     if not (math.isfinite(given) and given >= 0):
-        raise wrong_value(name, f"{name} is finite and not negative, not {given}")
+        raise wrong_value(name, f"{name} must be finite and not negative, not {given}")
     return given

@@ -1,4 +1,4 @@
-"""Bitmasks by xgrammar's names: torch tensors where torch is installed, else NumPy arrays."""
+"""Bitmasks under xgrammar's names: torch tensors if torch is installed, else NumPy arrays."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ def allocate_token_bitmask(batch_size: int, vocab_size: int) -> Any:
 
 
 def reset_token_bitmask(bitmask: Any) -> None:
-    """Allow everything again.
+    """Allow every token again.
 
     Raises:
-        WrongTypeError: no bitmask.
+        WrongTypeError: not a bitmask.
     """
     if not (isinstance(bitmask, np.ndarray) or hasattr(bitmask, "fill_")):
         raise wrong_type("bitmask", "a tensor or an array", bitmask)
@@ -67,22 +67,22 @@ def numpy_rows(bitmask: Any) -> Any:
     """A bitmask on the CPU as a NumPy array that shares its memory, int32 [batch, words].
 
     Raises:
-        WrongTypeError: `E-ARGUMENT-TYPE`, no tensor or array; `E-BITMASK-TYPE`, not int32.
-        WrongValueError: `E-BITMASK-BUFFER`, not on the CPU; `E-BITMASK-SIZE`, another number of dimensions.
+        WrongTypeError: `E-ARGUMENT-TYPE`, not a tensor or an array; `E-BITMASK-TYPE`, not int32.
+        WrongValueError: `E-BITMASK-BUFFER`, not on the CPU; `E-BITMASK-SIZE`, not one or two dimensions.
     """
     if not isinstance(bitmask, np.ndarray):
         device = getattr(getattr(bitmask, "device", None), "type", "cpu")
         if not hasattr(bitmask, "__dlpack__"):
             raise wrong_type("bitmask", "a tensor or an array", bitmask)
         if device != "cpu":
-            raise wrong_value("bitmask", f"the bitmask is on the CPU, not on {device}", code="E-BITMASK-BUFFER")
+            raise wrong_value("bitmask", f"the bitmask must be on the CPU, not on {device}", code="E-BITMASK-BUFFER")
         bitmask = bitmask.numpy() if hasattr(bitmask, "numpy") else np.from_dlpack(bitmask)
     if bitmask.dtype != np.int32:
-        raise WrongTypeError("E-BITMASK-TYPE", f"a bitmask is int32, not {bitmask.dtype}", pointer="/bitmask")
+        raise WrongTypeError("E-BITMASK-TYPE", f"a bitmask must be int32, not {bitmask.dtype}", pointer="/bitmask")
     if bitmask.ndim not in (1, 2):
         raise wrong_value(
             "bitmask",
-            f"a bitmask has one or two dimensions, not {bitmask.ndim}: {bitmask.shape}",
+            f"a bitmask must have one or two dimensions, not {bitmask.ndim}: {bitmask.shape}",
             code="E-BITMASK-SIZE",
         )
     return bitmask[np.newaxis] if bitmask.ndim == 1 else bitmask
@@ -100,16 +100,16 @@ def apply_token_bitmask_inplace(
     """Set logits that the bitmask denies to minus infinity.
 
     Args:
-        logits: floats [vocab] or [batch, vocab], in place; those from `vocab_size` on are left alone.
+        logits: floats [vocab] or [batch, vocab], changed in place; those from `vocab_size` on are left unchanged.
         bitmask: int32 [words] or [batch, words], on the device of the logits.
-        vocab_size: tokens that are meant; None: those that both have, with a warning where the logits have more.
-        indices: the rows that are meant.
+        vocab_size: how many tokens to mask; None: those that both have, with a warning if the logits have more.
+        indices: the rows to mask; None: all.
         backend: `cpu`; `triton`, `cuda`: the Triton kernel; `torch_compile`, `torch_native`: torch's own operations;
-            `auto`: by the device.
+            `auto`: chosen by the device.
 
     Raises:
-        WrongTypeError: neither tensors nor arrays, or of other elements; indices or a size that are no integers.
-        WrongValueError: different devices, shapes that do not fit, a row that is not there, or another backend.
+        WrongTypeError: not tensors or arrays, or the wrong element type; or indices or a size that are not integers.
+        WrongValueError: different devices, shapes that do not fit, a row out of range, or an unknown backend.
     """
     if backend not in _BACKENDS:
         raise wrong_value("backend", f"backend {backend!r} is not one of {', '.join(_BACKENDS)}")

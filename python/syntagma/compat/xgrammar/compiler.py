@@ -1,4 +1,4 @@
-"""`GrammarCompiler` and `CompiledGrammar` by xgrammar's names."""
+"""`GrammarCompiler` and `CompiledGrammar` under xgrammar's names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["CompiledGrammar", "GrammarCompiler"]
 
 
 class CompiledGrammar:
-    """A grammar compiled for a vocabulary. Made by a compiler."""
+    """A grammar compiled for a vocabulary. `GrammarCompiler` makes it."""
 
     _compiled: _engine.CompiledGrammar
     _grammar: Grammar
@@ -46,11 +46,11 @@ class CompiledGrammar:
 
     @property
     def memory_size_bytes(self) -> int:
-        """Approximate bytes that it holds at the moment; it grows while it is used, within bounds."""
+        """The approximate number of bytes it holds now; this grows with use, within bounds."""
         return self._compiled.stats()["bytes"]
 
     def serialize_json(self) -> str:
-        """The grammar and what tells its vocabulary, as JSON text."""
+        """The grammar and the metadata that identify its vocabulary, as JSON text."""
         return write(
             "CompiledGrammar",
             grammar=self._grammar.serialize_json(),
@@ -59,19 +59,20 @@ class CompiledGrammar:
 
     @staticmethod
     def deserialize_json(json_str: str, tokenizer_info: TokenizerInfo | decoding.TokenizerInfo) -> CompiledGrammar:
-        """What `serialize_json` wrote, for the same vocabulary.
+        """Read what `serialize_json` wrote, for the same vocabulary.
 
         Raises:
-            WrongTypeError: no text, or no vocabulary.
-            InvalidJSONError, DeserializeVersionError: other text.
-            DeserializeFormatError: other text, or another vocabulary.
+            WrongTypeError: the text is not a string, or the vocabulary is not a `TokenizerInfo`.
+            InvalidJSONError: the text is not JSON.
+            DeserializeVersionError: it was written by another version.
+            DeserializeFormatError: it is not a compiled grammar, or belongs to another vocabulary.
         """
         info = tokenizer_info_of(tokenizer_info)
         grammar, metadata = read(json_str, "CompiledGrammar", "grammar", "tokenizer")
         if metadata != info.dump_metadata():
             raise DeserializeFormatError("the text belongs to another vocabulary")
         if not isinstance(grammar, str):
-            raise DeserializeFormatError(f"the grammar is text, not a {type(grammar).__name__}")
+            raise DeserializeFormatError(f"the grammar must be a string, not a {type(grammar).__name__}")
         return GrammarCompiler(info, cache_enabled=False).compile_grammar(Grammar.deserialize_json(grammar))
 
 
@@ -79,14 +80,14 @@ class GrammarCompiler:
     """Compiles grammars for one vocabulary.
 
     Args:
-        tokenizer_info: the vocabulary; `syntagma.TokenizerInfo` is taken, too.
-        max_threads: kept for whoever gives it; compiling does not look at the vocabulary, so it takes no threads.
-        cache_enabled: False compiles every grammar anew.
-        cache_limit_bytes: bound on the cache; -1: the library's default.
+        tokenizer_info: the vocabulary; `syntagma.TokenizerInfo` is accepted, too.
+        max_threads: accepted but unused: compiling does not look at the vocabulary, so it needs no threads.
+        cache_enabled: False: compile every grammar anew.
+        cache_limit_bytes: the limit of the cache; -1: the library's default.
 
     Raises:
-        WrongTypeError: no `TokenizerInfo`, or another argument of another type.
-        WrongValueError: a bound below -1.
+        WrongTypeError: `tokenizer_info` is not a `TokenizerInfo`, or another argument has the wrong type.
+        WrongValueError: a limit below -1.
     """
 
     @checked
@@ -112,7 +113,7 @@ class GrammarCompiler:
         return decoding.GrammarCompiler(info._info, cache=self._cached, cache_bytes=limit)
 
     def _compile(self, grammar: Grammar) -> CompiledGrammar:
-        # A token that is named by its text need not be special: the vocabulary is made to know it by name.
+        # A token named by its text need not be special, so the vocabulary is extended to know it by name.
         info = self._info._naming(grammar._names())
         with errors():
             if info is self._info:
@@ -157,10 +158,10 @@ class GrammarCompiler:
     def compile_grammar(
         self, grammar: str | Grammar | grammars.Grammar, *, root_rule_name: str = "root"
     ) -> CompiledGrammar:
-        """A grammar, of the library too, or GBNF text.
+        """Compile a grammar, also one of the library, or GBNF text.
 
         Raises:
-            WrongTypeError: neither.
+            WrongTypeError: `grammar` is none of these.
             RuntimeError: a grammar that cannot be read or compiled.
         """
         if isinstance(grammar, str):
@@ -168,15 +169,15 @@ class GrammarCompiler:
         return self._compile(grammar_of(grammar))
 
     def clear_cache(self) -> None:
-        """Forget every compiled grammar; those in use live on."""
+        """Forget every compiled grammar; those in use remain valid."""
         self._inner.clear()
         self._named.clear()
 
     def get_cache_size_bytes(self) -> int:
-        """Approximate bytes of the cache."""
+        """The approximate size of the cache in bytes."""
         return sum(compiler.stats.bytes for compiler in (self._inner, *self._named.values()))
 
     @property
     def cache_limit_bytes(self) -> int:
-        """The bound that was given, or -1."""
+        """The limit that was given, or -1."""
         return self._limit

@@ -1,4 +1,4 @@
-"""Process-wide settings by xgrammar's names."""
+"""Process-wide settings under xgrammar's names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _depth = 10_000
 
 
 def get_max_recursion_depth() -> int:
-    """What was last set. Nothing here recurses, so nothing depends on it: `syntagma.Limits` bounds nesting."""
+    """The number last set. It has no effect, since nothing here recurses; `syntagma.Limits` bounds nesting."""
     return _depth
 
 
@@ -23,12 +23,14 @@ def set_max_recursion_depth(max_recursion_depth: int) -> None:
     """Set the number that `get_max_recursion_depth` returns.
 
     Raises:
-        WrongTypeError, WrongValueError: no integer, or out of range.
+        WrongTypeError, WrongValueError: not an integer, or out of range.
     """
-    global _depth  # noqa: PLW0603  # one number for the process is what the name means
+    global _depth  # noqa: PLW0603  # the setting applies to the whole process
     depth = integer("max_recursion_depth", max_recursion_depth)
     if not 0 < depth <= _DEPTH_LIMIT:
-        raise wrong_value("max_recursion_depth", f"max_recursion_depth is within 1 and {_DEPTH_LIMIT}, not {depth}")
+        raise wrong_value(
+            "max_recursion_depth", f"max_recursion_depth must be between 1 and {_DEPTH_LIMIT}, not {depth}"
+        )
     _depth = depth
 
 
@@ -44,5 +46,5 @@ def max_recursion_depth(temp_depth: int) -> Iterator[None]:
 
 
 def get_serialization_version() -> str:
-    """The version in what `serialize_json` writes; xgrammar's own texts are not read."""
+    """The version that `serialize_json` writes; text that xgrammar itself wrote cannot be read."""
     return _VERSION

@@ -1,4 +1,4 @@
-"""Exceptions by xgrammar's names, and those of arguments. Everything else that goes wrong is a plain `RuntimeError`."""
+"""Exceptions under xgrammar's names, and those for arguments. Every other failure is a plain `RuntimeError`."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ __all__ = [
 
 
 class DeserializeFormatError(RuntimeError):
-    """Serialised text that is JSON, but no such object, or one that belongs to something else."""
+    """Serialised text is JSON, but not the expected object, or it belongs to another vocabulary."""
 
 
 class DeserializeVersionError(RuntimeError):
-    """Serialised text of another version."""
+    """Serialised text was written by another version."""
 
 
 class InvalidStructuralTagError(RuntimeError):
-    """A structural tag that cannot be read."""
+    """A structural tag is not valid."""
 
 
 class InvalidJSONError(RuntimeError):
-    """Text that is no JSON."""
+    """Text is not JSON."""
 
 
 class WrongValueError(ArgumentError, RuntimeError):
-    """An argument that is never valid, with a code and the argument's name; what xgrammar raises is among its bases."""
+    """An argument is never valid. It has a code and the argument's name, and is the `RuntimeError` xgrammar raises."""
 
 
 class WrongTypeError(WrongValueError, ArgumentTypeError):
-    """An argument of another Python type than its parameter has; the message names the type that came."""
+    """An argument has the wrong Python type; the message names the type that was given."""

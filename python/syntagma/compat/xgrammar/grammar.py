@@ -1,4 +1,4 @@
-"""`Grammar` by xgrammar's name, over `syntagma.Grammar`."""
+"""`Grammar` under xgrammar's name, implemented with `syntagma.Grammar`."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ __all__ = [
 Own: TypeAlias = grammars.Grammar
 _INDENTED = (",", ": ")
 _Bounds = tuple[tuple[str, Literal["tokens", "bytes"], Annotated[int, msgspec.Meta(ge=0, lt=2**32)]], ...]
-"""bounds of labelled parts, as a grammar keeps them"""
+"""the bounds of labelled parts, as a grammar stores them"""
 
 
 class SchemaOptions(NamedTuple):
-    """Which documents are meant by a schema; `Grammar.from_json_schema` says what each option means."""
+    """The options for a schema; `Grammar.from_json_schema` explains each."""
 
     any_whitespace: bool
     indent: int | None
@@ -49,7 +49,7 @@ class SchemaOptions(NamedTuple):
 
 
 class Grammar:
-    """A grammar. Made by the static methods."""
+    """A grammar. The static methods make it."""
 
     _inner: grammars.Grammar
 
@@ -65,11 +65,11 @@ class Grammar:
         return self._inner
 
     def _names(self) -> list[str]:
-        """The texts by which it names tokens."""
+        """The texts by which the grammar names tokens."""
         return self._inner._inner.symbol_texts()
 
     def __str__(self) -> str:
-        """The grammar as GBNF; as the library's own EBNF where GBNF cannot say it."""
+        """The grammar as GBNF, or as the library's own EBNF where GBNF cannot express it."""
         try:
             return self._inner.to_gbnf().text
         except SyntagmaError:
@@ -105,24 +105,24 @@ class Grammar:
         print_converted_ebnf: bool = False,
         any_order: bool = False,
     ) -> Grammar:
-        """JSON documents by a schema.
+        """The JSON documents that a schema allows.
 
-        What cannot be enforced is in the report of the library's grammar (`syntagma.Grammar.report`), never silent.
+        What cannot be enforced is always in the report of the library's grammar (`syntagma.Grammar.report`).
 
         Args:
             schema: JSON text, a dictionary or a pydantic model.
-            any_whitespace: allow whitespace between tokens of JSON; False: only what `indent` and `separators` say.
-            indent: spaces a level, as `json.dumps` takes them.
+            any_whitespace: allow whitespace between JSON tokens; False: only that of `indent` and `separators`.
+            indent: spaces for each level, as in `json.dumps`.
             separators: comma and colon with their whitespace; None: `(",", ": ")` with an indent, else `(", ", ": ")`.
-            strict_mode: objects have the properties that they declare and no others; tuples no further items.
-            max_whitespace_cnt: whitespace characters in a row; None: the library's own bound of 64.
+            strict_mode: objects have only the properties they declare, and tuples no further items.
+            max_whitespace_cnt: the most whitespace characters in a row; None: the library's limit of 64.
             print_converted_ebnf: print the grammar.
-            any_order: properties in any order; required ones must come and none comes twice all the same.
+            any_order: allow properties in any order; required ones must still come, and none may come twice.
 
         Raises:
             RuntimeError: a schema that is refused.
-            WrongTypeError, WrongValueError: no schema, or an option of another type.
-            NotImplementedError: an indent with separators of one's own.
+            WrongTypeError, WrongValueError: not a schema, or an option that is not valid.
+            NotImplementedError: an indent together with other separators.
         """
         options = SchemaOptions(any_whitespace, indent, separators, strict_mode, max_whitespace_cnt, any_order)
         return _printed(grammar_of_schema(schema, options), print_converted_ebnf)
@@ -130,10 +130,10 @@ class Grammar:
     @staticmethod
     @checked
     def from_regex(regex_string: str, *, print_converted_ebnf: bool = False) -> Grammar:
-        """Texts that a regular expression (ECMA-262) matches as a whole.
+        """The texts that a regular expression (ECMA-262) matches as a whole.
 
         Raises:
-            RuntimeError: a pattern that cannot be read, or is not regular.
+            RuntimeError: a pattern that is not valid, or not regular.
         """
         with errors():
             inner = grammars.Grammar(_engine.Grammar.from_regex(regex_string, Limits(), True))
@@ -151,7 +151,7 @@ class Grammar:
 
         Raises:
             RuntimeError: a grammar that cannot be read.
-            NotImplementedError: `named_grammars`.
+            NotImplementedError: `named_grammars` was given.
         """
         if named_grammars:
             refuse("from_lark(named_grammars)")
@@ -163,9 +163,9 @@ class Grammar:
         """Read a structural tag: `(structural_tag)`, or the older `(tags, triggers)`.
 
         Raises:
-            InvalidJSONError, InvalidStructuralTagError: a tag that cannot be read.
-            WrongTypeError: other arguments.
-            NotImplementedError: a format, or an option of one, that is not offered.
+            InvalidJSONError, InvalidStructuralTagError: a tag that is not valid.
+            WrongTypeError: arguments of the wrong type.
+            NotImplementedError: a format, or an option of one, that is not supported.
         """
         value = structural_tag_value(args, kwargs)
         with tag_errors(value, FORMATS):
@@ -179,7 +179,7 @@ class Grammar:
 
     @staticmethod
     def concat(*grammars: Grammar | Own) -> Grammar:
-        """One after another; grammars of the library are taken, too.
+        """One grammar after another; grammars of the library are accepted, too.
 
         Raises:
             WrongTypeError: something else.
@@ -188,7 +188,7 @@ class Grammar:
 
     @staticmethod
     def union(*grammars: Grammar | Own) -> Grammar:
-        """Any of them; grammars of the library are taken, too.
+        """Any one of the grammars; grammars of the library are accepted, too.
 
         Raises:
             WrongTypeError: something else.
@@ -202,11 +202,11 @@ class Grammar:
 
     @staticmethod
     def deserialize_json(json_string: str) -> Grammar:
-        """What `serialize_json` wrote.
+        """Read what `serialize_json` wrote.
 
         Raises:
-            WrongTypeError: no text.
-            InvalidJSONError, DeserializeFormatError, DeserializeVersionError: other text.
+            WrongTypeError: not a string.
+            InvalidJSONError, DeserializeFormatError, DeserializeVersionError: not the text of a grammar.
         """
         version, rules, schema, bounds = read(json_string, "Grammar", "state", "rules", "schema", "bounds")
         inner = grammars.Grammar.__new__(grammars.Grammar)
@@ -219,12 +219,12 @@ class Grammar:
             )
             inner.__setstate__(state)
         except (SyntagmaError, ValueError, TypeError) as error:
-            raise DeserializeFormatError(f"the text holds no grammar: {error}") from error
+            raise DeserializeFormatError(f"the text does not contain a grammar: {error}") from error
         return Grammar._of(inner)
 
 
 def grammar_of(value: object, name: str = "grammar") -> Grammar:
-    """A grammar that was given by this name or as the library's own.
+    """A grammar that was given as one of this package or of the library.
 
     Raises:
         WrongTypeError: something else.
@@ -240,7 +240,7 @@ def grammar_of_schema(schema: Any, options: SchemaOptions) -> Grammar:
     """As `Grammar.from_json_schema`, with the options as one value.
 
     Raises:
-        RuntimeError, ValueError, NotImplementedError: as there.
+        RuntimeError, ValueError, NotImplementedError: as for `Grammar.from_json_schema`.
     """
     any_whitespace, indent, separators, strict_mode, max_whitespace_cnt, any_order = options
     if not any_whitespace and indent is not None and tuple(separators or _INDENTED) != _INDENTED:
@@ -273,11 +273,11 @@ def _printed(grammar: Grammar, wanted: bool) -> Grammar:
 
 
 def structural_tag_value(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """The structural tag that a call means, as plain data.
+    """The structural tag that the arguments of a call describe, as plain data.
 
     Raises:
-        InvalidJSONError: text that is no JSON.
-        WrongTypeError: other arguments.
+        InvalidJSONError: text that is not JSON.
+        WrongTypeError: arguments of the wrong type.
     """
     if len(args) == 2 and all(isinstance(arg, list) for arg in args):
         return StructuralTag.from_legacy_structural_tag(*args).model_dump()

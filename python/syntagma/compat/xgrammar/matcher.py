@@ -1,4 +1,4 @@
-"""`GrammarMatcher` and `BatchGrammarMatcher` by xgrammar's names."""
+"""`GrammarMatcher` and `BatchGrammarMatcher` under xgrammar's names."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = [
 
 
 _Value = TypeVar("_Value")
-_COMPILER = "syntagma.compat.xgrammar.GrammarCompiler: compiled grammars of the library do not tell their stop tokens"
+_COMPILER = "syntagma.compat.xgrammar.GrammarCompiler: the library's compiled grammars do not contain their stop tokens"
 
 __getattr__ = bitmask_dtype_of(__name__)
 
@@ -42,14 +42,14 @@ class GrammarMatcher:
     """Follows one text through a compiled grammar.
 
     Args:
-        compiled_grammar: the grammar; `syntagma.CompiledGrammar` is taken, too, but does not tell its stop tokens.
+        compiled_grammar: the grammar; `syntagma.CompiledGrammar` is accepted, too, but does not have its stop tokens.
         override_stop_tokens: tokens that end the turn, instead of the vocabulary's.
-        terminate_without_stop_token: the text has ended whenever it is complete; stop tokens are not taken.
-        max_rollback_tokens: kept for whoever gives it; every step can be taken back.
-        default_temperature: what `temperature` says, not negative.
+        terminate_without_stop_token: the text ends as soon as it is complete; stop tokens are not accepted.
+        max_rollback_tokens: accepted but unused: every step can be rolled back.
+        default_temperature: the value of `temperature`, not negative.
 
     Raises:
-        WrongTypeError: a grammar that is not compiled, or another argument of another type.
+        WrongTypeError: a grammar that is not compiled, or another argument of the wrong type.
         WrongValueError: no stop token, a temperature that is negative or not finite, or stop tokens for a compiled
             grammar of the library.
         RuntimeError: a stop token that the vocabulary does not have.
@@ -71,7 +71,7 @@ class GrammarMatcher:
             )
         if max_rollback_tokens != -1:
             warnings.warn(
-                "max_rollback_tokens means nothing: every step can be taken back", DeprecationWarning, stacklevel=3
+                "max_rollback_tokens has no effect: every step can be rolled back", DeprecationWarning, stacklevel=3
             )
         stops = _stops(override_stop_tokens)
         self._stop_token_ids: list[int] | None = None
@@ -89,14 +89,14 @@ class GrammarMatcher:
 
     @property
     def syntagma(self) -> _engine.GrammarMatcher:
-        """The library's own matcher: what one of them takes, the other has taken."""
+        """The library's own matcher. The two share their state."""
         return self._inner
 
     def accept_token(self, token_id: int, *, debug_print: bool = False) -> bool:
-        """Take a token; False, and nothing changes, where it may not come next or is outside of the vocabulary.
+        """Accept a token. If it is not allowed next or is outside the vocabulary: False, and nothing changes.
 
         Raises:
-            WrongTypeError: no integer.
+            WrongTypeError: not an integer.
         """
         _print_state(self, debug_print)
         if type(token_id) is not int:
@@ -112,10 +112,10 @@ class GrammarMatcher:
 
     @checked
     def accept_string(self, input_str: str | bytes, *, debug_print: bool = False) -> bool:
-        """Take text, whole or not at all; one step for `rollback`.
+        """Accept text, all of it or nothing. It is one step for `rollback`.
 
         Raises:
-            WrongTypeError: neither text nor bytes.
+            WrongTypeError: neither a string nor bytes.
             WrongValueError: a lone surrogate in the text.
         """
         _print_state(self, debug_print)
@@ -125,11 +125,11 @@ class GrammarMatcher:
             return self._inner.accept_bytes(input_str.encode() if isinstance(input_str, str) else bytes(input_str))
 
     def fill_next_token_bitmask(self, bitmask: Any, index: int = 0, *, debug_print: bool = False) -> bool:
-        """Write which tokens may come next into row `index`; whether any may not.
+        """Write the tokens allowed next to row `index`. Returns whether any token is denied.
 
         Raises:
-            WrongTypeError: no bitmask, or no integer.
-            WrongValueError: a bitmask that does not fit, or a row that is not there.
+            WrongTypeError: not a bitmask, or not an integer.
+            WrongValueError: a bitmask that does not fit, or a row out of range.
             RuntimeError: the text has ended.
         """
         _print_state(self, debug_print)
@@ -144,7 +144,7 @@ class GrammarMatcher:
         whole, rest = divmod(self._vocab_size, 32)
         return bool((row[:whole] != -1).any() or (rest and int(row[whole]) & (1 << rest) - 1 != (1 << rest) - 1))
 
-    def traverse_draft_tree(  # noqa: PLR0917  # as there
+    def traverse_draft_tree(  # noqa: PLR0917  # as in xgrammar
         self,
         retrieve_next_token: Any,
         retrieve_next_sibling: Any,
@@ -153,9 +153,9 @@ class GrammarMatcher:
         time_threshold: float = -1.0,
         temperatures: Any | None = None,
     ) -> bool:
-        """Fill one row for each node of a tree of draft tokens; nothing is allowed at a token that is refused.
+        """Fill one row for each node of a tree of draft tokens. The row of a refused token allows nothing.
 
-        Node 0 is the present place, whatever its token.
+        Node 0 is the current position, whatever its token.
 
         Args:
             retrieve_next_token: int64 [nodes], the first child of each node, -1 for none.
@@ -166,11 +166,11 @@ class GrammarMatcher:
             temperatures: float32 [nodes], filled with the temperature, or -1.
 
         Returns:
-            Whether all was done in time.
+            Whether all rows were filled in time.
 
         Raises:
-            WrongTypeError, WrongValueError: other tensors, or of other sizes.
-            RuntimeError: no tree.
+            WrongTypeError, WrongValueError: tensors of the wrong type or size.
+            RuntimeError: the nodes are not a tree.
         """
         start = time.monotonic()
         rows = numpy_rows(token_bitmask)
@@ -180,7 +180,7 @@ class GrammarMatcher:
         if not len(children) == len(siblings) == len(tokens) <= len(rows):
             counts = f"{len(children)} children, {len(siblings)} siblings, {len(tokens)} tokens and {len(rows)} rows"
             raise wrong_value(
-                "draft_tokens", f"a node of a draft tree has one of each: {counts}", code="E-BITMASK-SIZE"
+                "draft_tokens", f"each node of a draft tree needs one of each: {counts}", code="E-BITMASK-SIZE"
             )
         if temperatures is not None:
             _check_temperatures(temperatures, range(len(tokens)))
@@ -190,7 +190,7 @@ class GrammarMatcher:
         while work:
             node, before = work.pop()
             if node in seen or not 0 <= node < len(tokens):
-                raise RuntimeError(f"node {node} of the draft tree is met twice or is not there")
+                raise RuntimeError(f"node {node} of the draft tree occurs twice or does not exist")
             seen.add(node)
             if time_threshold > 0 and time.monotonic() - start > time_threshold:
                 return False
@@ -218,21 +218,21 @@ class GrammarMatcher:
             raise RuntimeError("the text has ended: nothing comes next")
         with errors():
             forced = self._inner.find_jump_forward_bytes()
-        # It may end inside of a character; that is left to the tokens.
+        # It may end inside a character; that part is left to the tokens.
         return forced.decode("utf-8", "ignore")
 
     def rollback(self, num_tokens: int = 1) -> None:
-        """Take back the last steps.
+        """Undo the last steps.
 
         Raises:
-            WrongTypeError, WrongValueError: no integer, or a negative one.
+            WrongTypeError, WrongValueError: not an integer, or a negative one.
             RuntimeError: there were fewer.
         """
         with errors():
             self._inner.rollback(integer("num_tokens", num_tokens, 0))
 
     def get_captures(self, *, deduplicate: bool = True) -> list[tuple[str, bytes]]:  # noqa: ARG002
-        """Not offered.
+        """Not supported.
 
         Raises:
             NotImplementedError: always.
@@ -240,7 +240,7 @@ class GrammarMatcher:
         refuse("GrammarMatcher.get_captures")
 
     def is_terminated(self) -> bool:
-        """Whether the text has ended: by a stop token or, with `terminate_without_stop_token`, by being complete."""
+        """Whether the text has ended: with a stop token or, given `terminate_without_stop_token`, by being complete."""
         with errors():
             return self._inner.is_terminated() or (self._without_stop and self._inner.is_accepting())
 
@@ -250,11 +250,11 @@ class GrammarMatcher:
             return self._inner.is_accepting()
 
     def reset(self) -> None:
-        """Back to the start of the text."""
+        """Go back to the start of the text."""
         self._inner.reset()
 
     def fork(self) -> GrammarMatcher:
-        """A second matcher at the same place."""
+        """A second matcher at the same position."""
         forked = GrammarMatcher.__new__(type(self))
         forked._vocab_size, forked._without_stop = self._vocab_size, self._without_stop
         forked._stop_token_ids = self._stop_token_ids
@@ -263,12 +263,12 @@ class GrammarMatcher:
 
     @property
     def max_rollback_tokens(self) -> int:
-        """-1: every step can be taken back."""
+        """-1: every step can be rolled back."""
         return -1
 
     @property
     def temperature(self) -> float | None:
-        """The temperature that was given: rules have none of their own."""
+        """The temperature that was given; rules have no temperatures of their own."""
         return self._temperature
 
     @property
@@ -276,7 +276,7 @@ class GrammarMatcher:
         """Tokens that end the turn.
 
         Raises:
-            WrongValueError: the matcher was made of a compiled grammar of the library.
+            WrongValueError: the matcher was made from a compiled grammar of the library.
         """
         if self._stop_token_ids is None:
             raise wrong_value("compiled_grammar", f"stop_token_ids needs a grammar of {_COMPILER}")
@@ -291,10 +291,10 @@ class BatchGrammarMatcher:
     """Many matchers in one call.
 
     Args:
-        max_threads: threads that masks may take; `auto`: half of those that the machine has.
+        max_threads: how many threads may compute masks; `auto`: half of the machine's.
 
     Raises:
-        WrongTypeError: another word, or no integer.
+        WrongTypeError: neither `auto` nor an integer.
         WrongValueError: less than one thread.
     """
 
@@ -336,7 +336,7 @@ class BatchGrammarMatcher:
         """Write the temperature of each matcher, -1 for none.
 
         Raises:
-            WrongTypeError, WrongValueError: no floats of one dimension, or sizes that do not fit.
+            WrongTypeError, WrongValueError: not one-dimensional floats, or sizes that do not fit.
         """
         matchers = _matchers(matchers)
         targets = _targets(indices, len(matchers))
@@ -348,10 +348,10 @@ class BatchGrammarMatcher:
     def batch_accept_token(
         matchers: list[GrammarMatcher], tokens: Sequence[int], debug_print: bool = False
     ) -> list[bool]:
-        """Take one token on each matcher; whether each was taken.
+        """Accept one token on each matcher. Returns whether each was accepted.
 
         Raises:
-            WrongTypeError, WrongValueError: no matchers, other values, or lists of different lengths.
+            WrongTypeError, WrongValueError: not matchers, values of the wrong type, or lists of different lengths.
         """
         return [matcher.accept_token(token, debug_print=debug_print) for matcher, token in _pairs(matchers, tokens)]
 
@@ -359,20 +359,20 @@ class BatchGrammarMatcher:
     def batch_accept_string(
         matchers: list[GrammarMatcher], strings: Sequence[str | bytes], debug_print: bool = False
     ) -> list[bool]:
-        """Take one text on each matcher; whether each was taken.
+        """Accept one text on each matcher. Returns whether each was accepted.
 
         Raises:
-            WrongTypeError, WrongValueError: no matchers, other values, or lists of different lengths.
+            WrongTypeError, WrongValueError: not matchers, values of the wrong type, or lists of different lengths.
         """
         return [matcher.accept_string(text, debug_print=debug_print) for matcher, text in _pairs(matchers, strings)]
 
     @staticmethod
     def batch_rollback(matchers: list[GrammarMatcher], num_tokens: list[int] | int = 1) -> None:
-        """Take back steps on each matcher.
+        """Undo steps on each matcher.
 
         Raises:
-            WrongTypeError, WrongValueError: no matchers, other numbers, or lists of different lengths.
-            RuntimeError: a matcher that had fewer steps.
+            WrongTypeError, WrongValueError: not matchers, counts that are not valid, or lists of different lengths.
+            RuntimeError: a matcher has fewer steps.
         """
         if not isinstance(num_tokens, list | tuple):
             num_tokens = [integer("num_tokens", num_tokens, 0)] * len(members("matchers", matchers))
@@ -381,11 +381,11 @@ class BatchGrammarMatcher:
 
 
 def _stops(given: object) -> list[int] | None:
-    """The stop tokens that a call means.
+    """The stop tokens that were given.
 
     Raises:
-        WrongTypeError: no integers.
-        WrongValueError: none at all.
+        WrongTypeError: not integers.
+        WrongValueError: an empty list.
     """
     if given is None:
         return None
@@ -396,7 +396,7 @@ def _stops(given: object) -> list[int] | None:
 
 
 def _compiled_for(grammar: CompiledGrammar, stops: list[int] | None) -> tuple[_engine.CompiledGrammar, TokenizerInfo]:
-    """The grammar for a vocabulary that ends with these tokens, and the vocabulary.
+    """The grammar compiled for a vocabulary with these stop tokens, and that vocabulary.
 
     Raises:
         RuntimeError: a token that the vocabulary does not have.
@@ -404,7 +404,7 @@ def _compiled_for(grammar: CompiledGrammar, stops: list[int] | None) -> tuple[_e
     info = grammar._tokenizer_info
     if stops is None or stops == info.stop_token_ids:
         return grammar._compiled, info
-    # Which tokens end a turn belongs to the vocabulary here: the grammar is compiled for that one.
+    # Stop tokens belong to the vocabulary here, so the grammar is compiled for the changed vocabulary.
     info = info._with_stops(tuple(stops))
     with errors():
         return info._naming(grammar._grammar._names())._compiler().compile(grammar._grammar._inner), info
@@ -416,7 +416,7 @@ def _row(rows: Any, index: int, vocab_size: int) -> Any:
         message = f"a row of {vocab_size} tokens has {words} words, not {rows.shape[1]}"
         raise wrong_value("bitmask", message, code="E-BITMASK-SIZE")
     if not 0 <= integer("index", index) < len(rows):
-        raise wrong_value("index", f"row {index} is not among the {len(rows)} rows", code="E-BITMASK-INDEX")
+        raise wrong_value("index", f"row {index} is out of range: there are {len(rows)} rows", code="E-BITMASK-INDEX")
     return rows[integer("index", index)]
 
 
@@ -424,7 +424,7 @@ def _matchers(given: Any) -> list[GrammarMatcher]:
     """The matchers of a batch.
 
     Raises:
-        WrongTypeError: something else, the library's own matchers included: they do not tell their vocabulary.
+        WrongTypeError: anything else, also the library's own matchers, which do not have their vocabulary.
     """
     matchers = members("matchers", given)
     for place, matcher in enumerate(matchers):
@@ -437,7 +437,7 @@ def _targets(indices: Any, count: int) -> list[int]:
     """The row of each matcher.
 
     Raises:
-        WrongTypeError, WrongValueError: no integers, or not as many.
+        WrongTypeError, WrongValueError: not integers, or not one for each matcher.
     """
     targets = list(range(count)) if indices is None else integers("indices", indices)
     if len(targets) != count:
@@ -446,28 +446,28 @@ def _targets(indices: Any, count: int) -> list[int]:
 
 
 def _check_temperatures(temperatures: Any, targets: Sequence[int]) -> None:
-    """Check that temperatures can be written at these places.
+    """Check that temperatures can be written at these indices.
 
     Raises:
-        WrongTypeError, WrongValueError: no float32 of one dimension, or too few.
+        WrongTypeError, WrongValueError: not one-dimensional float32, or too few.
     """
     dtype = getattr(temperatures, "dtype", None)
     if dtype is None:
         raise wrong_type("temperatures", "a tensor or an array of float32", temperatures)
     if str(dtype).rpartition(".")[2] != "float32":
-        raise WrongTypeError("E-ARGUMENT-TYPE", f"temperatures are float32, not {dtype}", pointer="/temperatures")
+        raise WrongTypeError("E-ARGUMENT-TYPE", f"temperatures must be float32, not {dtype}", pointer="/temperatures")
     if temperatures.ndim != 1:
-        raise wrong_value("temperatures", f"temperatures have one dimension, not {temperatures.ndim}")
+        raise wrong_value("temperatures", f"temperatures must have one dimension, not {temperatures.ndim}")
     for target in targets:
         if not 0 <= target < len(temperatures):
-            raise wrong_value("indices", f"place {target} is not among the {len(temperatures)} temperatures")
+            raise wrong_value("indices", f"index {target} is out of range: there are {len(temperatures)} temperatures")
 
 
 def _pairs(matchers: Sequence[GrammarMatcher], values: Sequence[_Value]) -> list[tuple[GrammarMatcher, _Value]]:
     """Each matcher with its value.
 
     Raises:
-        WrongTypeError, WrongValueError: no matchers, or lists of different lengths.
+        WrongTypeError, WrongValueError: not matchers, or lists of different lengths.
     """
     known, given = _matchers(matchers), members("values", values)
     if len(known) != len(given):

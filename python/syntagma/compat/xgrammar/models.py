@@ -1,5 +1,5 @@
-"""Names of xgrammar that hold formats of models as code; here formats are data, so none of them is offered."""
-# The parameters are those of the names; nothing looks at them.
+"""Names of xgrammar that implement model formats in code; here formats are data, so none of them is supported."""
+# The parameters are those of xgrammar; they are not used.
 # ruff: noqa: ARG001, PLR0917
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""JSON Schemas as xgrammar takes them: dictionaries, text or pydantic models, and what `strict_mode` makes of them."""
+"""JSON Schemas as xgrammar takes them (dictionaries, text or pydantic models), and how `strict_mode` changes them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from syntagma.compat.xgrammar.exception import WrongTypeError
 
 __all__ = ["schema_text", "strict_schema"]
 
-# Where schemas stand that hold of another value than the schema around them.
+# Keywords whose schemas apply to another value than the schema around them.
 _OF_ONE = ("items", "additionalProperties", "additionalItems", "contains")
 _OF_MANY = ("prefixItems", "items")
 _OF_NAMES = ("properties", "patternProperties")
 _DEFINITIONS = ("$defs", "definitions")
-# And those of the same value: what one of them declares, the schema around them must count.
+# Keywords whose schemas apply to the same value: the schema around them must count the properties they declare.
 _SAME_MANY = ("allOf", "anyOf", "oneOf")
 _SAME = (*_SAME_MANY, "$ref", "if", "then", "else", "dependentSchemas")
 _OBJECT, _TUPLE = ("properties", "patternProperties"), ("prefixItems",)
@@ -26,7 +26,7 @@ def schema_text(schema: Any) -> str:
     """A schema as JSON text.
 
     Raises:
-        WrongTypeError: neither text, nor a dictionary, nor a class with `model_json_schema`.
+        WrongTypeError: not text, a dictionary or a class with `model_json_schema`.
     """
     if isinstance(schema, str):
         return schema
@@ -41,14 +41,14 @@ def schema_text(schema: Any) -> str:
 
 
 def strict_schema(text: str) -> str:
-    """A schema in which objects have the properties that they declare and no others, and tuples no further items.
+    """The schema, changed so that objects have only the properties they declare, and tuples no further items.
 
-    Where a schema joins others (`allOf` and its like), the whole is closed by `unevaluatedProperties`, not its parts.
-    Definitions are closed where they are referred to, so that they can be parts; before draft 2019-09, where nothing
-    may stand beside `$ref`, in themselves.
+    Where a schema joins others (`allOf` and similar), the whole is closed by `unevaluatedProperties`, and its parts
+    are not. Definitions are closed where they are referred to, so that they can be such parts. Before draft 2019-09,
+    which allows nothing next to `$ref`, the definitions themselves are closed.
 
     Raises:
-        RuntimeError: no JSON.
+        RuntimeError: the text is not JSON.
     """
     try:
         schema = json.loads(text)

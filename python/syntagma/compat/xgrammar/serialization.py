@@ -1,4 +1,4 @@
-"""Objects as JSON text: a kind, a version, and fields."""
+"""Objects as JSON text with a kind, a version and fields."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def read(text: str, kind: str, *fields: str) -> list[Any]:
     """The fields of an object of this kind.
 
     Raises:
-        InvalidJSONError: no JSON.
+        InvalidJSONError: not JSON.
         DeserializeVersionError: another version.
         DeserializeFormatError: another kind, or a field is missing.
-        WrongTypeError: no text.
+        WrongTypeError: not a string.
     """
     if not isinstance(text, str):
         raise wrong_type("json_string", "str", text)
@@ -37,7 +37,7 @@ def read(text: str, kind: str, *fields: str) -> list[Any]:
         raise DeserializeFormatError(f"the text is not a {kind}")
     if value.get("__VERSION__") != get_serialization_version():
         raise DeserializeVersionError(
-            f"the text has version {value.get('__VERSION__')!r}, this is {get_serialization_version()!r}"
+            f"the text has version {value.get('__VERSION__')!r}, and this is version {get_serialization_version()!r}"
         )
     missing = [field for field in fields if field not in value]
     if missing:

@@ -1,7 +1,7 @@
-"""The formats of structural tags as classes, by xgrammar's names, without pydantic.
+"""The formats of structural tags as classes under xgrammar's names, without pydantic.
 
-They hold what they are given, and become plain data by `model_dump`; `docs/reference/structural-tag.md` says what each
-means, and a format is checked when a grammar is made of it.
+They store what they are given, and `model_dump` turns them into plain data. `docs/reference/structural-tag.md` explains
+each format. A format is checked when a grammar is made from it.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ class _Model:
 
     @classmethod
     def model_validate(cls, obj: Mapping[str, Any]) -> Self:
-        """From plain data; what is not known is left out.
+        """Make it from plain data; unknown fields are ignored.
 
         Raises:
             WrongTypeError: not an object.
-            ValueError: a field is missing, or a format is not known.
+            ValueError: a field is missing, or a format is unknown.
         """
         if isinstance(obj, cls):
             return obj
@@ -76,10 +76,10 @@ class _Model:
 
     @classmethod
     def model_validate_json(cls, json_data: str | bytes) -> Self:
-        """From JSON text.
+        """Make it from JSON text.
 
         Raises:
-            ValueError: no JSON, or as `model_validate`.
+            ValueError: not JSON, or as `model_validate`.
         """
         return cls.model_validate(json.loads(json_data))
 
@@ -93,7 +93,7 @@ def _plain(value: Any) -> Any:
 
 
 def _typed(name: str, value: Any) -> Any:
-    """A field's value with formats as classes; schemas stay what they are."""
+    """A field's value with formats as classes; schemas are kept as they are."""
     if name == "json_schema":
         return value
     if isinstance(value, list | tuple):
@@ -113,7 +113,7 @@ FORMATS: dict[str, type[Format]] = {}
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))
 @dataclass(kw_only=True)
 class Format(_Model):
-    """Any of the formats. A subclass declares its fields, and its `type` as an argument of the class."""
+    """The base class of the formats. A subclass declares its fields, and its `type` as a class argument."""
 
     type: str = ""
 
@@ -131,7 +131,7 @@ class ConstStringFormat(Format, type="const_string"):
 
 
 class JSONSchemaFormat(Format, type="json_schema"):
-    """JSON by a schema."""
+    """JSON that a schema allows."""
 
     json_schema: bool | dict[str, Any]
     style: str = "json"
@@ -141,7 +141,7 @@ class JSONSchemaFormat(Format, type="json_schema"):
 
 
 class QwenXMLParameterFormat(Format, type="qwen_xml_parameter"):
-    """An older name of a style of `JSONSchemaFormat`."""
+    """The older name of a style of `JSONSchemaFormat`."""
 
     json_schema: bool | dict[str, Any]
 
@@ -174,25 +174,25 @@ class AnyTokensFormat(Format, type="any_tokens"):
 
 
 class GrammarFormat(Format, type="grammar"):
-    """By a grammar."""
+    """Text that a grammar allows."""
 
     grammar: str
 
 
 class RegexFormat(Format, type="regex"):
-    """By a regular expression."""
+    """Text that a regular expression matches."""
 
     pattern: str
 
 
 class SequenceFormat(Format, type="sequence"):
-    """One after another."""
+    """One format after another."""
 
     elements: list[Format]
 
 
 class OrFormat(Format, type="or"):
-    """Any one."""
+    """Any one of several formats."""
 
     elements: list[Format]
 

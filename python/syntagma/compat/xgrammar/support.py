@@ -1,4 +1,4 @@
-"""What the modules of this package share: refusals by name, errors as xgrammar raises them, and tensors."""
+"""Shared by the modules of this package: names that are not supported, errors as xgrammar raises them, and tensors."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ def data() -> dict[str, Any]:
 
 
 def refuse(name: str) -> NoReturn:
-    """Raise for something that is not offered.
+    """Raise for a name that is not supported.
 
     Raises:
-        NotImplementedError: with the reason that the data file gives.
+        NotImplementedError: always, with the reason from the data file.
     """
     raise NotImplementedError(f"{name}: {data()['unsupported'][name]}")
 
 
 @cache
 def has_torch() -> bool:
-    """Whether torch is installed: bitmasks are then its tensors, else NumPy arrays."""
+    """Whether torch is installed. If so, bitmasks are torch tensors, else NumPy arrays."""
     return find_spec("torch") is not None
 
 
 def bitmask_dtype_of(module: str) -> Callable[[str], Any]:
-    """The `__getattr__` of a module that has the name `bitmask_dtype`: torch is loaded when its type is asked for."""
+    """The `__getattr__` of a module with the name `bitmask_dtype`: torch is imported when that name is used."""
 
     def get(name: str) -> Any:
         if name != "bitmask_dtype":
@@ -57,7 +57,7 @@ def bitmask_dtype_of(module: str) -> Callable[[str], Any]:
 
 @contextmanager
 def errors() -> Iterator[None]:
-    """The library's errors as `RuntimeError`, which is what xgrammar raises; the error itself is the cause."""
+    """Turn the library's errors into `RuntimeError`, as xgrammar raises it; the original error is the cause."""
     try:
         yield
     except WrongValueError:
@@ -68,7 +68,7 @@ def errors() -> Iterator[None]:
 
 @contextmanager
 def tag_errors(tag: Any, known: Collection[str]) -> Iterator[None]:
-    """The same for a structural tag; `known` are the types of formats that have a name here, supported or not."""
+    """As `errors`, for a structural tag; `known` are the format types that have a name here, supported or not."""
     try:
         yield
     except SyntagmaError as error:

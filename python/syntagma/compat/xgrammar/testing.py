@@ -1,4 +1,4 @@
-"""Helpers of tests by xgrammar's names, underscores included."""
+"""Test helpers under xgrammar's names, including the underscores."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def _json_schema_to_ebnf(
 
 
 def _regex_to_ebnf(regex: str, with_rule_name: bool = True) -> str:
-    """The grammar of a regular expression as text; without the name of its rule if that is one rule."""
+    """The grammar of a regular expression as text; `with_rule_name=False` removes the name of the first rule."""
     text = str(Grammar.from_regex(regex))
     return text if with_rule_name else text.removeprefix("root ::= ")
 
 
 def _ebnf_to_grammar_no_normalization(ebnf_string: str, root_rule_name: str = "root") -> Grammar:
-    """A grammar of GBNF text: grammars are normalised when they are compiled, not when they are read."""
+    """Read a grammar from GBNF text; grammars are normalised when they are compiled, not when they are read."""
     return Grammar.from_ebnf(ebnf_string, root_rule_name=root_rule_name)
 
 
@@ -71,7 +71,7 @@ def _is_grammar_accept_string(
     print_time: bool = False,
     require_termination: bool = True,
 ) -> bool:
-    """Whether a grammar accepts a text, or with `require_termination=False` its beginning."""
+    """Whether a grammar accepts a text; with `require_termination=False`, as the beginning of one."""
     matcher = _get_matcher_from_grammar(grammar)
     start = time.monotonic_ns()
     accepted = matcher.accept_string(input_str, debug_print=debug_print)
@@ -86,7 +86,7 @@ def _bits(bitmask: Any, vocab_size: int, index: int) -> Any:
 
 
 def _get_masked_tokens_from_bitmask(bitmask: Any, vocab_size: int, index: int = 0) -> list[int]:
-    """The tokens that a row does not allow."""
+    """The tokens that a row denies."""
     return [int(token) for token in np.flatnonzero(_bits(bitmask, vocab_size, index) == 0)]
 
 
@@ -97,7 +97,7 @@ def _is_single_token_bitmask(bitmask: Any, vocab_size: int, index: int = 0) -> t
 
 
 def bool_mask_to_bitmask(bool_mask: Any) -> Any:
-    """A bitmask, int32 [batch, words], of a mask of booleans [batch, vocab], True is allowed; padding is allowed."""
+    """The bitmask, int32 [batch, words], of a boolean mask [batch, vocab] (True: allowed); padding is allowed."""
     values = np.asarray(bool_mask, dtype=bool)
     batch, width = values.shape
     bitmask = allocate_token_bitmask(batch, width)
@@ -108,10 +108,10 @@ def bool_mask_to_bitmask(bool_mask: Any) -> Any:
 
 
 def bitmask_to_bool_mask(bit_mask: Any, vocab_size: int | None = None) -> Any:
-    """A mask of booleans [batch, vocab_size] of a bitmask, True is allowed.
+    """The boolean mask [batch, vocab_size] of a bitmask (True: allowed).
 
     Raises:
-        ValueError: a bitmask of fewer tokens.
+        ValueError: the bitmask has fewer tokens.
     """
     rows = numpy_rows(bit_mask)
     width = rows.shape[1] * 32 if vocab_size is None else vocab_size
@@ -125,7 +125,7 @@ def bitmask_to_bool_mask(bit_mask: Any, vocab_size: int | None = None) -> Any:
     return torch.from_numpy(mask)
 
 
-def _traverse_draft_tree(  # noqa: PLR0917  # as there
+def _traverse_draft_tree(  # noqa: PLR0917  # as in xgrammar
     retrieve_next_token: Any,
     retrieve_next_sibling: Any,
     draft_tokens: Any,
@@ -133,7 +133,7 @@ def _traverse_draft_tree(  # noqa: PLR0917  # as there
     allocate_token_bitmask: Any,
     time_threshold: float = -1.0,
 ) -> bool:
-    """`GrammarMatcher.traverse_draft_tree`, with the matcher among the arguments."""
+    """`GrammarMatcher.traverse_draft_tree` with the matcher as an argument."""
     return matcher.traverse_draft_tree(
         retrieve_next_token, retrieve_next_sibling, draft_tokens, allocate_token_bitmask, time_threshold
     )
@@ -169,7 +169,7 @@ def _no_pass(grammar: Grammar) -> NoReturn:  # noqa: ARG001
 
 
 class GrammarFunctor:
-    """Not offered: each of its passes raises `NotImplementedError`."""
+    """Not supported: each pass raises `NotImplementedError`."""
 
     structure_normalizer = staticmethod(_no_pass)
     rule_inliner = staticmethod(_no_pass)

@@ -1,4 +1,4 @@
-"""`TokenizerInfo` and `VocabType` by xgrammar's names."""
+"""`TokenizerInfo` and `VocabType` under xgrammar's names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["TokenizerInfo", "VocabType", "tokenizer_info_of"]
 
 
 class VocabType(Enum):
-    """How the texts of a vocabulary spell bytes."""
+    """How a vocabulary writes bytes as text."""
 
     RAW = 0
     """as they are"""
@@ -40,16 +40,16 @@ class TokenizerInfo:
     """A vocabulary.
 
     Args:
-        encoded_vocab: the tokens by id, as text or bytes; empty ones are never allowed.
-        vocab_type: how text spells bytes.
-        vocab_size: width of the logits, at least the number of tokens.
-        stop_token_ids: tokens that end a turn; None: those with a text that is known for it, which may be wrong.
-        add_prefix_space: kept for whoever asks; nothing depends on it.
+        encoded_vocab: the tokens in order of their ids, as text or bytes; empty ones are never allowed.
+        vocab_type: how text represents bytes.
+        vocab_size: the width of the logits, at least the number of tokens.
+        stop_token_ids: tokens that end a turn; None: those whose text is a known stop token, which may be wrong.
+        add_prefix_space: stored, but has no effect.
 
     Raises:
-        WrongTypeError: tokens that are neither text nor bytes, or another argument of another type.
+        WrongTypeError: tokens that are neither text nor bytes, or another argument of the wrong type.
         WrongValueError: a lone surrogate in a text.
-        RuntimeError: a `vocab_size` below the number of tokens, or a stop token that is not there.
+        RuntimeError: a `vocab_size` below the number of tokens, or a stop token that does not exist.
     """
 
     @checked
@@ -98,7 +98,7 @@ class TokenizerInfo:
 
     @classmethod
     def _around(cls, inner: decoding.TokenizerInfo) -> TokenizerInfo:
-        """A vocabulary of the library, by this name."""
+        """Wrap a vocabulary of the library."""
         info = cls.__new__(cls)
         info._keep(inner, inner._tokens, VocabType.RAW, False)
         return info
@@ -112,7 +112,7 @@ class TokenizerInfo:
         return info
 
     def _with_stops(self, stops: tuple[int, ...]) -> TokenizerInfo:
-        """The same vocabulary with other tokens that end a turn; each made once."""
+        """The same vocabulary with other stop tokens; each is made once."""
         known = self._by_stops.get(stops)
         if known is None:
             before = set(self._tokens.eos_token_ids)
@@ -127,7 +127,7 @@ class TokenizerInfo:
         return known
 
     def _naming(self, texts: Sequence[str]) -> TokenizerInfo:
-        """The same vocabulary, in which the tokens of these texts can be named; itself where they can be already."""
+        """The vocabulary extended so that tokens can be named by these texts; itself if they already can."""
         if not texts:
             return self
         if self._ids is None:
@@ -157,13 +157,13 @@ class TokenizerInfo:
 
         Args:
             tokenizer: the tokenizer.
-            vocab_size: width of the model's logits; tokens from there on are left out. None: the tokenizer's own.
+            vocab_size: the width of the model's logits; later tokens are left out. None: the tokenizer's own.
             stop_token_ids: tokens that end a turn; None: the tokenizer's `eos_token_id`.
 
         Raises:
-            WrongTypeError: no tokenizer, or another argument of another type.
+            WrongTypeError: not a tokenizer, or another argument of the wrong type.
             WrongValueError: an empty list of stop tokens.
-            RuntimeError: tokens that do not spell what the tokenizer encodes.
+            RuntimeError: the bytes of the tokens do not match what the tokenizer encodes.
             NotImplementedError: a slow tokenizer.
         """
         stops = _stops(stop_token_ids)
@@ -179,7 +179,7 @@ class TokenizerInfo:
             stops = _stops(eos)
         if stops is None:
             warnings.warn(
-                "neither the caller nor the tokenizer names a stop token; known texts are looked for", stacklevel=2
+                "no stop token was given and the tokenizer has none; known stop texts are searched", stacklevel=2
             )
             ids = {str(text): token for text, token in vocabulary.items()}
             stops = tuple(ids[text] for text in data()["stop_tokens"] if text in ids)
@@ -197,22 +197,22 @@ class TokenizerInfo:
 
     @property
     def vocab_type(self) -> VocabType:
-        """How the texts of the vocabulary spell bytes."""
+        """How the vocabulary writes bytes as text."""
         return self._vocab_type
 
     @property
     def vocab_size(self) -> int:
-        """Width of the logits."""
+        """The width of the logits."""
         return self._info.vocab_size
 
     @property
     def add_prefix_space(self) -> bool:
-        """Whether the tokenizer puts a space before text."""
+        """Whether the tokenizer adds a space before text."""
         return self._add_prefix_space
 
     @property
     def prepend_space_in_tokenization(self) -> bool:
-        """An older name of `add_prefix_space`."""
+        """The older name of `add_prefix_space`."""
         warnings.warn("prepend_space_in_tokenization is deprecated, use add_prefix_space", stacklevel=2)
         return self._add_prefix_space
 
@@ -228,13 +228,13 @@ class TokenizerInfo:
 
     @property
     def special_token_ids(self) -> list[int]:
-        """Tokens that text never matches, stop tokens apart: special and empty ones, and padding."""
+        """Tokens that text never matches, without the stop tokens: special and empty ones, and padding."""
         empty = {token for token, spelled in enumerate(self._tokens.table) if not spelled}
         padding = range(len(self._tokens.table), self.vocab_size)
         return sorted((empty | set(self._tokens.special_token_ids) | set(padding)) - set(self._tokens.eos_token_ids))
 
     def dump_metadata(self) -> str:
-        """What `from_vocab_and_metadata` needs besides the vocabulary, as JSON."""
+        """What `from_vocab_and_metadata` needs in addition to the vocabulary, as JSON."""
         return json.dumps(
             {
                 "vocab_type": self._vocab_type.value,
@@ -247,11 +247,11 @@ class TokenizerInfo:
 
     @staticmethod
     def from_vocab_and_metadata(encoded_vocab: Sequence[bytes] | Sequence[str], metadata: str) -> TokenizerInfo:
-        """The vocabulary from its tokens and what `dump_metadata` wrote.
+        """Make the vocabulary from its tokens and what `dump_metadata` wrote.
 
         Raises:
-            WrongTypeError: no text, or tokens that are neither text nor bytes.
-            RuntimeError: no such metadata.
+            WrongTypeError: the metadata is not a string, or tokens are neither text nor bytes.
+            RuntimeError: the metadata is not valid.
         """
         if not isinstance(metadata, str):
             raise wrong_type("metadata", "str", metadata)
@@ -267,7 +267,7 @@ class TokenizerInfo:
         except WrongValueError:
             raise
         except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise RuntimeError(f"the metadata cannot be read: {error}") from error
+            raise RuntimeError(f"the metadata is not valid: {error}") from error
 
     def serialize_json(self) -> str:
         """The whole vocabulary as JSON text."""
@@ -281,10 +281,10 @@ class TokenizerInfo:
 
     @staticmethod
     def deserialize_json(json_string: str) -> TokenizerInfo:
-        """What `serialize_json` wrote.
+        """Read what `serialize_json` wrote.
 
         Raises:
-            InvalidJSONError, DeserializeFormatError, DeserializeVersionError: other text.
+            InvalidJSONError, DeserializeFormatError, DeserializeVersionError: not the text of a vocabulary.
         """
         fields = ("metadata", "vocab", "special_token_ids", "added_token_ids")
         metadata, vocab, special, added = read(json_string, "TokenizerInfo", *fields)
@@ -305,7 +305,7 @@ class TokenizerInfo:
 
 
 def tokenizer_info_of(value: object, name: str = "tokenizer_info") -> TokenizerInfo:
-    """A vocabulary that was given by this name or as the library's own.
+    """A vocabulary that was given as one of this package or of the library.
 
     Raises:
         WrongTypeError: something else.
@@ -315,7 +315,7 @@ def tokenizer_info_of(value: object, name: str = "tokenizer_info") -> TokenizerI
     if isinstance(value, decoding.TokenizerInfo):
         return TokenizerInfo._around(value)
     raise wrong_type(
-        name, "TokenizerInfo", value, hint="make one of the tokenizer first: TokenizerInfo.from_huggingface"
+        name, "TokenizerInfo", value, hint="make one from the tokenizer first: TokenizerInfo.from_huggingface"
     )
 
 

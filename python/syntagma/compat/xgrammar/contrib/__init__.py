@@ -1,4 +1,4 @@
-"""What goes with other libraries."""
+"""Adapters to other libraries."""
 
 from __future__ import annotations
 

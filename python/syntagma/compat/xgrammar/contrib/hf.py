@@ -1,4 +1,4 @@
-"""`LogitsProcessor` for `transformers`, by the name of `xgrammar.contrib.hf`."""
+"""`LogitsProcessor` for `transformers`, under the name of `xgrammar.contrib.hf`."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ __all__ = ["LogitsProcessor"]
 
 
 class LogitsProcessor:
-    """Holds calls of `generate` to grammars; `transformers` calls whatever can be called like this.
+    """Constrains calls of `generate` to grammars; `transformers` accepts any object that can be called like this.
 
-    Rows are known by their tokens: beams may change places, drafts are taken back, and the next call of `generate`
-    begins anew. A row that took a masked token, as beams and drafts do, is no longer held.
+    Rows are recognised by their tokens, so beams may change places, drafts may be taken back, and the next call of
+    `generate` starts anew. A row that took a masked token, as beams and drafts can, is no longer constrained.
 
     Args:
-        compiled_grammar: one grammar for all sequences of the batch, or one for each; where the batch is several times
-            as large (beams, `num_return_sequences`), the rows of one sequence stand together.
+        compiled_grammar: one grammar for all sequences of the batch, or one for each. If the batch is several times
+            as large (beams, `num_return_sequences`), the rows of one sequence must be adjacent.
 
     Raises:
-        WrongTypeError, WrongValueError: no compiled grammar.
+        WrongTypeError, WrongValueError: not a compiled grammar.
     """
 
     supports_continuous_batching = False
@@ -37,7 +37,7 @@ class LogitsProcessor:
         grammars = compiled_grammar if isinstance(compiled_grammar, list) else [compiled_grammar]
         if not grammars:
             raise wrong_value("compiled_grammar", "compiled_grammar is empty: name a grammar")
-        # A matcher refuses what is no compiled grammar.
+        # A matcher refuses anything but a compiled grammar.
         self.full_vocab_size = min(GrammarMatcher(grammar)._vocab_size for grammar in grammars)
         self.compiled_grammars = grammars
         compiled: list[Any] = [own(grammar) for grammar in grammars]
@@ -45,15 +45,15 @@ class LogitsProcessor:
 
     @checked
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """Take the tokens that were sampled and mask the logits of the next ones.
+        """Read the sampled tokens and mask the logits of the next ones.
 
         Args:
-            input_ids: int64 [batch, tokens], the prompts and all that was sampled.
-            scores: floats [batch, vocab], in place.
+            input_ids: int64 [batch, tokens], the prompts and all sampled tokens.
+            scores: floats [batch, vocab], changed in place.
 
         Raises:
-            WrongTypeError: no tensor.
-            WrongValueError: a batch that the grammars cannot be dealt out to.
+            WrongTypeError: not a tensor.
+            WrongValueError: the number of rows is not a multiple of the number of grammars.
         """
         if not hasattr(input_ids, "tolist"):
             raise wrong_type("input_ids", "a tensor or an array of token ids", input_ids)
