@@ -33,9 +33,6 @@ def analyze(
     trace: Annotated[
         bool, typer.Option("--trace", help="Print pairs of renders that differ in one thing, and the difference.")
     ] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", help="Print every message that was tested, as rendered.")
-    ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Print every tested message, as rendered.")] = False,
     tokenizer: Annotated[
         str | None,

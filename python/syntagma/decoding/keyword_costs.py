@@ -122,31 +122,3 @@ def _measure(schema: Any, info: TokenizerInfo) -> _Measured:
         best = min(best, (time.perf_counter() - began) * 1e3)
         rules, size = grammar.rule_count, compiled.stats()["bytes"]
     return _Measured(best, rules, size)
-
-
-def _keywords(schema: Mapping[str, Any]) -> Iterator[str]:
-    """The pointers of all keywords that may be removed, breadth first."""
-    waiting: deque[tuple[str, Any]] = deque([("", schema)])
-    while waiting:
-        at, part = waiting.popleft()
-        if isinstance(part, list):
-            waiting.extend((at + pointer_of(index), one) for index, one in enumerate(part))
-        if not isinstance(part, Mapping):
-            continue
-        for keyword, value in part.items():
-            here = at + pointer_of(keyword)
-            if keyword in CONSTRAINTS and keyword not in _STRUCTURE:
-                yield here
-            if keyword in NAMED and isinstance(value, Mapping):
-                waiting.extend((here + pointer_of(name), one) for name, one in value.items())
-            elif keyword not in DATA:
-                waiting.append((here, value))
-
-
-def _without(schema: Mapping[str, Any], pointer: str) -> Any:
-    changed = copy.deepcopy(dict(schema))
-    parent, _, _ = pointer.rpartition("/")
-    holder = follow(changed, parent)
-    name = next(key for key in holder if parent + pointer_of(key) == pointer)
-    del holder[name]
-    return changed

@@ -133,10 +133,12 @@ class Sampler:
             ArgumentError: `E-ARGUMENT-VALUE`, the vocabulary has not all tokens that `sampling` names.
         """
         sampling = self._sampling
-        logits = self._adjusted(logits)
+        given, logits = logits, self._adjusted(logits)
         best = int(logits.argmax())
         if not math.isfinite(logits[best]):
-            raise ModelError("E-MODEL-LOGITS", "no token can be chosen: the likeliest logit is not finite")
+            if self._allowed is not None and math.isfinite(given.max()):
+                raise MatcherError("E-MATCH-DEAD", "none of the tokens that may come is one of allowed_token_ids")
+            raise ModelError("E-MODEL-LOGITS", "no token can be chosen: the largest logit is not finite")
         if sampling.temperature == 0:
             return best
         # In float64, tiny temperatures do not overflow and small probabilities do not vanish in the sum.
