@@ -30,9 +30,12 @@ async def unless_gone(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
             return working.result()
         raise ClientDisconnect
     finally:
-        for task in (working, leaving):
-            task.cancel()
+        working.cancel()
+        leaving.cancel()
         await asyncio.gather(working, leaving, return_exceptions=True)
+        # A task refers to what it raised, and that to this frame by its traceback: in a circle, the body of the request
+        # would stay in memory until somebody looks for garbage.
+        del working, leaving
 
 
 async def _left(receive: Receive) -> None:
