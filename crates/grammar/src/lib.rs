@@ -19,6 +19,12 @@
 // Tests inside share the recogniser and the random grammars of those outside, which know the crate by its name.
 #[cfg(test)]
 extern crate self as syntagma_grammar;
+#[cfg(test)]
+#[path = "../tests/reference/mod.rs"]
+mod reference;
+#[cfg(test)]
+#[path = "../tests/shapes/mod.rs"]
+mod shapes;
 
 pub mod error;
 pub mod ir;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use syntagma_grammar::ir::{Expr, Grammar, GrammarBuilder, Regex, Report, TokenSet};
 use syntagma_grammar::syntax::{ebnf, json_schema};
-use syntagma_grammar::{Limits, print};
+use syntagma_grammar::{Diagnostic, Limits, print};
 
 /// A grammar with something of every kind, in others that share it.
 fn of_all_kinds() -> Grammar {
@@ -68,7 +68,7 @@ fn every_warning_is_read_back() {
         let grammar = ebnf::parse(text, "start", &Limits::default()).unwrap();
         let again = Grammar::from_bytes(&grammar.to_bytes()).unwrap();
         assert_eq!(again, grammar);
-        codes.extend(again.warnings().iter().map(|warning| warning.code()));
+        codes.extend(again.warnings().iter().map(Diagnostic::code));
     }
     codes.sort_unstable();
     codes.dedup();

@@ -7,13 +7,8 @@ use super::derive::Matcher;
 use super::empty_regex::EmptinessChecks;
 use super::regex::Regex;
 use crate::limits::Fuel;
-
-#[path = "../../tests/reference/mod.rs"]
-mod reference;
-#[path = "../../tests/shapes/mod.rs"]
-mod shapes;
-
-use reference::{regex_matches, strings};
+use crate::reference::{regex_matches, strings};
+use crate::shapes;
 
 /// Whether an automaton over characters accepts ASCII text.
 fn accepts(states: &[State], text: &[u8]) -> bool {

@@ -8,6 +8,7 @@ pub fn parse(schema: &str) -> Result<Grammar, Error> {
     json_schema::parse(schema, &Options::default(), &Limits::default())
 }
 
+#[allow(clippy::field_reassign_with_default)] // There may be more fields outside of the crate
 pub fn compact() -> Options {
     let mut options = Options::default();
     options.whitespace = Whitespace::Compact;

@@ -11,11 +11,7 @@ use super::{
 use crate::error::Error;
 use crate::ir::Regex;
 use crate::limits::Limits;
-
-#[path = "../../../tests/reference/mod.rs"]
-mod reference;
-#[path = "../../../tests/shapes/mod.rs"]
-mod shapes;
+use crate::{reference, shapes};
 
 type Pass = fn(&mut Draft) -> Result<(), Error>;
 

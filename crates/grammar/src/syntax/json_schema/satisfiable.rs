@@ -1,7 +1,7 @@
 //! Whether any value satisfies a conjunction, answered without a grammar. An answer may be "not known"; it is never wrong.
 //!
-//! `choices` drops the branches that are impossible, `lower` the rules of what is. A question about itself, met on the way,
-//! counts as "perhaps": the answer is the greatest fixed point.
+//! `choices` drops the branches that are impossible, and `lower` the properties and items. Where a conjunction is asked about
+//! while it is being asked about, the answer is "not known".
 
 use std::rc::Rc;
 
