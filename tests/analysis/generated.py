@@ -89,12 +89,22 @@ class _Style:
 
     def answer(self, *, before_calls: bool) -> str:
         spec = self.spec
+        if spec.content is not None and spec.content.before_calls and before_calls:
+            block = spec.content.before_calls[0]
+            return _joined([_quoted(block.opener), "content", _quoted(block.closer)])
         if spec.content is None or not spec.content.block:
             return "content"
         block = spec.content.block[0]
         if spec.messages is not None and before_calls:
             block = answer_before_calls(spec.content, spec.messages)
         return _joined([_quoted(block.opener), "content", _quoted(block.closer)])
+
+    @property
+    def differs_before_calls(self) -> bool:
+        """Whether an answer that calls follow is written otherwise than one alone."""
+        return self.spec.messages is not None or (
+            self.spec.content is not None and bool(self.spec.content.before_calls)
+        )
 
     def answer_is_wrapped_only_after_reasoning(self) -> bool:
         return self.spec.content is not None and bool(self.spec.content.block) and self.spec.content.when == "reasoning"
@@ -184,19 +194,12 @@ class _Style:
     def kind(self, tools: ToolsSpec, value: str) -> str:
         if not tools.types:
             return "''"
-        words = {
-            kind: [word for word, is_kind in tools.types.items() if is_kind == kind and word != "*"]
-            for kind in ("string", "json")
-        }
-        other = (
-            _quoted(words["json"][0])
-            if words["json"]
-            else (
-                f"('boolean' if {value} is boolean else 'null' if {value} is none else "
-                f"'number' if {value} is number else 'object' if {value} is mapping else 'array')"
-            )
-        )
-        return f"({_quoted(words['string'][0])} if {value} is string else {other})"
+        tests = {"string": "string", "boolean": "boolean", "null": "none", "number": "number", "object": "mapping"}
+        word = {kind: _quoted(tools.type_words(kind)[0]) for kind in (*tests, "array")}
+        text = word["array"]
+        for kind, test in reversed(tests.items()):
+            text = f"({word[kind]} if {value} is {test} else {text})"
+        return text
 
     def argument(self, tools: ToolsSpec, key: str, value: str) -> str:
         key = _escaped(key, attribute=True) if "attributes" in tools.escape else key
@@ -288,7 +291,7 @@ class _Loop(_Style):
         return f"{{%- set ns.text = ns.text + {text} -%}}"
 
     def content(self) -> Iterator[str]:
-        if self.spec.messages is not None:
+        if self.differs_before_calls:
             yield "{%- if message.tool_calls -%}{%- if content -%}"
             yield self.append(self.answer(before_calls=True))
             yield "{%- endif -%}{%- else -%}"
@@ -388,7 +391,7 @@ class _Macros(_Style):
                 if between
                 else "{%- endif -%}"
             )
-        if spec.messages is not None:
+        if self.differs_before_calls:
             yield f"{{%- if not message.tool_calls -%}}{{{{- {self.answer(before_calls=False)} -}}}}"
             yield f"{{%- elif content -%}}{{{{- {self.answer(before_calls=True)} -}}}}{between}{{%- endif -%}}"
         else:
