@@ -188,3 +188,74 @@ def test_what_is_read_together_is_what_is_read_one_by_one(
     assert together.message == single.message
     assert together.raw == single.raw
     assert (other.finish_reason, other.stopped_by) == (one.finish_reason, one.stopped_by)
+
+
+class _Parts(EmbeddedBatch):
+    """Reads prompts in small parts; keeps in which order everything is read."""
+
+    prompt_tokens_at_once = 10
+
+    def __init__(self, model: EmbeddedModel) -> None:
+        super().__init__(model.network)
+        self.read: list[tuple[str, int]] = []
+
+    def prefill_part(self, key: int, token_ids: Sequence[int]) -> None:
+        if 3 in token_ids:
+            raise RuntimeError("the token 3")
+        self.read.append(("part", len(token_ids)))
+        EmbeddedBatch.prefill(self, {key: token_ids})
+
+    def prefill(self, token_ids: Mapping[int, Sequence[int]]) -> Sequence[Logits]:
+        self.read.append(("prompts", sum(map(len, token_ids.values()))))
+        return super().prefill(token_ids)
+
+    def extend(self, token_ids: Mapping[int, Sequence[int]]) -> Sequence[Logits]:
+        self.read.append(("step", len(token_ids)))
+        return super().extend(token_ids)
+
+
+class InParts(Alone):
+    def __init__(self, model: EmbeddedModel) -> None:
+        super().__init__(model)
+        self.batch = _Parts(model)
+
+    def open_batch(self) -> Batch:
+        return self.batch
+
+
+def test_others_go_on_between_the_parts_of_a_long_prompt() -> None:
+    backend = InParts(BACKEND)
+    generator = Generator(backend)
+    options = GenerationOptions(sampling=sg.Sampling(temperature=0), max_tokens=40, ignore_eos=True)
+    long = [5 + at % 900 for at in range(45)]
+    first = generator.start([5, 6, 7], options=options)
+    steps = iter(first)
+    found = [next(steps).token_id]
+    backend.batch.read.clear()
+    second = generator.start(long, options=options)
+    assert backend.batch.read == [("part", 10), ("step", 1)] * 4 + [("prompts", 5), ("step", 1)]
+    assert second.metrics.forward_passes == 5
+    found += [step.token_id for step in steps]
+    assert found == told(ALONE.start([5, 6, 7], options=options))[0]
+    assert told(second) == told(ALONE.start(long, options=options))
+    assert not backend.batch._keys
+
+
+def test_prompts_that_fit_together_are_read_together() -> None:
+    backend = InParts(BACKEND)
+    options = GenerationOptions(sampling=sg.Sampling(temperature=0), max_tokens=5, ignore_eos=True)
+    prompts = [[5, 6, 7], [8] * 6, [9] * 12, [7] * 2]
+    started = Generator(backend).start_all(prompts, options=options)
+    assert [told(one) for one in started] == [told(ALONE.start(prompt, options=options)) for prompt in prompts]
+    assert [one for one in backend.batch.read if one[0] != "step"][:3] == [("part", 1), ("prompts", 9), ("part", 10)]
+
+
+def test_a_long_prompt_that_is_given_up_or_fails_leaves_nothing() -> None:
+    backend = InParts(BACKEND)
+    generator = Generator(backend)
+    options = GenerationOptions(sampling=sg.Sampling(temperature=0), max_tokens=5)
+    running = generator.start([5, 6, 7], options=options)
+    with pytest.raises(RuntimeError, match="the token 3"):
+        generator.start([5] * 15 + [3] + [5] * 15, options=options)
+    assert told(running) == told(ALONE.start([5, 6, 7], options=options))
+    assert not backend.batch._keys

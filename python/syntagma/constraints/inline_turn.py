@@ -124,7 +124,7 @@ def _rest(turn: TurnContext, *, reasoned: bool) -> Grammar:
         if begun or not turn.groups:
             return content_at
         return Grammar.union(content_at, joined((*space, _calls(turn.groups))))
-    text = _text_and_calls(turn, wrapper)
+    text = _text_and_calls(turn, wrapper, reasoned=reasoned)
     # A call without opener is one only where the answer begins.
     bare = [] if begun else [joined((*space, _spaced(group))) for group in turn.groups if not group.begins]
     return Grammar.union(joined((*space, text)) if wrapper is not None else text, *bare)

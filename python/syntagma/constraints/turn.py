@@ -107,4 +107,5 @@ def _context(
     if not request.response_format.is_text and not (forced and groups):
         answer = labels.content(shaped_answer(request.response_format, limits))
     whitespace_counts = answer is not None and not request.response_format.is_json
-    return TurnContext(spec, start, tuple(groups), forced, answer, labels, whitespace_counts)
+    names = None if request.tools is None else tuple(tool.name for tool in request.tools)
+    return TurnContext(spec, start, tuple(groups), forced, answer, labels, names, whitespace_counts)

@@ -25,6 +25,8 @@ class TurnContext(NamedTuple):
     answer: Grammar | None
     """what the content must be; None: any text"""
     labels: BudgetLabels
+    names: tuple[str, ...] | None
+    """the names of the declared tools; None: undeclared"""
     whitespace_counts: bool = False
     """whitespace before the answer is a part of it; it means nothing before JSON, and before text"""
 

@@ -105,8 +105,8 @@ def forbidding_keyword(schema: Mapping[str, Any], text: str, *, seconds: float =
     Raises:
         GrammarError, LimitError: the schema cannot be read.
     """
-    check = Grammar.from_json_schema(schema).check(text)
-    if check.accepted or check.offset == len(text):
+    check = Grammar.from_json_schema(dict(schema)).check(text)
+    if check.accepted or check.offset is None or check.offset == len(text):
         return None
     text = text[: check.offset + 1]
     until = time.monotonic() + seconds
