@@ -16,7 +16,7 @@ CLIENTS ?=
 # What the build of a wheel is told; on Linux it links against an old C library, so that the wheel runs everywhere.
 WHEEL ?= $(if $(filter Linux,$(shell uname)),--zig --compatibility manylinux2014)
 
-.PHONY: help run test test-format lint fuzz exactness bench tags docs format test-rust test-python test-torch test-engines test-clients test-inspector test-vllm response-templates verdicts wheel check-wheel train build clean toolchain site
+.PHONY: help run test test-format lint fuzz exactness sanitize bench tags docs format test-rust test-python test-torch test-engines test-clients test-inspector test-vllm response-templates verdicts wheel check-wheel train build clean toolchain site
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -66,6 +66,14 @@ fuzz: build ## look for crashes and broken promises with random input
 
 exactness: toolchain ## 10,000 random grammars against naive recognisers (minutes)
 	cargo test --release --quiet --package syntagma-engine --test exactness -- --ignored --nocapture
+
+# What the pinned toolchain cannot run is named, with the reason.
+sanitize: build ## threads in every order under loom, unsafe code under valgrind (minutes)
+	RUSTFLAGS="--cfg loom" LOOM_MAX_PREEMPTIONS=3 cargo test --quiet --target-dir target/loom --package syntagma-engine --lib loom_tests
+	@if command -v valgrind >/dev/null; then \
+		PYTHONMALLOC=malloc valgrind --quiet --undef-value-errors=no --error-exitcode=9 $(BIN)/python -m pytest -q -p no:cacheprovider tests/decoding/test_bitmask.py; \
+	else echo "skipped: valgrind is not installed; it checks the unsafe code of the extension"; fi
+	@echo "skipped: miri and the thread sanitizer need a nightly toolchain; the engine forbids unsafe code, loom runs its threads"
 
 lint: build ## check style, types, stubs, layers of imports, and the documentation's links
 	cargo fmt --all --check

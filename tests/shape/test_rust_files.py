@@ -13,7 +13,7 @@ CRATES = Path(__file__).resolve().parents[2] / "crates"
 MOST_LINES = 600
 # Longer files, each with the reason why it is one.
 LONG = {
-    "engine/src/budget/ledger.rs": "one state machine: what is spent along a text",
+    "engine/src/budget/tracker.rs": "one state machine: what is spent along a text",
     "engine/src/earley/sets.rs": "interning of sets and the set behind a terminal share their work space",
 }
 

@@ -9,6 +9,7 @@ use syntagma_grammar::Diagnostic;
 
 /// What kind of mistake an [`Error`] reports; decides which exception a binding raises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ErrorKind {
     /// The grammar means nothing, or nothing with this vocabulary.
     Grammar,

@@ -21,6 +21,7 @@ use crate::vocabulary::Vocabulary;
 
 /// How much a [`CompiledGrammar`](crate::CompiledGrammar) holds at the moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct CompiledStats {
     /// Interned parser states.
     pub states: usize,
@@ -206,7 +207,7 @@ impl Generation {
         CompiledStats {
             states: found.recognizer.state_count(),
             sets: found.recognizer.sets.len(),
-            residuals: found.recognizer.unions.residual_count(),
+            residuals: found.recognizer.lexer.residual_count(),
             masks: found.memo.mask_count(),
             bytes: found.memory_bytes(),
             generation: self.number,

@@ -12,7 +12,7 @@ pub enum Layer {
     /// What a terminal does is remembered, for all grammars of a compiler.
     Terminals,
     /// A terminal is read beside a plainer one that is known already, only where the two differ.
-    Beside,
+    Delta,
     /// A body without some words is read as the body.
     Exclusions,
     /// Bounds of repetitions that no token can reach are dropped before a terminal is read.
@@ -24,7 +24,7 @@ pub enum Layer {
     /// Many literals are one sorted table.
     Tables,
     /// What a repetition reads is not looked at byte by byte.
-    Stretches,
+    LoopAlphabets,
     /// Bytes on which no residual ever dies are searched for.
     Closed,
     /// Tokens without quotes and control characters are read all at once.
@@ -53,13 +53,13 @@ impl Layer {
         Self::Memo,
         Self::Parts,
         Self::Terminals,
-        Self::Beside,
+        Self::Delta,
         Self::Exclusions,
         Self::Unreachable,
         Self::Counters,
         Self::Lengths,
         Self::Tables,
-        Self::Stretches,
+        Self::LoopAlphabets,
         Self::Closed,
         Self::Plain,
         Self::Lead,

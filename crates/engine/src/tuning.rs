@@ -5,7 +5,7 @@ use std::time::Duration;
 // ---- regular expressions
 
 /// A bound of a repetition up to this many units is never kept beside the automaton, however short the tokens are.
-pub(crate) const LEAST_FAR_BOUND: u32 = 16;
+pub(crate) const LEAST_REACH: u32 = 16;
 
 /// A compilation makes so many expressions of one terminal for one unit of fuel each: they fit into the caches of a
 /// processor. Each further one takes longer.
@@ -201,7 +201,7 @@ pub(crate) const FREED_PER_PUT: usize = 16;
 // ---- the judge of masks
 
 /// Times the fuel of a call that the judge may take: it reads the whole text and the whole vocabulary again.
-pub(crate) const JUDGE_FUEL: u64 = 64;
+pub(crate) const JUDGE_FUEL: u64 = 16;
 
 /// Expressions that the judge remembers before it forgets all of them, a few hundred bytes each.
 pub(crate) const JUDGED_EXPRESSIONS: usize = 1 << 18;

@@ -121,7 +121,8 @@ pub(crate) fn from_engine(py: Python<'_>, error: &syntagma_engine::Error) -> PyE
         syntagma_engine::ErrorKind::Vocabulary => "VocabularyError",
         syntagma_engine::ErrorKind::Argument => "ArgumentError",
         syntagma_engine::ErrorKind::Limit => "LimitError",
-        syntagma_engine::ErrorKind::Internal => "MatcherError",
+        // Whatever else there may be one day is nothing that a caller did.
+        _ => "MatcherError",
     };
     raise(py, class, error.code(), error.message(), &fields)
 }

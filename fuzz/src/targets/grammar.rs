@@ -33,7 +33,7 @@ pub(super) static VOCABULARY: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
     Arc::new(Vocabulary::new(&parts).expect("the vocabulary is right"))
 });
 
-/// Compiles with every mask checked against a plain walk.
+/// Compiles with every mask and step checked by the second recogniser.
 pub(super) fn compile(grammar: &Arc<Grammar>) -> Result<Arc<CompiledGrammar>, Error> {
     GrammarCompiler::new(Arc::clone(&VOCABULARY), Limits::default())
         .with_cache(false)

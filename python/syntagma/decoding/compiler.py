@@ -53,9 +53,9 @@ class GrammarCompiler:
 
     Args:
         info: the vocabulary.
-        cache_bytes: bound on the cache in bytes; None: `limits.compiler_cache_bytes`.
-        cache: False: compile a grammar again each time.
-        verify: check every mask against a plain walk over the vocabulary, and raise if they differ. Slow.
+        cache_bytes: bound on the cache, bytes; None: `limits.compiler_cache_bytes`.
+        cache: False compiles a grammar each time.
+        verify: a second recogniser checks every mask and token of matchers; very slow, for canaries and tests.
         limits: bounds on work and memory.
     """
 

@@ -1,11 +1,12 @@
-//! Interned, normalised expressions, with what is known of each from its form.
+//! Interned, normalised expressions, with what is known of each from its form. For every analysis of this folder; equal
+//! expressions have one number, so that an automaton has few states (Owens, Reppy and Turon 2009).
 
 use std::sync::Arc;
 
 use syntagma_grammar::ir::ByteSet;
 
-use super::bounds::Taken;
-use super::expression::{ByteSetId, Node, RegexId};
+use super::bounds::Consumed;
+use super::expression::{ByteSetId, ExprId, Node};
 use super::facts::Facts;
 use super::size::Size;
 use super::words::Words;
@@ -30,16 +31,16 @@ pub(super) struct Arena {
     owner: u32,
     /// How many expressions there were before its turn.
     before: usize,
-    /// Bounds of repetitions above this are far: no token reaches them.
-    far: u32,
+    /// Bounds of repetitions above this are out of reach: no token has so many units.
+    reach: u32,
     /// The mechanisms in use.
     pub(super) layers: Layers,
     pub(super) heap: usize,
 }
 
 impl Arena {
-    /// No expressions but the simplest; tokens have up to `far` bytes.
-    pub(super) fn new(far: u32, layers: Layers) -> Self {
+    /// No expressions but the simplest; tokens have up to `reach` bytes.
+    pub(super) fn new(reach: u32, layers: Layers) -> Self {
         let mut arena = Self {
             nodes: SeededIndexSet::default(),
             byte_sets: SeededIndexSet::default(),
@@ -49,12 +50,12 @@ impl Arena {
             branching: IdMap::default(),
             owner: 0,
             before: 0,
-            far: far.max(tuning::LEAST_FAR_BOUND),
+            reach: reach.max(tuning::LEAST_REACH),
             layers,
             heap: 0,
         };
         let bytes = arena.byte_set(ByteSet::FULL);
-        let full = RegexId(2);
+        let full = ExprId(2);
         for node in [
             Node::Nothing,
             Node::Empty,
@@ -71,9 +72,9 @@ impl Arena {
         arena
     }
 
-    /// Bounds of repetitions above this are far.
-    pub(super) fn far(&self) -> u32 {
-        self.far
+    /// Bounds of repetitions above this are out of reach.
+    pub(super) fn reach(&self) -> u32 {
+        self.reach
     }
 
     /// Charges branching expressions to a terminal from now on.
@@ -93,18 +94,18 @@ impl Arena {
             + self.heap
     }
 
-    pub(super) fn node(&self, id: RegexId) -> &Node {
+    pub(super) fn node(&self, id: ExprId) -> &Node {
         self.nodes
             .get_index(id.0 as usize)
             .unwrap_or(&Node::Nothing)
     }
 
-    pub(super) fn facts(&self, id: RegexId) -> &Facts {
+    pub(super) fn facts(&self, id: ExprId) -> &Facts {
         let at = id.0 as usize;
         &self.facts[at / tuning::FACTS_PER_CHUNK][at % tuning::FACTS_PER_CHUNK]
     }
 
-    pub(super) fn facts_mut(&mut self, id: RegexId) -> &mut Facts {
+    pub(super) fn facts_mut(&mut self, id: ExprId) -> &mut Facts {
         let at = id.0 as usize;
         &mut self.facts[at / tuning::FACTS_PER_CHUNK][at % tuning::FACTS_PER_CHUNK]
     }
@@ -131,16 +132,16 @@ impl Arena {
     }
 
     /// Every byte that a word may begin with, and where there are intersections or complements maybe more.
-    pub(super) fn first(&self, id: RegexId) -> ByteSet {
+    pub(super) fn first(&self, id: ExprId) -> ByteSet {
         *self.bytes(self.facts(id).first)
     }
 
     /// Whether the empty string is in it.
-    pub(super) fn is_nullable(&self, id: RegexId) -> bool {
+    pub(super) fn is_nullable(&self, id: ExprId) -> bool {
         self.facts(id).nullable
     }
 
-    pub(super) fn intern(&mut self, node: Node, fuel: &mut Fuel) -> Result<RegexId, Error> {
+    pub(super) fn intern(&mut self, node: Node, fuel: &mut Fuel) -> Result<ExprId, Error> {
         debug_assert!(self.is_normal(&node), "{node:?}");
         let (at, new) = self.nodes.insert_full(node);
         if new {
@@ -150,15 +151,15 @@ impl Arena {
             }
             self.complete(at);
         }
-        Ok(RegexId(at as u32))
+        Ok(ExprId(at as u32))
     }
 
     /// Whether an expression keeps the normal forms that [`Node`] names.
     fn is_normal(&self, node: &Node) -> bool {
-        let is = |id: RegexId, test: fn(&Node) -> bool| test(self.node(id));
+        let is = |id: ExprId, test: fn(&Node) -> bool| test(self.node(id));
         match *node {
             Node::Concat(head, tail) => {
-                let ends = [RegexId::NOTHING, RegexId::EMPTY];
+                let ends = [ExprId::NOTHING, ExprId::EMPTY];
                 !ends.contains(&head)
                     && !ends.contains(&tail)
                     && !is(head, |head| {
@@ -177,17 +178,17 @@ impl Arena {
                 };
                 parts.len() > 1
                     && parts.is_sorted_by(|a, b| a < b)
-                    && !parts.contains(&RegexId::NOTHING)
+                    && !parts.contains(&ExprId::NOTHING)
                     && inside == 0
                     && count(|part| matches!(part, Node::Class(_))) <= 1
             }
             Node::Not(inner) => !is(inner, |inner| matches!(inner, Node::Not(_) | Node::Nothing)),
             Node::Literal { bytes, at, tail } => {
-                tail != RegexId::NOTHING && at as usize + 2 <= self.literals[bytes as usize].len()
+                tail != ExprId::NOTHING && at as usize + 2 <= self.literals[bytes as usize].len()
             }
             Node::Words { first, end, .. } => end - first >= 2,
             Node::Repeat { inner, max, .. } => {
-                inner != RegexId::NOTHING && inner != RegexId::EMPTY && max != Some(0)
+                inner != ExprId::NOTHING && inner != ExprId::EMPTY && max != Some(0)
             }
             Node::Nothing | Node::Empty | Node::Class(_) | Node::Counter { .. } => true,
         }
@@ -198,7 +199,7 @@ impl Arena {
         let few = self.nodes.len() - self.before < tuning::CHEAP_EXPRESSIONS;
         fuel.spend(if few { 1 } else { fuel.residual })?;
         if let Node::Alt(parts) | Node::And(parts) = &self.nodes[at] {
-            self.heap += parts.len() * size_of::<RegexId>() + 16;
+            self.heap += parts.len() * size_of::<ExprId>() + 16;
             let made = self.branching.entry(self.owner).or_insert(0);
             *made += 1;
             if *made > fuel.terminal_residuals {
@@ -245,7 +246,7 @@ impl Arena {
                 facts.least = tail.least.saturating_add(rest);
                 facts.most = tail.most.saturating_add(rest);
                 facts.counted = tail.counted;
-                facts.taken = tail.taken;
+                facts.consumed = tail.consumed;
                 facts.shortest = tail.shortest.saturating_add(rest);
                 facts.within = facts.shortest.max(tail.within);
                 facts.weight = tail.weight.saturating_add(1);
@@ -280,7 +281,7 @@ impl Arena {
                 facts.most = head.most.saturating_add(tail.most);
                 facts.logical = head.logical || tail.logical;
                 facts.counted = head.counted || tail.counted;
-                facts.taken = head.taken.with(tail.taken);
+                facts.consumed = head.consumed.with(tail.consumed);
                 facts.weight = head.weight.saturating_add(tail.weight).saturating_add(1);
                 facts.shortest = head.shortest.saturating_add(tail.shortest);
                 facts.within = head.within.saturating_add(tail.shortest).max(tail.within);
@@ -301,7 +302,7 @@ impl Arena {
                 first = ByteSet::FULL;
                 facts.shortest = 0;
                 facts.logical = true;
-                facts.taken = inner.taken.fixed();
+                facts.consumed = inner.consumed.fixed();
             }
             Node::Repeat { inner, .. } | Node::Counter { inner, .. } => {
                 first = self.first(*inner);
@@ -328,8 +329,8 @@ impl Arena {
                 facts.least = inner.least.saturating_mul(*min);
                 facts.most = max.map_or(u32::MAX, |max| inner.most.saturating_mul(max));
                 facts.logical = inner.logical;
-                facts.counted = *min > self.far || max.is_some_and(|max| max > self.far);
-                facts.taken = inner.taken.fixed();
+                facts.counted = *min > self.reach || max.is_some_and(|max| max > self.reach);
+                facts.consumed = inner.consumed.fixed();
                 facts.shortest = if *min == 0 {
                     0
                 } else {
@@ -342,7 +343,7 @@ impl Arena {
             Node::Counter {
                 inner,
                 lower,
-                taken,
+                consumed,
                 ..
             } => {
                 let inner = self.facts(*inner);
@@ -350,7 +351,7 @@ impl Arena {
                 facts.size = Size::Unknown;
                 facts.nullable = !*lower;
                 facts.logical = inner.logical;
-                facts.taken = Taken::All(*taken);
+                facts.consumed = Consumed::All(*consumed);
                 facts.shortest = if *lower { u32::MAX } else { 0 };
             }
             _ => {}
@@ -358,7 +359,7 @@ impl Arena {
     }
 
     /// The first bytes.
-    fn facts_of_parts(&self, parts: &[RegexId], any: bool, facts: &mut Facts) -> ByteSet {
+    fn facts_of_parts(&self, parts: &[ExprId], any: bool, facts: &mut Facts) -> ByteSet {
         let mut first = if any { ByteSet::EMPTY } else { ByteSet::FULL };
         facts.nullable = !any;
         facts.logical = !any;
@@ -395,7 +396,7 @@ impl Arena {
             };
             facts.logical |= part.logical;
             facts.counted |= part.counted;
-            facts.taken = facts.taken.with(part.taken);
+            facts.consumed = facts.consumed.with(part.consumed);
             facts.within = facts.within.max(part.within);
             facts.shortest = if any {
                 facts.shortest.min(part.shortest)

@@ -1,8 +1,8 @@
-//! Bounds of repetitions that stand beside the automaton.
+//! Bounds of repetitions that are kept beside the automaton, and what counters have consumed of them.
 
 /// What the counters in an expression have taken since the numbers were written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Taken {
+pub(super) enum Consumed {
     /// There is no counter.
     Nothing,
     /// So many units, in every way of reading.
@@ -11,7 +11,7 @@ pub(super) enum Taken {
     Unclear,
 }
 
-impl Taken {
+impl Consumed {
     /// For both of two parts.
     pub(super) fn with(self, other: Self) -> Self {
         match (self, other) {
@@ -43,11 +43,13 @@ impl Bounds {
     /// No bounds at all.
     pub(super) const NONE: Self = Self { min: 0, max: None };
 
-    /// Whether there is a bound, and no bound is near; an upper bound must be far by a margin.
-    pub(super) fn are_far(self, far: u32, margin: u32) -> bool {
+    /// Whether there is a bound, and every one is out of reach; an upper bound by a margin.
+    pub(super) fn are_out_of_reach(self, reach: u32, margin: u32) -> bool {
         (self.min > 0 || self.max.is_some())
-            && (self.min == 0 || self.min > far)
-            && self.max.is_none_or(|max| max > far.saturating_add(margin))
+            && (self.min == 0 || self.min > reach)
+            && self
+                .max
+                .is_none_or(|max| max > reach.saturating_add(margin))
     }
 
     /// The bounds after some units.
@@ -61,16 +63,16 @@ impl Bounds {
 
 /// The bounds that counters in an expression could stand for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Far {
+pub(super) enum Countable {
     /// There is nothing to count, or not so that it could be done beside.
     Nothing,
-    /// The same bounds everywhere. Upper bounds must be larger than far by the margin.
+    /// The same bounds everywhere. Upper bounds must be out of reach by the margin.
     Same(Bounds, u32),
     /// Different ones in different alternatives.
     Mixed,
 }
 
-impl Far {
+impl Countable {
     /// For both of two parts.
     pub(super) fn with(self, other: Self) -> Self {
         match (self, other) {

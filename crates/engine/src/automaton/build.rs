@@ -1,10 +1,11 @@
-//! From the grammar's regular languages to residuals.
+//! From the grammar's regular languages to residuals: expressions in normal form, in which alternatives with one
+//! beginning are put together, and many literals are a table.
 
 use std::sync::Arc;
 
 use syntagma_grammar::ir::Regex;
 
-use super::expression::{Node, RegexId};
+use super::expression::{ExprId, Node};
 use super::residual::{Built, Residuals};
 use crate::error::Error;
 use crate::layers::Layer;
@@ -13,7 +14,7 @@ use crate::maps::SeededIndexMap;
 use crate::tuning;
 
 /// Whether no two of some words are the same.
-fn words_differ(words: &[(u32, RegexId)]) -> bool {
+fn words_differ(words: &[(u32, ExprId)]) -> bool {
     let mut all: Vec<u32> = words.iter().map(|&(literal, _)| literal).collect();
     all.sort_unstable();
     all.windows(2).all(|two| two[0] != two[1])
@@ -22,7 +23,7 @@ fn words_differ(words: &[(u32, RegexId)]) -> bool {
 /// What an alternative begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Head {
-    Repeat(RegexId),
+    Repeat(ExprId),
     /// The number of a literal.
     Literal(u32),
 }
@@ -46,16 +47,16 @@ impl Beginning {
 #[derive(Debug, Default)]
 struct Alternatives {
     /// Those that have no head.
-    others: Vec<RegexId>,
+    others: Vec<ExprId>,
     /// Heads, and what follows them, which is still to be put together.
-    groups: Vec<(Head, Vec<RegexId>)>,
+    groups: Vec<(Head, Vec<ExprId>)>,
     /// Heads with what follows them.
-    done: Vec<(Head, RegexId)>,
+    done: Vec<(Head, ExprId)>,
 }
 
 impl Residuals {
     /// Exactly these bytes.
-    pub(crate) fn literal(&mut self, bytes: &Arc<[u8]>, fuel: &mut Fuel) -> Result<RegexId, Error> {
+    pub(crate) fn literal(&mut self, bytes: &Arc<[u8]>, fuel: &mut Fuel) -> Result<ExprId, Error> {
         self.arena.literal(bytes, fuel)
     }
 
@@ -65,13 +66,13 @@ impl Residuals {
         regex: &Regex,
         built: &mut Built,
         fuel: &mut Fuel,
-    ) -> Result<RegexId, Error> {
+    ) -> Result<ExprId, Error> {
         let mut work = vec![(regex, false)];
-        let mut values: Vec<RegexId> = Vec::new();
+        let mut values: Vec<ExprId> = Vec::new();
         while let Some((node, visited)) = work.pop() {
             let children: &[Regex] = match node {
                 Regex::Nothing => {
-                    values.push(RegexId::NOTHING);
+                    values.push(ExprId::NOTHING);
                     continue;
                 }
                 Regex::Class(set) => {
@@ -110,7 +111,7 @@ impl Residuals {
                 Regex::Repeat { min, max, .. } => {
                     self.arena.repeat(values[first], *min, *max, fuel)?
                 }
-                _ => RegexId::NOTHING,
+                _ => ExprId::NOTHING,
             };
             if !whole {
                 built.insert(node.clone(), value);
@@ -118,11 +119,11 @@ impl Residuals {
             values.truncate(first);
             values.push(value);
         }
-        Ok(values.pop().unwrap_or(RegexId::NOTHING))
+        Ok(values.pop().unwrap_or(ExprId::NOTHING))
     }
 
-    /// Alternatives; those that begin alike, with blanks mostly or with literals, do so once.
-    fn build_alt(&mut self, parts: &[RegexId], fuel: &mut Fuel) -> Result<RegexId, Error> {
+    /// Alternatives; those that begin alike, with whitespace mostly or with literals, do so once.
+    fn build_alt(&mut self, parts: &[ExprId], fuel: &mut Fuel) -> Result<ExprId, Error> {
         let mut work = vec![self.by_head(parts.to_vec(), fuel)?];
         let mut last = None;
         while let Some(open) = work.last_mut() {
@@ -145,18 +146,18 @@ impl Residuals {
                 }
             }
         }
-        Ok(last.unwrap_or(RegexId::NOTHING))
+        Ok(last.unwrap_or(ExprId::NOTHING))
     }
 
     /// Sorts alternatives by what they begin with.
-    fn by_head(&mut self, parts: Vec<RegexId>, fuel: &mut Fuel) -> Result<Alternatives, Error> {
+    fn by_head(&mut self, parts: Vec<ExprId>, fuel: &mut Fuel) -> Result<Alternatives, Error> {
         fuel.spend(parts.len())?;
         let mut sorted = Alternatives::default();
         let literals = parts
             .iter()
             .filter(|&&part| self.literal_head(part).is_some());
         let many = self.has(Layer::Tables) && literals.count() >= tuning::WORDS_OF_A_TABLE;
-        let mut groups: SeededIndexMap<Head, Vec<RegexId>> = SeededIndexMap::default();
+        let mut groups: SeededIndexMap<Head, Vec<ExprId>> = SeededIndexMap::default();
         for part in parts {
             let (head, tail) = self.split(part);
             let (head, tail) = match (self.literal_head(part), tail) {
@@ -176,7 +177,7 @@ impl Residuals {
     }
 
     /// The literal that an expression begins with, and what follows it.
-    fn literal_head(&self, part: RegexId) -> Option<(Beginning, RegexId)> {
+    fn literal_head(&self, part: ExprId) -> Option<(Beginning, ExprId)> {
         match *self.arena.node(part) {
             Node::Literal { bytes, at: 0, tail } => Some((Beginning::Literal(bytes), tail)),
             Node::Concat(head, tail) => match self.arena.node(head) {
@@ -194,10 +195,10 @@ impl Residuals {
     /// and not a look at each of them.
     fn alternatives_of(
         &mut self,
-        mut all: Vec<RegexId>,
-        heads: Vec<(Head, RegexId)>,
+        mut all: Vec<ExprId>,
+        heads: Vec<(Head, ExprId)>,
         fuel: &mut Fuel,
-    ) -> Result<RegexId, Error> {
+    ) -> Result<ExprId, Error> {
         fuel.spend(heads.len())?;
         let mut words = Vec::new();
         for (head, tail) in heads {
@@ -226,10 +227,10 @@ impl Residuals {
     /// A whole table of words before `tail`, as a table: reading on in it costs nothing but the search.
     fn words_then(
         &mut self,
-        words: RegexId,
-        tail: RegexId,
+        words: ExprId,
+        tail: ExprId,
         fuel: &mut Fuel,
-    ) -> Result<Option<RegexId>, Error> {
+    ) -> Result<Option<ExprId>, Error> {
         let &Node::Words {
             table,
             first: 0,
@@ -240,10 +241,10 @@ impl Residuals {
             return Ok(None);
         };
         let table = &self.arena.tables[table as usize];
-        if table.len() != end || tail == RegexId::EMPTY || !self.arena.may_follow_words(tail) {
+        if table.len() != end || tail == ExprId::EMPTY || !self.arena.may_follow_words(tail) {
             return Ok(None);
         }
-        let mut all: Vec<(u32, RegexId)> = table.iter().collect();
+        let mut all: Vec<(u32, ExprId)> = table.iter().collect();
         fuel.spend(all.len())?;
         // A literal makes all words longer: what is a part of another one may then be none.
         let (literal, rest) = match (self.literal_head(tail), self.arena.node(tail)) {
@@ -252,13 +253,13 @@ impl Residuals {
                 let bytes: Vec<u8> = self.arena.bytes(set).iter().collect();
                 (
                     Some(self.arena.intern_literal(&bytes.into())),
-                    RegexId::EMPTY,
+                    ExprId::EMPTY,
                 )
             }
             _ => (None, tail),
         };
         for (word, behind) in &mut all {
-            if *behind == RegexId::EMPTY
+            if *behind == ExprId::EMPTY
                 && let Some(literal) = literal
             {
                 let parts = [*word, literal].map(|part| &*self.arena.literals[part as usize]);
@@ -283,10 +284,10 @@ impl Residuals {
     fn build_concat(
         &mut self,
         children: &[Regex],
-        parts: &[RegexId],
+        parts: &[ExprId],
         fuel: &mut Fuel,
-    ) -> Result<RegexId, Error> {
-        let mut result = RegexId::EMPTY;
+    ) -> Result<ExprId, Error> {
+        let mut result = ExprId::EMPTY;
         let mut parts = parts.iter().rev();
         let mut end = children.len();
         while end > 0 {

@@ -3,25 +3,25 @@
 //! A store only grows. When it has grown too large, a new one takes over the few expressions that are still in use, as they
 //! are: what they are made of keeps its form, only the numbers are others.
 
-use super::expression::{Node, RegexId};
+use super::expression::{ExprId, Node};
+use super::lexer_state::{LexerStateId, LexerStates};
 use super::residual::Residuals;
-use super::union::{UnionId, Unions};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::maps::IdMap;
 
 /// Expressions of an old store and what they are in the new one.
-pub(crate) type Carried = IdMap<RegexId, RegexId>;
+pub(crate) type Carried = IdMap<ExprId, ExprId>;
 
 impl Residuals {
     /// An expression of another store. Nothing recurses.
     pub(crate) fn carry(
         &mut self,
         from: &Self,
-        root: RegexId,
+        root: ExprId,
         carried: &mut Carried,
         fuel: &mut Fuel,
-    ) -> Result<RegexId, Error> {
+    ) -> Result<ExprId, Error> {
         let mut work = vec![(root, false)];
         while let Some((id, visited)) = work.pop() {
             if carried.contains_key(&id) {
@@ -35,7 +35,7 @@ impl Residuals {
                 continue;
             }
             work.push((id, true));
-            let parts: &[RegexId] = match node {
+            let parts: &[ExprId] = match node {
                 Node::Nothing | Node::Empty | Node::Class(_) => &[],
                 Node::Words { table, .. } => from.arena.tables[*table as usize].tails(),
                 Node::Concat(head, tail) => &[*head, *tail],
@@ -52,8 +52,8 @@ impl Residuals {
 
     /// An expression of another store whose parts are in this one already.
     fn renumbered(&mut self, from: &Self, node: &Node, carried: &Carried) -> Node {
-        let sorted = |parts: &[RegexId]| {
-            let mut parts: Vec<RegexId> = parts.iter().map(|part| carried[part]).collect();
+        let sorted = |parts: &[ExprId]| {
+            let mut parts: Vec<ExprId> = parts.iter().map(|part| carried[part]).collect();
             parts.sort_unstable();
             parts.into()
         };
@@ -77,7 +77,7 @@ impl Residuals {
                     let tail = carried.get(&tail).copied();
                     (
                         self.carry_literal(from, literal),
-                        tail.unwrap_or(RegexId::EMPTY),
+                        tail.unwrap_or(ExprId::EMPTY),
                     )
                 });
                 let words = words.collect();
@@ -101,12 +101,12 @@ impl Residuals {
                 inner,
                 lower,
                 upper,
-                taken,
+                consumed,
             } => Node::Counter {
                 inner: carried[&inner],
                 lower,
                 upper,
-                taken,
+                consumed,
             },
         }
     }
@@ -117,33 +117,33 @@ impl Residuals {
     }
 }
 
-impl Unions {
+impl LexerStates {
     /// A residual of another store.
     pub(crate) fn carry_residual(
         &mut self,
         from: &Self,
-        residual: RegexId,
+        residual: ExprId,
         carried: &mut Carried,
         fuel: &mut Fuel,
-    ) -> Result<RegexId, Error> {
+    ) -> Result<ExprId, Error> {
         let residuals = &mut self.residuals;
         residuals.carry(&from.residuals, residual, carried, fuel)
     }
 
-    /// A union of another store.
+    /// A lexer state of another store.
     pub(crate) fn carry(
         &mut self,
         from: &Self,
-        union: UnionId,
+        lexer_state: LexerStateId,
         carried: &mut Carried,
         fuel: &mut Fuel,
-    ) -> Result<UnionId, Error> {
-        let mut parts = from.parts(union).to_vec();
+    ) -> Result<LexerStateId, Error> {
+        let mut parts = from.parts(lexer_state).to_vec();
         for (_, part) in &mut parts {
             *part = self.carry_residual(from, *part, carried, fuel)?;
         }
         let here = self.intern(parts);
-        self.raise_margin(here, from.margin(union));
-        Ok(here.with_bounds_of(union))
+        self.raise_margin(here, from.margin(lexer_state));
+        Ok(here.with_bounds_of(lexer_state))
     }
 }

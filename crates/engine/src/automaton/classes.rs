@@ -1,4 +1,5 @@
-//! The partitions of the bytes that one grammar uses: classes that an expression does not tell apart.
+//! Classes of bytes that an expression does not tell apart, for one grammar: one derivative serves a whole class
+//! (Owens, Reppy and Turon 2009).
 
 use std::sync::Arc;
 

@@ -1,11 +1,12 @@
-//! Residuals side by side: of two grammars, and of one terminal at two places.
+//! Residuals side by side: for how many bytes two of them read alike, and which bounds of one decide nothing for
+//! tokens. For scans of the vocabulary, which then read one residual in place of many, or only where two differ.
 
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 use syntagma_grammar::ir::ByteSet;
 
-use super::expression::{Node, RegexId};
+use super::expression::{ExprId, Node};
 use super::residual::Residuals;
 use crate::error::Error;
 use crate::layers::Layer;
@@ -15,24 +16,24 @@ use crate::tuning;
 impl Residuals {
     /// An expression that words of up to `bytes` bytes, and what can be read of longer ones in so many bytes, cannot tell
     /// from this one: counts that cannot run out are dropped. Counts below intersections and complements decide whether
-    /// there is any word; they stay unless [`Self::roomy`] shows that they do not.
+    /// there is any word; they stay unless [`Self::slack_bound`] shows that they do not.
     pub(crate) fn uncounted(
         &mut self,
-        id: RegexId,
+        id: ExprId,
         bytes: u32,
         fuel: &mut Fuel,
-    ) -> Result<RegexId, Error> {
+    ) -> Result<ExprId, Error> {
         self.uncounted_within(id, bytes, tuning::COMPARED_NESTING, fuel)
     }
 
     /// The same, as far as alternatives are within each other so often.
     fn uncounted_within(
         &mut self,
-        id: RegexId,
+        id: ExprId,
         bytes: u32,
         nesting: u32,
         fuel: &mut Fuel,
-    ) -> Result<RegexId, Error> {
+    ) -> Result<ExprId, Error> {
         if let Some(&known) = self.counts.uncounted.get(&(id, bytes)) {
             return Ok(known);
         }
@@ -52,12 +53,12 @@ impl Residuals {
     /// [`Self::uncounted_within`] for one alternative: from its end, which many have in common.
     fn without_counts(
         &mut self,
-        id: RegexId,
+        id: ExprId,
         bytes: u32,
         nesting: u32,
         fuel: &mut Fuel,
-    ) -> Result<RegexId, Error> {
-        let mut waiting: SmallVec<[RegexId; 8]> = SmallVec::new();
+    ) -> Result<ExprId, Error> {
+        let mut waiting: SmallVec<[ExprId; 8]> = SmallVec::new();
         let mut rest = id;
         let mut result = loop {
             if let Some(&known) = self.counts.uncounted.get(&(rest, bytes)) {
@@ -66,13 +67,13 @@ impl Residuals {
             waiting.push(rest);
             match self.split(rest) {
                 (_, Some(tail)) => rest = tail,
-                _ => break RegexId::EMPTY,
+                _ => break ExprId::EMPTY,
             }
         };
         fuel.spend(waiting.len())?;
         while let Some(whole) = waiting.pop() {
             let (head, tail) = self.split(whole);
-            let same = result == tail.unwrap_or(RegexId::EMPTY);
+            let same = result == tail.unwrap_or(ExprId::EMPTY);
             let new = match *self.arena.node(head) {
                 Node::Literal { .. } if same => whole,
                 Node::Literal { bytes, at, .. } => {
@@ -95,11 +96,11 @@ impl Residuals {
     /// The same for one of the parts that follow each other.
     fn part_without_counts(
         &mut self,
-        part: RegexId,
+        part: ExprId,
         bytes: u32,
         nesting: u32,
         fuel: &mut Fuel,
-    ) -> Result<RegexId, Error> {
+    ) -> Result<ExprId, Error> {
         let within = |residuals: &mut Self, part, fuel: &mut Fuel| match nesting.checked_sub(1) {
             Some(nesting) if residuals.arena.facts(part).weight <= tuning::FORM_WEIGHT => {
                 residuals.uncounted_within(part, bytes, nesting, fuel)
@@ -114,7 +115,7 @@ impl Residuals {
                 self.arena.repeat(inner, min, max, fuel)
             }
             Node::Alt(_) => within(self, part, fuel),
-            Node::And(_) => match self.roomy(part, fuel)? {
+            Node::And(_) => match self.slack_bound(part, fuel)? {
                 Some((rest, room)) if room >= bytes => within(self, rest, fuel),
                 _ => Ok(match self.without_upper_bound(part, bytes, fuel)? {
                     Some((rest, room)) if room >= bytes => rest,
@@ -130,8 +131,8 @@ impl Residuals {
     ///
     /// That is so if every word of the expression consists of such units, however many. From wherever reading has led,
     /// some word of it ends within a known number of bytes, so also within as many units.
-    fn roomy(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<Option<(RegexId, u32)>, Error> {
-        if let Some(&known) = self.counts.roomy.get(&id) {
+    fn slack_bound(&mut self, id: ExprId, fuel: &mut Fuel) -> Result<Option<(ExprId, u32)>, Error> {
+        if let Some(&known) = self.counts.slack_bound.get(&id) {
             return Ok(known);
         }
         let parts = match self.arena.node(id) {
@@ -159,12 +160,12 @@ impl Residuals {
                 }
             }
         }
-        self.counts.roomy.insert(id, found);
+        self.counts.slack_bound.insert(id, found);
         Ok(found)
     }
 
     /// Whether every word of an expression, whatever its own counts, is one of another; false if that is not found out.
-    fn consists(&mut self, part: RegexId, all: RegexId, fuel: &mut Fuel) -> bool {
+    fn consists(&mut self, part: ExprId, all: ExprId, fuel: &mut Fuel) -> bool {
         if let Some(&known) = self.counts.consisting.get(&(part, all)) {
             return known;
         }
@@ -177,7 +178,7 @@ impl Residuals {
         known
     }
 
-    fn prove(&mut self, part: RegexId, all: RegexId, fuel: &mut Fuel) -> Result<bool, Error> {
+    fn prove(&mut self, part: ExprId, all: ExprId, fuel: &mut Fuel) -> Result<bool, Error> {
         // Without the bounds there is less to go through, and the same for all that count down from them.
         let boundless = self.boundless(part, fuel)?;
         Ok(self.is_part(boundless, all, fuel)?
@@ -185,7 +186,7 @@ impl Residuals {
     }
 
     /// An expression with all words of this one, and more: without the bounds of repetitions.
-    fn boundless(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<RegexId, Error> {
+    fn boundless(&mut self, id: ExprId, fuel: &mut Fuel) -> Result<ExprId, Error> {
         let mut all = Vec::new();
         for part in self.alternatives(id) {
             all.push(self.rewrite(part, fuel, &|residuals, part, fuel| {
@@ -201,14 +202,14 @@ impl Residuals {
     }
 
     /// Whether every word of `part` is one of `all`.
-    fn is_part(&mut self, part: RegexId, all: RegexId, fuel: &mut Fuel) -> Result<bool, Error> {
+    fn is_part(&mut self, part: ExprId, all: ExprId, fuel: &mut Fuel) -> Result<bool, Error> {
         let others = self.arena.not(all, fuel)?;
         let outside = self.arena.and(vec![part, others], fuel)?;
-        Ok(self.trim(outside, fuel)? == RegexId::NOTHING)
+        Ok(self.trim(outside, fuel)? == ExprId::NOTHING)
     }
 
     /// The expression without the upper bound of the repetition at its end, and that bound, if there is any.
-    fn unbounded(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<Option<(RegexId, u32)>, Error> {
+    fn unbounded(&mut self, id: ExprId, fuel: &mut Fuel) -> Result<Option<(ExprId, u32)>, Error> {
         let mut last = id;
         while let (_, Some(tail)) = self.split(last) {
             fuel.spend(1)?;
@@ -240,10 +241,10 @@ impl Residuals {
     /// Changes the parts that follow each other in an expression.
     fn rewrite(
         &mut self,
-        id: RegexId,
+        id: ExprId,
         fuel: &mut Fuel,
-        change: &dyn Fn(&mut Self, RegexId, &mut Fuel) -> Result<RegexId, Error>,
-    ) -> Result<RegexId, Error> {
+        change: &dyn Fn(&mut Self, ExprId, &mut Fuel) -> Result<ExprId, Error>,
+    ) -> Result<ExprId, Error> {
         let mut spine = Vec::new();
         let mut rest = id;
         let mut changed = false;
@@ -266,14 +267,14 @@ impl Residuals {
         }
         fuel.spend(spine.len())?;
         if changed {
-            self.rebuilt(spine, RegexId::EMPTY, fuel)
+            self.rebuilt(spine, ExprId::EMPTY, fuel)
         } else {
             Ok(id)
         }
     }
 
     /// The parts that follow each other in an expression.
-    pub(super) fn spine(&self, id: RegexId) -> Vec<RegexId> {
+    pub(super) fn spine(&self, id: ExprId) -> Vec<ExprId> {
         let mut spine = Vec::new();
         let mut rest = Some(id);
         while let Some(at) = rest {
@@ -287,15 +288,15 @@ impl Residuals {
     /// Parts that follow each other, as [`Self::spine`] gave them, put together again in front of a rest.
     pub(super) fn rebuilt(
         &mut self,
-        spine: Vec<RegexId>,
-        rest: RegexId,
+        spine: Vec<ExprId>,
+        rest: ExprId,
         fuel: &mut Fuel,
-    ) -> Result<RegexId, Error> {
+    ) -> Result<ExprId, Error> {
         let mut result = rest;
         for part in spine.into_iter().rev() {
             result = match *self.arena.node(part) {
                 // The part stands for its bytes alone; its own tail comes next in the spine.
-                Node::Literal { bytes, at, tail } if tail != RegexId::EMPTY => {
+                Node::Literal { bytes, at, tail } if tail != ExprId::EMPTY => {
                     self.arena.literal_from(bytes, at, result, fuel)?
                 }
                 _ => self.arena.concat(part, result, fuel)?,
@@ -307,8 +308,8 @@ impl Residuals {
     /// For how many bytes two expressions cannot be told apart, as far as their form shows.
     pub(crate) fn agreement(
         &mut self,
-        a: RegexId,
-        b: RegexId,
+        a: ExprId,
+        b: ExprId,
         fuel: &mut Fuel,
     ) -> Result<u32, Error> {
         self.agreement_within(a, b, tuning::COMPARED_NESTING, fuel)
@@ -316,8 +317,8 @@ impl Residuals {
 
     fn agreement_within(
         &mut self,
-        mut a: RegexId,
-        mut b: RegexId,
+        mut a: ExprId,
+        mut b: ExprId,
         nesting: u32,
         fuel: &mut Fuel,
     ) -> Result<u32, Error> {
@@ -361,11 +362,11 @@ impl Residuals {
                         },
                     ) if (bytes_a, at_a) == (bytes_b, at_b) && tail_a.is_some() => {}
                     (Node::And(_), _) => {
-                        let roomy = match self.roomy(head_a, fuel)? {
+                        let slack_bound = match self.slack_bound(head_a, fuel)? {
                             None => self.without_upper_bound(head_a, u32::MAX, fuel)?,
                             found => found,
                         };
-                        let Some((rest, room)) = roomy else {
+                        let Some((rest, room)) = slack_bound else {
                             return Ok(0);
                         };
                         a = match tail_a {
@@ -394,17 +395,11 @@ impl Residuals {
     }
 
     /// The agreement of alternatives, each with one of the others.
-    fn pairs(
-        &mut self,
-        a: RegexId,
-        b: RegexId,
-        nesting: u32,
-        fuel: &mut Fuel,
-    ) -> Result<u32, Error> {
+    fn pairs(&mut self, a: ExprId, b: ExprId, nesting: u32, fuel: &mut Fuel) -> Result<u32, Error> {
         let (all_a, all_b) = (self.alternatives(a), self.alternatives(b));
         // Alternatives are in the order of their numbers.
-        let own = |all: &[RegexId], others: &[RegexId]| -> Vec<RegexId> {
-            let own = |part: &&RegexId| others.binary_search(part).is_err();
+        let own = |all: &[ExprId], others: &[ExprId]| -> Vec<ExprId> {
+            let own = |part: &&ExprId| others.binary_search(part).is_err();
             all.iter()
                 .filter(own)
                 .take(tuning::COMPARED_ALTERNATIVES + 1)
@@ -434,13 +429,13 @@ impl Residuals {
     }
 
     /// Whether two expressions agree in the first of the parts that follow each other.
-    pub(crate) fn same_head(&self, a: RegexId, b: RegexId) -> bool {
+    pub(crate) fn same_head(&self, a: ExprId, b: ExprId) -> bool {
         a == b || self.split(a).0 == self.split(b).0
     }
 
-    /// An expression as up to so many bytes of a set, blanks mostly, before a rest that has a byte and begins with none of
+    /// An expression as up to so many bytes of a set, whitespace mostly, before a rest that has a byte and begins with none of
     /// the set. For most expressions the set is empty and the rest is all.
-    pub(crate) fn lead(&self, id: RegexId) -> (ByteSet, u32, RegexId) {
+    pub(crate) fn lead(&self, id: ExprId) -> (ByteSet, u32, ExprId) {
         if self.has(Layer::Lead)
             && let (head, Some(tail)) = self.split(id)
             && let &Node::Repeat { inner, min: 0, max } = self.arena.node(head)
@@ -456,10 +451,10 @@ impl Residuals {
     }
 
     /// The first of the parts that follow each other, and the others. A literal with a tail is its own first part.
-    pub(super) fn split(&self, id: RegexId) -> (RegexId, Option<RegexId>) {
+    pub(super) fn split(&self, id: ExprId) -> (ExprId, Option<ExprId>) {
         match *self.arena.node(id) {
             Node::Concat(head, tail) => (head, Some(tail)),
-            Node::Literal { tail, .. } if tail != RegexId::EMPTY => (id, Some(tail)),
+            Node::Literal { tail, .. } if tail != ExprId::EMPTY => (id, Some(tail)),
             _ => (id, None),
         }
     }

@@ -1,15 +1,15 @@
 //! The derivatives that are known.
 
 use super::classes::Classes;
-use super::expression::RegexId;
+use super::expression::ExprId;
 
 /// A step of a derivation.
 #[derive(Debug)]
 pub(super) enum Task {
     /// Derive this expression.
-    Visit(RegexId),
+    Visit(ExprId),
     /// The parts of this expression are derived: put them together.
-    Build(RegexId),
+    Build(ExprId),
 }
 
 /// Derivatives of expressions by class of bytes.
@@ -17,10 +17,10 @@ pub(super) enum Task {
 pub(super) struct Derivatives {
     pub(super) classes: Classes,
     /// Rows; None is not yet derived.
-    pub(super) rows: Vec<Option<RegexId>>,
+    pub(super) rows: Vec<Option<ExprId>>,
     /// Work space.
     pub(super) tasks: Vec<Task>,
-    pub(super) values: Vec<RegexId>,
+    pub(super) values: Vec<ExprId>,
 }
 
 impl Derivatives {
@@ -34,6 +34,6 @@ impl Derivatives {
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.rows.len() * size_of::<Option<RegexId>>() + self.classes.memory_bytes()
+        self.rows.len() * size_of::<Option<ExprId>>() + self.classes.memory_bytes()
     }
 }

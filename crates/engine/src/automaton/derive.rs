@@ -1,4 +1,5 @@
-//! What remains after one byte, and whether that is anything at all.
+//! Derivatives: what remains of an expression after one byte (Brzozowski 1964), and whether any word is left of it, by
+//! a search for a shortest one. For lexer states and for scans of the vocabulary.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,10 +7,10 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::bounds::{Bounds, Taken};
+use super::bounds::{Bounds, Consumed};
 use super::classes::ClassesId;
 use super::derivatives::Task;
-use super::expression::{Node, RegexId};
+use super::expression::{ExprId, Node};
 use super::residual::Residuals;
 use crate::error::Error;
 use crate::limits::Fuel;
@@ -17,18 +18,13 @@ use crate::maps::IdSet;
 
 impl Residuals {
     /// What remains after `byte`, with ε and ∅ recognised exactly.
-    pub(crate) fn step(
-        &mut self,
-        id: RegexId,
-        byte: u8,
-        fuel: &mut Fuel,
-    ) -> Result<RegexId, Error> {
+    pub(crate) fn step(&mut self, id: ExprId, byte: u8, fuel: &mut Fuel) -> Result<ExprId, Error> {
         let rest = self.derivative(id, byte, fuel)?;
         self.trim(rest, fuel)
     }
 
     /// The same language: ∅ if it has no word, ε if it has no other word.
-    pub(crate) fn trim(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<RegexId, Error> {
+    pub(crate) fn trim(&mut self, id: ExprId, fuel: &mut Fuel) -> Result<ExprId, Error> {
         let facts = self.arena.facts(id);
         if !facts.logical || facts.size.endless() {
             return Ok(id);
@@ -37,12 +33,12 @@ impl Residuals {
             return Ok(trimmed);
         }
         let nullable = facts.nullable;
-        let has_counters = facts.taken != Taken::Nothing;
+        let has_counters = facts.consumed != Consumed::Nothing;
         let classes = self.classes_of(id);
         let mut trimmed = if nullable {
-            RegexId::EMPTY
+            ExprId::EMPTY
         } else {
-            RegexId::NOTHING
+            ExprId::NOTHING
         };
         for index in 0..self.derivatives.classes.count(classes) {
             let byte = self.derivatives.classes.representatives(classes)[index];
@@ -61,20 +57,20 @@ impl Residuals {
     }
 
     /// Whether there is any word in it, if that is known without a search.
-    fn known_inhabited(&self, id: RegexId) -> Option<bool> {
+    fn known_inhabited(&self, id: ExprId) -> Option<bool> {
         let facts = self.arena.facts(id);
         if facts.nullable || facts.size.endless() {
             Some(true)
         } else if facts.logical {
             facts.inhabited
         } else {
-            Some(id != RegexId::NOTHING)
+            Some(id != ExprId::NOTHING)
         }
     }
 
     /// Whether there is any word in it, if no search over its residuals is needed. Where it is as good as its first part,
     /// that part takes its place.
-    fn decided(&mut self, id: &mut RegexId, fuel: &mut Fuel) -> Result<Option<bool>, Error> {
+    fn decided(&mut self, id: &mut ExprId, fuel: &mut Fuel) -> Result<Option<bool>, Error> {
         if let Some(known) = self.decided_part(id, fuel)? {
             return Ok(Some(known));
         }
@@ -92,7 +88,7 @@ impl Residuals {
         Ok(all)
     }
 
-    fn decided_part(&mut self, id: &mut RegexId, fuel: &mut Fuel) -> Result<Option<bool>, Error> {
+    fn decided_part(&mut self, id: &mut ExprId, fuel: &mut Fuel) -> Result<Option<bool>, Error> {
         loop {
             if let Some(known) = self.known_inhabited(*id) {
                 return Ok(Some(known));
@@ -116,15 +112,15 @@ impl Residuals {
     /// are won there.
     pub(super) fn is_inhabited(
         &mut self,
-        mut root: RegexId,
+        mut root: ExprId,
         fuel: &mut Fuel,
     ) -> Result<bool, Error> {
         if let Some(known) = self.decided(&mut root, fuel)? {
             return Ok(known);
         }
         // Every residual met, with the index of the one that it came from.
-        let mut met: Vec<(RegexId, usize)> = vec![(root, 0)];
-        let mut seen: IdSet<RegexId> = IdSet::from_iter([root]);
+        let mut met: Vec<(ExprId, usize)> = vec![(root, 0)];
+        let mut seen: IdSet<ExprId> = IdSet::from_iter([root]);
         let mut work = BinaryHeap::from([(Reverse(0), 0)]);
         let mut shortened = false;
         while let Some((_, at)) = work.pop() {
@@ -170,7 +166,7 @@ impl Residuals {
     }
 
     /// How far the end of a word seems to be: what each part of an intersection still wants, all together.
-    fn distance(&self, id: RegexId) -> u32 {
+    fn distance(&self, id: ExprId) -> u32 {
         let (head, behind) = match *self.arena.node(id) {
             Node::Concat(head, tail) => (head, self.arena.facts(tail).least),
             _ => (id, 0),
@@ -186,10 +182,10 @@ impl Residuals {
     /// The derivative by a byte. Works over an explicit stack, so that no chain is too long for it.
     pub(super) fn derivative(
         &mut self,
-        id: RegexId,
+        id: ExprId,
         byte: u8,
         fuel: &mut Fuel,
-    ) -> Result<RegexId, Error> {
+    ) -> Result<ExprId, Error> {
         if let Some(known) = self.known_derivative(id, byte, fuel)? {
             return Ok(known);
         }
@@ -210,9 +206,9 @@ impl Residuals {
         &mut self,
         byte: u8,
         work: &mut Vec<Task>,
-        values: &mut Vec<RegexId>,
+        values: &mut Vec<ExprId>,
         fuel: &mut Fuel,
-    ) -> Result<RegexId, Error> {
+    ) -> Result<ExprId, Error> {
         while let Some(task) = work.pop() {
             match task {
                 Task::Visit(id) => {
@@ -248,7 +244,7 @@ impl Residuals {
                             } else {
                                 None
                             };
-                            let after_head = values.pop().unwrap_or(RegexId::NOTHING);
+                            let after_head = values.pop().unwrap_or(ExprId::NOTHING);
                             let through = self.arena.concat(after_head, tail, fuel)?;
                             match after_tail {
                                 Some(after_tail) => self.arena.either(through, after_tail, fuel)?,
@@ -264,11 +260,11 @@ impl Residuals {
                             self.arena.and(parts, fuel)?
                         }
                         Node::Not(_) => {
-                            let inner = values.pop().unwrap_or(RegexId::NOTHING);
+                            let inner = values.pop().unwrap_or(ExprId::NOTHING);
                             self.arena.not(inner, fuel)?
                         }
                         Node::Repeat { inner, min, max } => {
-                            let once = values.pop().unwrap_or(RegexId::NOTHING);
+                            let once = values.pop().unwrap_or(ExprId::NOTHING);
                             let more = self.arena.repeat(
                                 inner,
                                 min.saturating_sub(1),
@@ -281,42 +277,42 @@ impl Residuals {
                             inner,
                             lower,
                             upper,
-                            taken,
+                            consumed,
                         } => {
-                            let once = values.pop().unwrap_or(RegexId::NOTHING);
+                            let once = values.pop().unwrap_or(ExprId::NOTHING);
                             let more = Node::Counter {
                                 inner,
                                 lower,
                                 upper,
-                                taken: taken + 1,
+                                consumed: consumed + 1,
                             };
                             let more = self.arena.intern(more, fuel)?;
                             self.arena.concat(once, more, fuel)?
                         }
-                        _ => RegexId::NOTHING,
+                        _ => ExprId::NOTHING,
                     };
                     self.remember(id, byte, value);
                     values.push(value);
                 }
             }
         }
-        Ok(values.pop().unwrap_or(RegexId::NOTHING))
+        Ok(values.pop().unwrap_or(ExprId::NOTHING))
     }
 
     /// The derivative, if it was made before, or the form shows it.
     fn known_derivative(
         &mut self,
-        mut id: RegexId,
+        mut id: ExprId,
         byte: u8,
         fuel: &mut Fuel,
-    ) -> Result<Option<RegexId>, Error> {
+    ) -> Result<Option<ExprId>, Error> {
         fuel.spend(1)?;
-        // Bytes of a set, or any number of them, in front of a rest: blanks and punctuation mostly.
+        // Bytes of a set, or any number of them, in front of a rest: whitespace and punctuation mostly.
         while let Node::Concat(head, tail) = *self.arena.node(id) {
             match *self.arena.node(head) {
                 Node::Class(set) => {
                     let takes = self.arena.bytes(set).contains(byte);
-                    return Ok(Some(if takes { tail } else { RegexId::NOTHING }));
+                    return Ok(Some(if takes { tail } else { ExprId::NOTHING }));
                 }
                 Node::Repeat { inner, min: 0, .. } => match *self.arena.node(inner) {
                     Node::Class(set) if !self.arena.bytes(set).contains(byte) => id = tail,
@@ -326,17 +322,17 @@ impl Residuals {
             }
         }
         Ok(match *self.arena.node(id) {
-            Node::Nothing | Node::Empty => Some(RegexId::NOTHING),
+            Node::Nothing | Node::Empty => Some(ExprId::NOTHING),
             Node::Class(set) => Some(if self.arena.bytes(set).contains(byte) {
-                RegexId::EMPTY
+                ExprId::EMPTY
             } else {
-                RegexId::NOTHING
+                ExprId::NOTHING
             }),
             Node::Literal { bytes, at, tail } => Some(
                 if self.arena.literals[bytes as usize][at as usize] == byte {
                     self.arena.literal_from(bytes, at + 1, tail, fuel)?
                 } else {
-                    RegexId::NOTHING
+                    ExprId::NOTHING
                 },
             ),
             Node::Words {
@@ -363,7 +359,7 @@ impl Residuals {
         })
     }
 
-    fn remember(&mut self, id: RegexId, byte: u8, value: RegexId) {
+    fn remember(&mut self, id: ExprId, byte: u8, value: ExprId) {
         let classes = self.classes_of(id);
         let (count, class) = (
             self.derivatives.classes.count(classes),
@@ -378,11 +374,11 @@ impl Residuals {
     }
 
     /// The bytes that an expression does not tell apart.
-    pub(crate) fn classes_of(&mut self, root: RegexId) -> ClassesId {
+    pub(crate) fn classes_of(&mut self, root: ExprId) -> ClassesId {
         if let Some(known) = self.arena.facts(root).classes {
             return known;
         }
-        let mut work: SmallVec<[RegexId; 8]> = SmallVec::from_slice(&[root]);
+        let mut work: SmallVec<[ExprId; 8]> = SmallVec::from_slice(&[root]);
         while let Some(&id) = work.last() {
             if self.arena.facts(id).classes.is_some() {
                 work.pop();
@@ -428,8 +424,8 @@ impl Residuals {
     /// What the parts tell apart together; None if some must be asked first.
     fn classes_of_all(
         &mut self,
-        parts: &[RegexId],
-        work: &mut SmallVec<[RegexId; 8]>,
+        parts: &[ExprId],
+        work: &mut SmallVec<[ExprId; 8]>,
     ) -> Option<ClassesId> {
         let waiting = work.len();
         let unknown = parts.iter().copied();
@@ -445,11 +441,7 @@ impl Residuals {
     }
 
     /// Length of a shortest word of one byte or more; `u32::MAX` where there is none.
-    pub(crate) fn shortest_with_byte(
-        &mut self,
-        id: RegexId,
-        fuel: &mut Fuel,
-    ) -> Result<u32, Error> {
+    pub(crate) fn shortest_with_byte(&mut self, id: ExprId, fuel: &mut Fuel) -> Result<u32, Error> {
         if !self.is_nullable(id) {
             return self.shortest(id, fuel);
         }
@@ -468,7 +460,7 @@ impl Residuals {
     }
 
     /// Length of a shortest word; `u32::MAX` where there is none.
-    fn shortest(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<u32, Error> {
+    fn shortest(&mut self, id: ExprId, fuel: &mut Fuel) -> Result<u32, Error> {
         if !self.arena.facts(id).logical {
             return Ok(self.arena.facts(id).shortest);
         }
@@ -477,7 +469,7 @@ impl Residuals {
         }
         // Breadth first over residuals; those that are not logical know the length of their rest.
         let mut best = u32::MAX;
-        let mut seen: IdSet<RegexId> = IdSet::from_iter([id]);
+        let mut seen: IdSet<ExprId> = IdSet::from_iter([id]);
         let mut level = vec![id];
         let mut depth = 0;
         while !level.is_empty() && depth < best {
@@ -496,7 +488,7 @@ impl Residuals {
                 for index in 0..self.derivatives.classes.count(classes) {
                     let byte = self.derivatives.classes.representatives(classes)[index];
                     let rest = self.step(id, byte, fuel)?;
-                    if rest != RegexId::NOTHING && seen.insert(rest) {
+                    if rest != ExprId::NOTHING && seen.insert(rest) {
                         next.push(rest);
                     }
                 }

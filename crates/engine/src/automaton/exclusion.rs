@@ -1,6 +1,7 @@
-//! Residuals that are another one but for some words, such as the keys that an object does not name.
+//! Residuals that are another one but for some words, such as the keys that an object does not name. From the form of
+//! an intersection with a complement, for `mask::excluded`.
 
-use super::expression::{Node, RegexId};
+use super::expression::{ExprId, Node};
 use super::residual::Residuals;
 use crate::error::Error;
 use crate::limits::Fuel;
@@ -10,11 +11,11 @@ use crate::tuning;
 #[derive(Debug)]
 pub(crate) struct Exclusion {
     /// The body with the tail, nothing being left out.
-    pub(crate) plain: RegexId,
+    pub(crate) plain: ExprId,
     /// The words that the body must not be; sorted. Where one of them ends, the tail may not begin, and nothing else differs.
     pub(crate) words: Vec<Vec<u8>>,
     /// The tail: it has a byte, and begins with none that the body reads where a word ends, nor with one of a word.
-    pub(crate) tail: RegexId,
+    pub(crate) tail: ExprId,
 }
 
 impl Residuals {
@@ -25,7 +26,7 @@ impl Residuals {
     /// behind them.
     pub(crate) fn exclusion(
         &mut self,
-        id: RegexId,
+        id: ExprId,
         fuel: &mut Fuel,
     ) -> Result<Option<Exclusion>, Error> {
         let Node::Concat(head, tail) = *self.arena.node(id) else {
@@ -61,7 +62,7 @@ impl Residuals {
         // Where the word before has led, byte by byte: sorted words share their beginnings.
         let mut path = vec![body];
         let mut before: &[u8] = &[];
-        let mut seen = RegexId::NOTHING;
+        let mut seen = ExprId::NOTHING;
         for word in &words {
             let same = before.iter().zip(word).take_while(|(a, b)| a == b).count();
             path.truncate(same + 1);
@@ -75,7 +76,7 @@ impl Residuals {
                 continue;
             }
             for byte in first.iter() {
-                if self.derivative(rest, byte, fuel)? != RegexId::NOTHING {
+                if self.derivative(rest, byte, fuel)? != ExprId::NOTHING {
                     return Ok(None);
                 }
             }
@@ -86,7 +87,7 @@ impl Residuals {
     }
 
     /// The words of an expression that is plainly a set of few.
-    fn finite_words(&self, root: RegexId) -> Option<Vec<Vec<u8>>> {
+    fn finite_words(&self, root: ExprId) -> Option<Vec<Vec<u8>>> {
         let mut words = Vec::new();
         let mut work = vec![root];
         while let Some(id) = work.pop() {
@@ -97,7 +98,7 @@ impl Residuals {
                 {
                     words.extend(self.arena.bytes(*set).iter().map(|byte| vec![byte]));
                 }
-                Node::Literal { bytes, at, tail } if *tail == RegexId::EMPTY => {
+                Node::Literal { bytes, at, tail } if *tail == ExprId::EMPTY => {
                     words.push(self.arena.literals[*bytes as usize][*at as usize..].to_vec());
                 }
                 &Node::Words {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 /// An interned expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct RegexId(pub(super) u32);
+pub(crate) struct ExprId(pub(super) u32);
 
-impl RegexId {
+impl ExprId {
     /// No string at all.
     pub(crate) const NOTHING: Self = Self(0);
     /// The empty string.
@@ -31,7 +31,7 @@ pub(super) enum Node {
     Literal {
         bytes: u32,
         at: u32,
-        tail: RegexId,
+        tail: ExprId,
     },
     /// Any of two or more words, each with what follows it: those from `first` to `end` in a table, which agree up to `at`,
     /// from there on. None that something follows ends at `at`.
@@ -41,23 +41,23 @@ pub(super) enum Node {
         end: u32,
         at: u32,
     },
-    Concat(RegexId, RegexId),
-    Alt(Arc<[RegexId]>),
-    And(Arc<[RegexId]>),
-    Not(RegexId),
+    Concat(ExprId, ExprId),
+    Alt(Arc<[ExprId]>),
+    And(Arc<[ExprId]>),
+    Not(ExprId),
     Repeat {
-        inner: RegexId,
+        inner: ExprId,
         min: u32,
         max: Option<u32>,
     },
     /// A repetition whose bounds stand beside the automaton; `counted` tells how it is used.
     Counter {
-        inner: RegexId,
+        inner: ExprId,
         /// Whether there is a lower bound, which is then out of reach.
         lower: bool,
         /// Whether there is an upper bound, which is then out of reach.
         upper: bool,
         /// How many of the bounds' units were read since they were written down.
-        taken: u32,
+        consumed: u32,
     },
 }

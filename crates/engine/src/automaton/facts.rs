@@ -1,8 +1,8 @@
 //! What is known of an expression from its form.
 
-use super::bounds::Taken;
+use super::bounds::Consumed;
 use super::classes::ClassesId;
-use super::expression::{ByteSetId, RegexId};
+use super::expression::{ByteSetId, ExprId};
 use super::size::Size;
 
 /// What is known of an expression from its form, and what was found out.
@@ -30,13 +30,13 @@ pub(super) struct Facts {
     /// Whether a repetition in it has a bound that may be kept beside the automaton.
     pub(super) counted: bool,
     /// What its counters have taken.
-    pub(super) taken: Taken,
+    pub(super) consumed: Consumed,
     /// How many expressions it consists of.
     pub(super) weight: u32,
     /// Whether it has any word, once decided; for logical expressions.
     pub(super) inhabited: Option<bool>,
     /// The same language with ε or ∅ recognised, once decided; for logical expressions.
-    pub(super) trimmed: Option<RegexId>,
+    pub(super) trimmed: Option<ExprId>,
     /// Where its derivatives by class begin in `Derivatives::rows`.
     pub(super) row: Option<u32>,
 }
@@ -55,7 +55,7 @@ impl Facts {
             most: u32::MAX,
             within: u32::MAX,
             counted: false,
-            taken: Taken::Nothing,
+            consumed: Consumed::Nothing,
             weight: 1,
             inhabited: None,
             trimmed: None,

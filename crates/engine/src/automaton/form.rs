@@ -4,7 +4,7 @@
 //! sequences of up to n numbers that differ come to the same at n points at most (Carter and Wegman, Universal classes of
 //! hash functions, 1979), and there are two points: nobody who writes grammars can aim at a collision.
 
-use super::expression::{Node, RegexId};
+use super::expression::{ExprId, Node};
 use super::residual::Residuals;
 use crate::context::EngineContext;
 use crate::tuning;
@@ -63,7 +63,7 @@ impl Form {
 
 impl Residuals {
     /// The number of an expression; None for those of which it would take longer than it is worth.
-    pub(crate) fn fingerprint(&mut self, root: RegexId) -> Option<u128> {
+    pub(crate) fn fingerprint(&mut self, root: ExprId) -> Option<u128> {
         if self.arena.facts(root).weight > tuning::FORM_WEIGHT {
             return None;
         }
@@ -83,8 +83,8 @@ impl Residuals {
     }
 
     /// The form of an expression; whose parts have no number yet are added to the work that comes first.
-    fn form(&self, id: RegexId, work: &mut Vec<RegexId>) -> Form {
-        let mut part = |part: RegexId| {
+    fn form(&self, id: ExprId, work: &mut Vec<ExprId>) -> Form {
+        let mut part = |part: ExprId| {
             let known = self.fingerprints.get(&part).copied();
             known.unwrap_or_else(|| {
                 work.push(part);
@@ -160,12 +160,12 @@ impl Residuals {
                 inner,
                 lower,
                 upper,
-                taken,
+                consumed,
             } => {
                 let mut form = Form::new(10);
                 form.fingerprint(part(inner));
                 form.number(u64::from(lower) << 1 | u64::from(upper));
-                form.number(u64::from(taken));
+                form.number(u64::from(consumed));
                 form
             }
         }

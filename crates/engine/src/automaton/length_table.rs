@@ -4,7 +4,7 @@
 //! table.
 
 use super::bounds::Bounds;
-use super::expression::RegexId;
+use super::expression::ExprId;
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::maps::IdMap;
@@ -54,13 +54,13 @@ impl Lengths {
         (first..=last).any(|units| self.has(place, units))
     }
 
-    /// How much larger than far an upper bound must be so that every place that has a word has one within the bounds; None
+    /// By how much an upper bound must be out of reach so that every place that has a word has one within the bounds; None
     /// if that depends on more. Each unit that is read lowers both bounds.
-    pub(super) fn margin(&self, bounds: Bounds, far: u32) -> Option<u32> {
+    pub(super) fn margin(&self, bounds: Bounds, reach: u32) -> Option<u32> {
         if bounds.min == 0 {
             return Some(self.within);
         }
-        let room = (self.period() as u32).saturating_add(far);
+        let room = (self.period() as u32).saturating_add(reach);
         let is_wide = |max: u32| max - bounds.min.min(max) >= room;
         (self.endless && bounds.max.is_none_or(is_wide)).then_some(self.rounds.len() as u32)
     }
@@ -84,12 +84,12 @@ impl Lengths {
 #[derive(Debug, Default)]
 pub(super) struct LengthTables {
     /// Intersections with a counter in place of a count, with the bounds of the count.
-    pub(super) intersections: IdMap<RegexId, Option<(RegexId, Bounds)>>,
+    pub(super) intersections: IdMap<ExprId, Option<(ExprId, Bounds)>>,
     pub(super) tables: Vec<Lengths>,
     /// How often there was no table.
     pub(super) failures: u32,
     /// By intersection with a counter: its table and its place there, if there is a table.
-    pub(super) places: IdMap<RegexId, Option<(usize, usize)>>,
+    pub(super) places: IdMap<ExprId, Option<(usize, usize)>>,
 }
 
 /// The rounds, given from where each place is reached with no unit and with one, and which places are ends.

@@ -5,8 +5,8 @@
 //! words of exactly so many units. There are finitely many sets of places, so the rounds repeat from some round on, and any
 //! bounds are a look into the table.
 
-use super::bounds::{Bounds, Taken};
-use super::expression::{Node, RegexId};
+use super::bounds::{Bounds, Consumed};
+use super::expression::{ExprId, Node};
 use super::length_table::rounds;
 use super::residual::Residuals;
 use crate::error::Error;
@@ -20,10 +20,10 @@ impl Residuals {
     /// many bytes are read the upper bound decides nothing.
     pub(super) fn without_upper_bound(
         &mut self,
-        id: RegexId,
+        id: ExprId,
         most: u32,
         fuel: &mut Fuel,
-    ) -> Result<Option<(RegexId, u32)>, Error> {
+    ) -> Result<Option<(ExprId, u32)>, Error> {
         let Some((counter, bounds)) = self.intersection_with_counter(id, fuel)? else {
             return Ok(None);
         };
@@ -43,9 +43,9 @@ impl Residuals {
     /// The intersection with a counter in place of the repetition with bounds at the end of one of its parts, and the bounds.
     pub(super) fn intersection_with_counter(
         &mut self,
-        id: RegexId,
+        id: ExprId,
         fuel: &mut Fuel,
-    ) -> Result<Option<(RegexId, Bounds)>, Error> {
+    ) -> Result<Option<(ExprId, Bounds)>, Error> {
         let Node::And(parts) = self.arena.node(id) else {
             return Ok(None);
         };
@@ -76,11 +76,11 @@ impl Residuals {
                     inner,
                     lower: false,
                     upper: true,
-                    taken: 0,
+                    consumed: 0,
                 };
                 let last = spine.len() - 1;
                 spine[last] = self.arena.intern(counter, fuel)?;
-                parts[index] = self.rebuilt(spine, RegexId::EMPTY, fuel)?;
+                parts[index] = self.rebuilt(spine, ExprId::EMPTY, fuel)?;
                 Some((self.arena.and(parts, fuel)?, bounds))
             }
             None => None,
@@ -91,7 +91,7 @@ impl Residuals {
 
     /// The repetition with bounds at the end of an expression, behind which nothing is read: what is repeated, and the
     /// bounds.
-    fn count_at_end(&self, id: RegexId) -> Option<(RegexId, Bounds)> {
+    fn count_at_end(&self, id: ExprId) -> Option<(ExprId, Bounds)> {
         let mut last = id;
         while let (_, Some(tail)) = self.split(last) {
             last = tail;
@@ -110,7 +110,7 @@ impl Residuals {
     /// Whether an intersection with a count has any word; None if that is not found out.
     pub(super) fn has_word_by_length(
         &mut self,
-        id: RegexId,
+        id: ExprId,
         fuel: &mut Fuel,
     ) -> Result<Option<bool>, Error> {
         let Some((counter, bounds)) = self.intersection_with_counter(id, fuel)? else {
@@ -136,7 +136,7 @@ impl Residuals {
     }
 
     /// Length of some word, if one is known.
-    pub(super) fn known_word(&self, id: RegexId) -> Option<u32> {
+    pub(super) fn known_word(&self, id: ExprId) -> Option<u32> {
         let facts = self.arena.facts(id);
         if facts.nullable {
             Some(0)
@@ -150,7 +150,7 @@ impl Residuals {
     /// Which table speaks of an intersection with a counter, and which place it is there.
     pub(super) fn lengths_of(
         &mut self,
-        counter: RegexId,
+        counter: ExprId,
         fuel: &mut Fuel,
     ) -> Result<Option<(usize, usize)>, Error> {
         if let Some(&known) = self.lengths.places.get(&counter) {
@@ -171,8 +171,8 @@ impl Residuals {
     }
 
     /// Makes the table of an intersection with a counter and everything that remains of it; false if it is too large.
-    fn measure(&mut self, counter: RegexId, fuel: &mut Fuel) -> Result<bool, Error> {
-        let mut order: IdIndexSet<RegexId> = IdIndexSet::default();
+    fn measure(&mut self, counter: ExprId, fuel: &mut Fuel) -> Result<bool, Error> {
+        let mut order: IdIndexSet<ExprId> = IdIndexSet::default();
         order.insert(counter);
         // By place: from where it is reached with no unit, and with one.
         let mut from: Vec<[Vec<u32>; 2]> = vec![Default::default()];
@@ -181,7 +181,8 @@ impl Residuals {
             let classes = self.classes_of(id);
             let counting = match self.arena.node(id) {
                 Node::And(parts) => {
-                    let counts = |part: &&RegexId| self.arena.facts(**part).taken != Taken::Nothing;
+                    let counts =
+                        |part: &&ExprId| self.arena.facts(**part).consumed != Consumed::Nothing;
                     parts.iter().find(counts).copied().unwrap_or(id)
                 }
                 _ => id,
@@ -189,14 +190,14 @@ impl Residuals {
             for index in 0..self.derivatives.classes.count(classes) {
                 let byte = self.derivatives.classes.representatives(classes)[index];
                 let rest = self.derivative(id, byte, fuel)?;
-                if rest == RegexId::NOTHING {
+                if rest == ExprId::NOTHING {
                     continue;
                 }
                 // The part that counts knows; put together with the others it may have become something shorter.
                 let part = self.derivative(counting, byte, fuel)?;
-                let units = match self.arena.facts(part).taken {
-                    Taken::All(0) => 0,
-                    Taken::All(1) => 1,
+                let units = match self.arena.facts(part).consumed {
+                    Consumed::All(0) => 0,
+                    Consumed::All(1) => 1,
                     _ => return Ok(false),
                 };
                 let rest = self.reset_counters(rest, fuel)?;

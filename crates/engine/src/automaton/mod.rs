@@ -13,9 +13,9 @@
 //! * `form` numbers expressions by what they say, the same in all grammars;
 //! * `compare` finds what two residuals have in common;
 //! * `exclusion` finds residuals that are others but for some words;
-//! * `stretch` tells which text a residual reads without dying, `unit` what is known of what it repeats;
+//! * `loop_alphabet` tells which text a residual reads without dying, `unit` what is known of what it repeats;
 //! * `carry` takes over what is still in use into a new store;
-//! * `union` runs all terminals that an Earley set waits for at once.
+//! * `lexer_state` runs all terminals that an Earley set waits for at once.
 
 mod arena;
 mod bounds;
@@ -32,13 +32,13 @@ mod facts;
 mod form;
 mod length_table;
 mod lengths;
+mod lexer_state;
+mod loop_alphabet;
 mod normal;
 pub(crate) mod partition;
 mod passage;
 mod residual;
 mod size;
-mod stretch;
-mod union;
 mod unit;
 mod words;
 
@@ -47,8 +47,8 @@ mod tests;
 
 pub(crate) use carry::Carried;
 pub(crate) use exclusion::Exclusion;
-pub(crate) use expression::RegexId;
+pub(crate) use expression::ExprId;
+pub(crate) use lexer_state::{AcceptSetId, LexerStateId, LexerStates};
+pub(crate) use loop_alphabet::{LoopAlphabet, Needs};
 pub(crate) use passage::{Passage, Passed};
 pub(crate) use residual::{Built, Residuals};
-pub(crate) use stretch::{Needs, Stretch};
-pub(crate) use union::{FiredId, UnionId, Unions};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use syntagma_grammar::ir::ByteSet;
 
 use super::arena::Arena;
-use super::expression::{Node, RegexId};
+use super::expression::{ExprId, Node};
 use super::size::Size;
 use super::words::Words;
 use crate::error::Error;
@@ -13,9 +13,9 @@ use crate::limits::Fuel;
 
 impl Arena {
     /// Exactly these bytes.
-    pub(super) fn literal(&mut self, bytes: &Arc<[u8]>, fuel: &mut Fuel) -> Result<RegexId, Error> {
+    pub(super) fn literal(&mut self, bytes: &Arc<[u8]>, fuel: &mut Fuel) -> Result<ExprId, Error> {
         let index = self.intern_literal(bytes);
-        self.literal_from(index, 0, RegexId::EMPTY, fuel)
+        self.literal_from(index, 0, ExprId::EMPTY, fuel)
     }
 
     /// The number of a literal.
@@ -27,9 +27,9 @@ impl Arena {
         self.literals.insert_full(Arc::clone(bytes)).0 as u32
     }
 
-    pub(super) fn class(&mut self, set: ByteSet, fuel: &mut Fuel) -> Result<RegexId, Error> {
+    pub(super) fn class(&mut self, set: ByteSet, fuel: &mut Fuel) -> Result<ExprId, Error> {
         if set.is_empty() {
-            Ok(RegexId::NOTHING)
+            Ok(ExprId::NOTHING)
         } else {
             let set = self.byte_set(set);
             self.intern(Node::Class(set), fuel)
@@ -41,11 +41,11 @@ impl Arena {
         &mut self,
         bytes: u32,
         at: u32,
-        tail: RegexId,
+        tail: ExprId,
         fuel: &mut Fuel,
-    ) -> Result<RegexId, Error> {
-        if tail == RegexId::NOTHING {
-            return Ok(RegexId::NOTHING);
+    ) -> Result<ExprId, Error> {
+        if tail == ExprId::NOTHING {
+            return Ok(ExprId::NOTHING);
         }
         let literal = &self.literals[bytes as usize];
         match literal.len() - at as usize {
@@ -67,9 +67,9 @@ impl Arena {
         end: u32,
         at: u32,
         fuel: &mut Fuel,
-    ) -> Result<RegexId, Error> {
+    ) -> Result<ExprId, Error> {
         if first >= end {
-            return Ok(RegexId::NOTHING);
+            return Ok(ExprId::NOTHING);
         }
         let words = &self.tables[table as usize];
         let tail = words.tail(first);
@@ -78,7 +78,7 @@ impl Arena {
             return self.literal_from(only, at, tail, fuel);
         }
         // Only the first word may end here.
-        if tail != RegexId::EMPTY && words.ends(first, at) {
+        if tail != ExprId::EMPTY && words.ends(first, at) {
             let others = self.words_from(table, first + 1, end, at, fuel)?;
             return self.either(tail, others, fuel);
         }
@@ -95,17 +95,17 @@ impl Arena {
 
     pub(super) fn concat(
         &mut self,
-        head: RegexId,
-        tail: RegexId,
+        head: ExprId,
+        tail: ExprId,
         fuel: &mut Fuel,
-    ) -> Result<RegexId, Error> {
-        if head == RegexId::NOTHING || tail == RegexId::NOTHING {
-            return Ok(RegexId::NOTHING);
+    ) -> Result<ExprId, Error> {
+        if head == ExprId::NOTHING || tail == ExprId::NOTHING {
+            return Ok(ExprId::NOTHING);
         }
-        if head == RegexId::EMPTY {
+        if head == ExprId::EMPTY {
             return Ok(tail);
         }
-        if tail == RegexId::EMPTY {
+        if tail == ExprId::EMPTY {
             return Ok(head);
         }
         match *self.node(head) {
@@ -122,7 +122,7 @@ impl Arena {
                     spine.push(first);
                     rest = second;
                 }
-                Node::Literal { tail: second, .. } if second != RegexId::EMPTY => {
+                Node::Literal { tail: second, .. } if second != ExprId::EMPTY => {
                     spine.push(rest);
                     rest = second;
                 }
@@ -152,13 +152,13 @@ impl Arena {
     /// A repetition before `tail`; two repetitions of the same become one.
     fn repeat_then(
         &mut self,
-        head: RegexId,
-        tail: RegexId,
+        head: ExprId,
+        tail: ExprId,
         fuel: &mut Fuel,
-    ) -> Result<RegexId, Error> {
+    ) -> Result<ExprId, Error> {
         let (next, rest) = match *self.node(tail) {
             Node::Concat(next, rest) => (next, rest),
-            _ => (tail, RegexId::EMPTY),
+            _ => (tail, ExprId::EMPTY),
         };
         if let (
             &Node::Repeat { inner, min, max },
@@ -176,7 +176,7 @@ impl Arena {
             }
         {
             let joined = self.intern(Node::Repeat { inner, min, max }, fuel)?;
-            return if rest == RegexId::EMPTY {
+            return if rest == ExprId::EMPTY {
                 Ok(joined)
             } else {
                 self.intern(Node::Concat(joined, rest), fuel)
@@ -188,18 +188,18 @@ impl Arena {
     /// Either of two.
     pub(super) fn either(
         &mut self,
-        a: RegexId,
-        b: RegexId,
+        a: ExprId,
+        b: ExprId,
         fuel: &mut Fuel,
-    ) -> Result<RegexId, Error> {
+    ) -> Result<ExprId, Error> {
         match (a, b) {
-            (RegexId::NOTHING, only) | (only, RegexId::NOTHING) => Ok(only),
+            (ExprId::NOTHING, only) | (only, ExprId::NOTHING) => Ok(only),
             (a, b) if a == b => Ok(a),
             (a, b) => self.alt(vec![a, b], fuel),
         }
     }
 
-    pub(super) fn alt(&mut self, parts: Vec<RegexId>, fuel: &mut Fuel) -> Result<RegexId, Error> {
+    pub(super) fn alt(&mut self, parts: Vec<ExprId>, fuel: &mut Fuel) -> Result<ExprId, Error> {
         fuel.spend(parts.len())?;
         let mut flat = Vec::with_capacity(parts.len());
         let mut set = ByteSet::EMPTY;
@@ -225,31 +225,31 @@ impl Arena {
         }
         flat.sort_unstable();
         flat.dedup();
-        if flat.binary_search(&RegexId::ANY).is_ok() {
-            return Ok(RegexId::ANY);
+        if flat.binary_search(&ExprId::ANY).is_ok() {
+            return Ok(ExprId::ANY);
         }
         self.join_repeats(&mut flat, fuel)?;
-        if let Ok(at) = flat.binary_search(&RegexId::EMPTY)
+        if let Ok(at) = flat.binary_search(&ExprId::EMPTY)
             && flat
                 .iter()
-                .any(|&part| part != RegexId::EMPTY && self.is_nullable(part))
+                .any(|&part| part != ExprId::EMPTY && self.is_nullable(part))
         {
             flat.remove(at);
         }
         match flat[..] {
-            [] => Ok(RegexId::NOTHING),
+            [] => Ok(ExprId::NOTHING),
             [only] => Ok(only),
             _ => self.intern(Node::Alt(flat.into()), fuel),
         }
     }
 
     /// Joins alternatives `x{a,b} t` and `x{c,d} t` whose counts touch: what keeps ambiguous counters from multiplying.
-    fn join_repeats(&mut self, flat: &mut Vec<RegexId>, fuel: &mut Fuel) -> Result<(), Error> {
-        let mut counted: Vec<(RegexId, RegexId, u32, Option<u32>)> = Vec::new();
+    fn join_repeats(&mut self, flat: &mut Vec<ExprId>, fuel: &mut Fuel) -> Result<(), Error> {
+        let mut counted: Vec<(ExprId, ExprId, u32, Option<u32>)> = Vec::new();
         for &part in flat.iter() {
             let (head, tail) = match *self.node(part) {
                 Node::Concat(head, tail) => (head, tail),
-                _ => (part, RegexId::EMPTY),
+                _ => (part, ExprId::EMPTY),
             };
             if let Node::Repeat { inner, min, max } = *self.node(head) {
                 counted.push((inner, tail, min, max));
@@ -259,8 +259,7 @@ impl Arena {
             return Ok(());
         }
         counted.sort_unstable();
-        let mut joined: Vec<(RegexId, RegexId, u32, Option<u32>)> =
-            Vec::with_capacity(counted.len());
+        let mut joined: Vec<(ExprId, ExprId, u32, Option<u32>)> = Vec::with_capacity(counted.len());
         for &(inner, tail, min, max) in &counted {
             if let Some((last_inner, last_tail, _, last_max)) = joined.last_mut()
                 && (*last_inner, *last_tail) == (inner, tail)
@@ -290,10 +289,10 @@ impl Arena {
         Ok(())
     }
 
-    pub(super) fn and(&mut self, parts: Vec<RegexId>, fuel: &mut Fuel) -> Result<RegexId, Error> {
+    pub(super) fn and(&mut self, parts: Vec<ExprId>, fuel: &mut Fuel) -> Result<ExprId, Error> {
         fuel.spend(parts.len())?;
-        if parts.contains(&RegexId::NOTHING) {
-            return Ok(RegexId::NOTHING);
+        if parts.contains(&ExprId::NOTHING) {
+            return Ok(ExprId::NOTHING);
         }
         let mut flat = Vec::with_capacity(parts.len());
         let mut set: Option<ByteSet> = None;
@@ -301,7 +300,7 @@ impl Arena {
         let mut work = parts;
         while let Some(part) = work.pop() {
             match self.node(part) {
-                Node::Nothing => return Ok(RegexId::NOTHING),
+                Node::Nothing => return Ok(ExprId::NOTHING),
                 Node::Class(more) => {
                     let more = self.bytes(*more);
                     set = Some(set.map_or(*more, |set| set.intersection(more)));
@@ -311,7 +310,7 @@ impl Arena {
                     work.extend_from_slice(inner);
                 }
                 Node::Not(inner) => refused.push(*inner),
-                _ if part == RegexId::ANY => {}
+                _ if part == ExprId::ANY => {}
                 _ => flat.push(part),
             }
         }
@@ -321,63 +320,63 @@ impl Arena {
         if !refused.is_empty() {
             let refused = self.alt(refused, fuel)?;
             if flat.contains(&refused) {
-                return Ok(RegexId::NOTHING);
+                return Ok(ExprId::NOTHING);
             }
             flat.push(self.not(refused, fuel)?);
         }
         flat.sort_unstable();
         flat.dedup();
-        if flat.contains(&RegexId::NOTHING) {
-            return Ok(RegexId::NOTHING);
+        if flat.contains(&ExprId::NOTHING) {
+            return Ok(ExprId::NOTHING);
         }
-        if flat.contains(&RegexId::EMPTY) {
+        if flat.contains(&ExprId::EMPTY) {
             let nullable = flat.iter().all(|&part| self.is_nullable(part));
             return Ok(if nullable {
-                RegexId::EMPTY
+                ExprId::EMPTY
             } else {
-                RegexId::NOTHING
+                ExprId::NOTHING
             });
         }
         let least = flat.iter().map(|&part| self.facts(part).least).max();
         let most = flat.iter().map(|&part| self.facts(part).most).min();
         if least > most {
-            return Ok(RegexId::NOTHING);
+            return Ok(ExprId::NOTHING);
         }
         match flat[..] {
-            [] => Ok(RegexId::ANY),
+            [] => Ok(ExprId::ANY),
             [only] => Ok(only),
             _ => self.intern(Node::And(flat.into()), fuel),
         }
     }
 
-    pub(super) fn not(&mut self, inner: RegexId, fuel: &mut Fuel) -> Result<RegexId, Error> {
+    pub(super) fn not(&mut self, inner: ExprId, fuel: &mut Fuel) -> Result<ExprId, Error> {
         match *self.node(inner) {
-            Node::Nothing => Ok(RegexId::ANY),
+            Node::Nothing => Ok(ExprId::ANY),
             Node::Not(inner) => Ok(inner),
-            _ if inner == RegexId::ANY => Ok(RegexId::NOTHING),
+            _ if inner == ExprId::ANY => Ok(ExprId::NOTHING),
             _ => self.intern(Node::Not(inner), fuel),
         }
     }
 
     pub(super) fn repeat(
         &mut self,
-        inner: RegexId,
+        inner: ExprId,
         min: u32,
         max: Option<u32>,
         fuel: &mut Fuel,
-    ) -> Result<RegexId, Error> {
+    ) -> Result<ExprId, Error> {
         if max.is_some_and(|max| max < min) {
-            return Ok(RegexId::NOTHING);
+            return Ok(ExprId::NOTHING);
         }
-        if inner == RegexId::NOTHING {
+        if inner == ExprId::NOTHING {
             return Ok(if min == 0 {
-                RegexId::EMPTY
+                ExprId::EMPTY
             } else {
-                RegexId::NOTHING
+                ExprId::NOTHING
             });
         }
-        if inner == RegexId::EMPTY || max == Some(0) {
-            return Ok(RegexId::EMPTY);
+        if inner == ExprId::EMPTY || max == Some(0) {
+            return Ok(ExprId::EMPTY);
         }
         let min = if self.is_nullable(inner) { 0 } else { min };
         match (min, max, self.node(inner)) {
@@ -403,7 +402,7 @@ impl Arena {
     }
 
     /// Whether an expression may follow a word of a table.
-    pub(super) fn may_follow_words(&self, tail: RegexId) -> bool {
+    pub(super) fn may_follow_words(&self, tail: ExprId) -> bool {
         let facts = self.facts(tail);
         let clear = match facts.size {
             Size::Finite => facts.most < u32::MAX / 2,
@@ -415,14 +414,14 @@ impl Arena {
 
     /// The number of a table of different words, in any order, which [may](Self::may_follow_words) be followed by what
     /// follows them.
-    pub(super) fn intern_words(&mut self, mut words: Vec<(u32, RegexId)>) -> u32 {
+    pub(super) fn intern_words(&mut self, mut words: Vec<(u32, ExprId)>) -> u32 {
         words
             .sort_unstable_by(|a, b| self.literals[a.0 as usize].cmp(&self.literals[b.0 as usize]));
         let mut table = Words::new(&words);
         if let Some(known) = self.tables.get_index_of(&table) {
             return known as u32;
         }
-        let known = |&(literal, tail): &(u32, RegexId)| {
+        let known = |&(literal, tail): &(u32, ExprId)| {
             (&*self.literals[literal as usize], self.facts(tail))
         };
         table.complete(words.iter().map(known));

@@ -1,6 +1,7 @@
-//! The way through words and literals, without an expression for each byte.
+//! The way through words and literals, without an expression for each byte. For scans of the vocabulary, which pass
+//! each place once.
 
-use super::expression::{Node, RegexId};
+use super::expression::{ExprId, Node};
 use super::residual::Residuals;
 use crate::error::Error;
 use crate::limits::Fuel;
@@ -24,7 +25,7 @@ enum What {
         next: u32,
     },
     /// A literal, and what follows it.
-    Literal { bytes: u32, tail: RegexId },
+    Literal { bytes: u32, tail: ExprId },
 }
 
 /// Where a byte leads within words.
@@ -35,12 +36,12 @@ pub(crate) enum Passed {
     /// To another place, at which a word may end or not.
     Within(Passage, bool),
     /// To what follows a word.
-    Through(RegexId),
+    Through(ExprId),
 }
 
 impl Residuals {
     /// The place in front of words, if an expression is nothing else.
-    pub(crate) fn passage(&self, id: RegexId) -> Option<Passage> {
+    pub(crate) fn passage(&self, id: ExprId) -> Option<Passage> {
         match *self.arena.node(id) {
             Node::Words {
                 table,
@@ -101,7 +102,7 @@ impl Residuals {
                 }
                 let ends = words.ends(found.start, behind);
                 let tail = words.tail(found.start);
-                if ends && (tail != RegexId::EMPTY || found.len() == 1) {
+                if ends && (tail != ExprId::EMPTY || found.len() == 1) {
                     let rest =
                         self.arena
                             .words_from(table, found.start, found.end, behind, fuel)?;

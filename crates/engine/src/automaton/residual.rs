@@ -1,28 +1,28 @@
-//! What remains of a terminal, and everything that is found out about that.
+//! Residuals: what is left of terminals after some bytes, as expressions, with everything that is found out about them.
 
 use syntagma_grammar::ir::{ByteSet, Regex};
 
 use super::arena::Arena;
 use super::classes::{Classes, ClassesId};
 use super::derivatives::Derivatives;
-use super::expression::RegexId;
+use super::expression::ExprId;
 use super::length_table::LengthTables;
 use super::unit::Units;
 use crate::layers::{Layer, Layers};
 use crate::maps::{IdMap, SeededMap};
 
 /// Residuals of the compound expressions that were built, so that what grammars share is built once.
-pub(crate) type Built = SeededMap<Regex, RegexId>;
+pub(crate) type Built = SeededMap<Regex, ExprId>;
 
 /// Whether counts may be left out of comparisons.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     /// The same for words of up to so many bytes, with fewer counts.
-    pub(super) uncounted: SeededMap<(RegexId, u32), RegexId>,
-    /// What [`Residuals::roomy`] found out.
-    pub(super) roomy: IdMap<RegexId, Option<(RegexId, u32)>>,
-    /// Whether every word of one expression is one of another, as far as [`Residuals::roomy`] asked.
-    pub(super) consisting: IdMap<(RegexId, RegexId), bool>,
+    pub(super) uncounted: SeededMap<(ExprId, u32), ExprId>,
+    /// What [`Residuals::slack_bound`] found out.
+    pub(super) slack_bound: IdMap<ExprId, Option<(ExprId, u32)>>,
+    /// Whether every word of one expression is one of another, as far as [`Residuals::slack_bound`] asked.
+    pub(super) consisting: IdMap<(ExprId, ExprId), bool>,
     /// How often that took too long.
     pub(super) failures: u32,
 }
@@ -31,11 +31,11 @@ pub(super) struct Counts {
 #[derive(Debug, Default)]
 pub(super) struct WordLengths {
     /// Of shortest words of logical expressions.
-    pub(super) least: IdMap<RegexId, u32>,
+    pub(super) least: IdMap<ExprId, u32>,
     /// Of shortest words of one byte or more, of nullable expressions.
-    pub(super) with_byte: IdMap<RegexId, u32>,
+    pub(super) with_byte: IdMap<ExprId, u32>,
     /// Of some words of logical expressions.
-    pub(super) some: IdMap<RegexId, u32>,
+    pub(super) some: IdMap<ExprId, u32>,
 }
 
 /// Expressions, and what each analysis has found out about them so far.
@@ -44,7 +44,7 @@ pub(crate) struct Residuals {
     pub(super) arena: Arena,
     pub(super) derivatives: Derivatives,
     /// Numbers of forms alone, the same in every store, as far as they were computed.
-    pub(super) fingerprints: IdMap<RegexId, u128>,
+    pub(super) fingerprints: IdMap<ExprId, u128>,
     pub(super) counts: Counts,
     /// Parts of terminals that were built after the grammar.
     pub(crate) built: Built,
@@ -54,10 +54,10 @@ pub(crate) struct Residuals {
 }
 
 impl Residuals {
-    /// No expressions but the simplest; tokens have up to `far` bytes.
-    pub(crate) fn new(far: u32, layers: Layers) -> Self {
+    /// No expressions but the simplest; tokens have up to `reach` bytes.
+    pub(crate) fn new(reach: u32, layers: Layers) -> Self {
         Self {
-            arena: Arena::new(far, layers),
+            arena: Arena::new(reach, layers),
             derivatives: Derivatives::new(),
             fingerprints: IdMap::default(),
             counts: Counts::default(),
@@ -89,23 +89,23 @@ impl Residuals {
             + self.derivatives.memory_bytes()
             + self.fingerprints.len() * 36
             + self.counts.uncounted.len() * 14
-            + self.built.len() * size_of::<(Regex, RegexId)>()
+            + self.built.len() * size_of::<(Regex, ExprId)>()
             + (lengths + self.words.some.len()) * 40
-            + (self.counts.roomy.len() + self.counts.consisting.len()) * 20
+            + (self.counts.slack_bound.len() + self.counts.consisting.len()) * 20
     }
 
     /// Every byte that a word may begin with, and where there are intersections or complements maybe more.
-    pub(crate) fn first(&self, id: RegexId) -> ByteSet {
+    pub(crate) fn first(&self, id: ExprId) -> ByteSet {
         self.arena.first(id)
     }
 
     /// Whether the empty string is in it.
-    pub(crate) fn is_nullable(&self, id: RegexId) -> bool {
+    pub(crate) fn is_nullable(&self, id: ExprId) -> bool {
         self.arena.is_nullable(id)
     }
 
     /// Whether it has an intersection or a complement anywhere.
-    pub(crate) fn is_logical(&self, id: RegexId) -> bool {
+    pub(crate) fn is_logical(&self, id: ExprId) -> bool {
         self.arena.facts(id).logical
     }
 

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use syntagma_grammar::ir::{ByteSet, Regex};
 
 use super::classes::{Classes, ClassesId};
-use super::{Built, RegexId, Residuals};
+use super::{Built, ExprId, Residuals};
 use crate::layers::Layers;
 use crate::limits::{Fuel, Limits};
 
@@ -141,7 +141,7 @@ proptest! {
                 Some(known) => prop_assert_eq!(distance as usize, known, "{:?}", word),
                 None => prop_assert!(distance as usize > LONGEST - word.len(), "{:?}", word),
             }
-            if rest == RegexId::NOTHING || rest == RegexId::EMPTY {
+            if rest == ExprId::NOTHING || rest == ExprId::EMPTY {
                 prop_assert!(longer.all(|other| other == word));
                 prop_assert_eq!(distance, u32::MAX);
             } else {
@@ -170,10 +170,10 @@ fn prefix_free_text_up_to_a_marker_ends_at_the_marker() {
         .build(&until, &mut Built::default(), &mut fuel)
         .unwrap();
     for &byte in b"zaaab" {
-        assert!(rest != RegexId::EMPTY && rest != RegexId::NOTHING);
+        assert!(rest != ExprId::EMPTY && rest != ExprId::NOTHING);
         rest = residuals.step(rest, byte, &mut fuel).unwrap();
     }
-    assert_eq!(rest, RegexId::EMPTY);
+    assert_eq!(rest, ExprId::EMPTY);
 }
 
 #[test]
@@ -189,14 +189,14 @@ fn tables_of_words_tell_every_byte_apart() {
     for first in 0..=u8::MAX {
         let rest = residuals.step(whole, b'x', &mut fuel).unwrap();
         let rest = residuals.step(rest, first, &mut fuel).unwrap();
-        assert!(rest != RegexId::NOTHING && rest != RegexId::EMPTY);
+        assert!(rest != ExprId::NOTHING && rest != ExprId::EMPTY);
         assert_eq!(
             residuals.step(rest, first, &mut fuel).unwrap(),
-            RegexId::EMPTY
+            ExprId::EMPTY
         );
         assert_eq!(
             residuals.step(rest, !first, &mut fuel).unwrap(),
-            RegexId::NOTHING
+            ExprId::NOTHING
         );
     }
 }
@@ -270,15 +270,15 @@ fn alternatives_that_begin_with_literals_are_told_apart_by_a_search() {
     let before = residuals.len();
     for &byte in b"[  4321 n432" {
         rest = residuals.step(rest, byte, &mut fuel).unwrap();
-        assert!(rest != RegexId::NOTHING);
+        assert!(rest != ExprId::NOTHING);
     }
     assert_eq!(
         residuals.step(rest, b'2', &mut fuel).unwrap(),
-        RegexId::NOTHING
+        ExprId::NOTHING
     );
     assert_eq!(
         residuals.step(rest, b'1', &mut fuel).unwrap(),
-        RegexId::EMPTY
+        ExprId::EMPTY
     );
     assert!(residuals.len() - before < 100);
 }
@@ -330,14 +330,14 @@ fn partitions_tell_apart_what_some_set_does() {
 /// What a residual reads up to a length: whether anything may follow, and whether it may end.
 fn reading(
     residuals: &mut Residuals,
-    whole: RegexId,
+    whole: ExprId,
     longest: usize,
     fuel: &mut Fuel,
 ) -> Vec<(Vec<u8>, bool, bool)> {
     let mut read = |word: Vec<u8>| {
         let step = |rest, byte: &u8| residuals.step(rest, *byte, fuel).unwrap();
         let rest = word.iter().fold(whole, step);
-        (word, rest == RegexId::NOTHING, residuals.is_nullable(rest))
+        (word, rest == ExprId::NOTHING, residuals.is_nullable(rest))
     };
     words(longest).into_iter().map(&mut read).collect()
 }
@@ -385,7 +385,7 @@ proptest! {
     #[test]
     fn forms_have_the_same_numbers_in_all_stores(regexes in prop::collection::vec(regexes(), 2..6)) {
         let mut fuel = Fuel::step(&Limits::default());
-        let mut numbers = |regexes: &mut dyn Iterator<Item = &Regex>| -> Vec<(RegexId, Option<u128>)> {
+        let mut numbers = |regexes: &mut dyn Iterator<Item = &Regex>| -> Vec<(ExprId, Option<u128>)> {
             let mut residuals = Residuals::new(0, Layers::default());
             let mut built = Built::default();
             let mut number = |regex: &Regex| {

@@ -1,6 +1,6 @@
-//! Text that is one unit of a repetition.
+//! Text that is one unit of a repetition. From the expression that is repeated, for `loop_alphabet`.
 
-use super::expression::RegexId;
+use super::expression::ExprId;
 use crate::maps::IdMap;
 
 /// Text that is a unit of a repetition by itself.
@@ -18,7 +18,7 @@ pub(super) struct Unit {
 /// What is known of what is repeated.
 #[derive(Debug, Default)]
 pub(super) struct Units {
-    pub(super) known: IdMap<RegexId, Unit>,
+    pub(super) known: IdMap<ExprId, Unit>,
     /// The same about what is repeated beside a count of units.
-    pub(super) rooms: IdMap<(RegexId, RegexId), Option<u32>>,
+    pub(super) rooms: IdMap<(ExprId, ExprId), Option<u32>>,
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use syntagma_grammar::ir::ByteSet;
 
-use super::expression::RegexId;
+use super::expression::ExprId;
 use super::facts::Facts;
 use super::size::Size;
 use crate::tuning;
@@ -17,7 +17,7 @@ pub(super) struct Words {
     /// Numbers of literals.
     literals: Box<[u32]>,
     /// What follows each word; empty if nothing follows any.
-    tails: Box<[RegexId]>,
+    tails: Box<[ExprId]>,
     /// The bytes of all words, and where those of each begin, besides where the last ends: a search stays within few lines
     /// of memory.
     text: Box<[u8]>,
@@ -74,8 +74,8 @@ impl Hash for Words {
 
 impl Words {
     /// These literals, each with what follows it; enough to look for the same table.
-    pub(super) fn new(words: &[(u32, RegexId)]) -> Self {
-        let followed = words.iter().any(|&(_, tail)| tail != RegexId::EMPTY);
+    pub(super) fn new(words: &[(u32, ExprId)]) -> Self {
+        let followed = words.iter().any(|&(_, tail)| tail != ExprId::EMPTY);
         let tails = words.iter().filter(|_| followed);
         Self {
             literals: words.iter().map(|&(literal, _)| literal).collect(),
@@ -112,7 +112,7 @@ impl Words {
     }
 
     /// What follows each word of the table; empty if nothing follows any.
-    pub(super) fn tails(&self) -> &[RegexId] {
+    pub(super) fn tails(&self) -> &[ExprId] {
         &self.tails
     }
 
@@ -127,15 +127,15 @@ impl Words {
     }
 
     /// Numbers of the words' literals, and what follows them.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, RegexId)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, ExprId)> {
         (0..self.len()).map(|word| (self.literal(word), self.tail(word)))
     }
 
     /// What follows a word.
     #[inline]
-    pub(super) fn tail(&self, word: u32) -> RegexId {
+    pub(super) fn tail(&self, word: u32) -> ExprId {
         let tail = self.tails.get(word as usize);
-        tail.copied().unwrap_or(RegexId::EMPTY)
+        tail.copied().unwrap_or(ExprId::EMPTY)
     }
 
     /// The bytes of a word from a place on.
@@ -213,7 +213,7 @@ impl Words {
 
     pub(super) fn memory_bytes(&self) -> usize {
         self.literals.len() * (2 * size_of::<u32>() + size_of::<Span>())
-            + self.tails.len() * size_of::<RegexId>()
+            + self.tails.len() * size_of::<ExprId>()
             + self.text.len()
             + size_of::<Self>()
     }

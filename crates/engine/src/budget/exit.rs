@@ -4,7 +4,7 @@
 //! both. Behind a part, in a rule that is outside, symbols of that kind are walked through until something else may come.
 
 use super::parts::{Class, Exit, NEVER, Parts};
-use crate::earley::{Dots, View};
+use crate::earley::{DottedRules, View};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::maps::IdIndexMap;
@@ -20,7 +20,7 @@ impl Parts {
         class: Class,
         dot: u32,
         rest: &[u32],
-        dots: &Dots,
+        dots: &DottedRules,
         fuel: &mut Fuel,
     ) -> Result<Exit, Error> {
         let mut found = Found::default();
@@ -65,7 +65,7 @@ impl Parts {
     }
 
     /// Adds the nonterminals before the first symbol of text from a dot on, unless they are known.
-    fn meet(&self, class: Class, dot: u32, dots: &Dots, found: &mut Found) {
+    fn meet(&self, class: Class, dot: u32, dots: &DottedRules, found: &mut Found) {
         for dot in dot.. {
             let View::Nonterminal(nonterminal) = dots.sym(dot).view() else {
                 break;
@@ -77,7 +77,13 @@ impl Parts {
     }
 
     /// The exit of a nonterminal that is a bounded part.
-    fn plain(&self, class: Class, nonterminal: u32, rest: &[u32], dots: &Dots) -> Option<Exit> {
+    fn plain(
+        &self,
+        class: Class,
+        nonterminal: u32,
+        rest: &[u32],
+        dots: &DottedRules,
+    ) -> Option<Exit> {
         let own = *self.labelled.get(&nonterminal)?;
         let firsts = dots.firsts(nonterminal as usize).iter();
         let shortest = firsts.map(|&first| rest[first as usize]).min();
@@ -92,7 +98,7 @@ impl Parts {
     }
 
     /// The symbols from a dot to the end of its rule.
-    fn along(&self, class: Class, dot: u32, dots: &Dots, found: &Found) -> Exit {
+    fn along(&self, class: Class, dot: u32, dots: &DottedRules, found: &Found) -> Exit {
         let mut exit = Exit {
             out: NEVER,
             over: 0,

@@ -208,25 +208,25 @@ impl Parts {
         let state = recognizer.state(id);
         let (alive, begins, ends) = (state.threads.to_vec(), state.fresh, state.accept);
         let mut threads: BTreeMap<Class, Vec<Thread>> = BTreeMap::new();
-        for (set, union) in alive {
+        for (set, lexer_state) in alive {
             let mut own: BTreeMap<(Class, SetId), Vec<u32>> = BTreeMap::new();
-            for index in 0..recognizer.unions.parts(union).len() {
-                let (tag, _) = recognizer.unions.parts(union)[index];
+            for index in 0..recognizer.lexer.parts(lexer_state).len() {
+                let (tag, _) = recognizer.lexer.parts(lexer_state)[index];
                 for &wait in self.of_wait(set, tag, recognizer, fuel)?.iter() {
                     own.entry(wait).or_default().push(tag);
                 }
             }
             let whole = own.len() == 1;
             for ((class, set), tags) in own {
-                let union = if whole {
-                    union
+                let lexer_state = if whole {
+                    lexer_state
                 } else {
-                    let union = recognizer.unions.written_out(union, fuel)?;
-                    let mut parts = recognizer.unions.parts(union).to_vec();
+                    let lexer_state = recognizer.lexer.written_out(lexer_state, fuel)?;
+                    let mut parts = recognizer.lexer.parts(lexer_state).to_vec();
                     parts.retain(|(tag, _)| tags.contains(tag));
-                    recognizer.unions.intern(parts)
+                    recognizer.lexer.intern(parts)
                 };
-                threads.entry(class).or_default().push((set, union));
+                threads.entry(class).or_default().push((set, lexer_state));
             }
         }
         let mut fresh: BTreeMap<Class, SetId> = BTreeMap::new();

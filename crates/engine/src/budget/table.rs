@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Unit;
 use super::parts::{Class, OUTSIDE, Parts, PieceId};
 use super::token::{Outcome, longer, read_symbols, read_text};
-use crate::automaton::FiredId;
+use crate::automaton::AcceptSetId;
 use crate::distance::{Goal, Known, Way};
 use crate::earley::{Frames, Recognizer, StateId};
 use crate::error::Error;
@@ -340,7 +340,7 @@ impl Table {
         let Some(set) = work.recognizer.state(self.parts.piece(piece).state).fresh else {
             return Ok(());
         };
-        let mut known: IdMap<FiredId, usize> = IdMap::default();
+        let mut known: IdMap<AcceptSetId, usize> = IdMap::default();
         let mut ids: Vec<u32> = Vec::new();
         for (_, index) in work.recognizer.sets.tokens(set) {
             for &(first, last) in &work.recognizer.dots.tokens[index as usize].ids {

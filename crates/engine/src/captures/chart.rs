@@ -4,8 +4,8 @@
 //! which the rule began; its links are the items, before the last symbol of it, from which it was reached.
 
 use super::spans::{Span, SpanTable, SpansId};
-use crate::automaton::{FiredId, UnionId};
-use crate::earley::{Dots, Recognizer, Sym, View};
+use crate::automaton::{AcceptSetId, LexerStateId};
+use crate::earley::{DottedRules, Recognizer, Sym, View};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::maps::IdMap;
@@ -54,7 +54,7 @@ pub(super) struct Chart<'r> {
     /// Items before the last symbol of another, and the next one in the same list.
     links: Vec<(Place, u32)>,
     /// Terminals that have begun: in which column, and what remains of them.
-    threads: Vec<(u32, UnionId)>,
+    threads: Vec<(u32, LexerStateId)>,
     offset: usize,
     /// Whether the last column is here.
     is_at_column: bool,
@@ -75,7 +75,7 @@ impl<'r> Chart<'r> {
             table: SpanTable::new(),
         };
         chart.open_column();
-        chart.add(Dots::START, 0, None)?;
+        chart.add(DottedRules::START, 0, None)?;
         chart.close_column()?;
         Ok(chart)
     }
@@ -128,14 +128,14 @@ impl<'r> Chart<'r> {
     fn take_byte(&mut self, byte: u8, tokens: &[(u32, u32)]) -> Result<(), Error> {
         let mut ended = tokens.to_vec();
         let mut alive = Vec::with_capacity(self.threads.len());
-        let unions = &mut self.recognizer.unions;
-        for (column, union) in self.threads.drain(..) {
+        let lexer = &mut self.recognizer.lexer;
+        for (column, lexer_state) in self.threads.drain(..) {
             self.fuel.spend(1)?;
-            let (to, fired) = unions.step(union, byte, &mut self.fuel)?;
-            if fired != FiredId::NONE {
-                ended.extend(unions.tags(fired).iter().map(|&raw| (column, raw)));
+            let (to, accept_set) = lexer.step(lexer_state, byte, &mut self.fuel)?;
+            if accept_set != AcceptSetId::NONE {
+                ended.extend(lexer.tags(accept_set).iter().map(|&raw| (column, raw)));
             }
-            if to != UnionId::DEAD {
+            if to != LexerStateId::DEAD {
                 alive.push((column, to));
             }
         }
@@ -232,19 +232,19 @@ impl<'r> Chart<'r> {
             }
         }
         self.solve(here)?;
-        let (dots, unions) = (&self.recognizer.dots, &mut self.recognizer.unions);
+        let (dots, lexer) = (&self.recognizer.dots, &mut self.recognizer.lexer);
         let mut terminals = Vec::new();
         for &raw in self.columns[here as usize].waiting.keys() {
             if let View::Terminal(index) = Sym(raw).view() {
                 let terminal = &dots.terminals[index as usize];
-                terminals.push((raw, terminal.residual(Sym(raw), unions.residuals())?));
+                terminals.push((raw, terminal.residual(Sym(raw), lexer.residuals())?));
             }
         }
         terminals.sort_unstable();
         self.fuel.spend(terminals.len())?;
-        let union = unions.intern(terminals);
-        if union != UnionId::DEAD {
-            self.threads.push((here, union));
+        let lexer_state = lexer.intern(terminals);
+        if lexer_state != LexerStateId::DEAD {
+            self.threads.push((here, lexer_state));
         }
         Ok(())
     }
@@ -369,7 +369,7 @@ impl<'r> Chart<'r> {
     /// The captures of the best whole reading, if the text may end here.
     fn whole(&self) -> Option<SpansId> {
         let here = self.columns.last().filter(|_| self.is_at_column)?;
-        let end = *here.numbers.get(&(Dots::START + 1, 0))?;
+        let end = *here.numbers.get(&(DottedRules::START + 1, 0))?;
         here.spans[end as usize]
     }
 
@@ -382,8 +382,8 @@ impl<'r> Chart<'r> {
             let places = (0..self.columns[here as usize].items.len()).map(|at| (here, at as u32));
             open.extend(places.filter(|&place| self.sym(place) != Sym::END));
         }
-        for &(column, union) in &self.threads {
-            for &(raw, _) in self.recognizer.unions.parts(union) {
+        for &(column, lexer_state) in &self.threads {
+            for &(raw, _) in self.recognizer.lexer.parts(lexer_state) {
                 let waiting = self.columns[column as usize].waiting(Sym(raw));
                 open.extend(waiting.iter().map(|&number| (column, number)));
             }
@@ -399,7 +399,7 @@ impl<'r> Chart<'r> {
 
     /// By nonterminal and the column in which its rules begin, the best captures before it.
     fn before_rules(&mut self) -> Result<IdMap<(u32, u32), SpansId>, Error> {
-        let outer = self.recognizer.dots.lhs(Dots::START);
+        let outer = self.recognizer.dots.lhs(DottedRules::START);
         let mut before = IdMap::from_iter([((outer, 0), SpansId::EMPTY)]);
         for column in 0..self.columns.len() as u32 {
             let mut known = 0;

@@ -12,6 +12,7 @@ use crate::sync::{Condvar, Mutex, MutexGuard};
 
 /// How a [`GrammarCompiler`](crate::GrammarCompiler)'s cache fares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct CompilerStats {
     /// Compilations answered from the cache, or by waiting for another thread's.
     pub hits: u64,

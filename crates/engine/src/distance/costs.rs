@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::way::Known;
 use crate::budget::NEVER;
-use crate::earley::{Dots, Recognizer, Sym, View};
+use crate::earley::{DottedRules, Recognizer, Sym, View};
 use crate::error::Error;
 use crate::limits::Fuel;
 
@@ -21,7 +21,7 @@ pub(crate) struct Costs {
 impl Costs {
     pub(crate) fn new(recognizer: &mut Recognizer, fuel: &mut Fuel) -> Result<Self, Error> {
         let mut terminals = Vec::with_capacity(recognizer.dots.terminals.len());
-        let residuals = recognizer.unions.residuals();
+        let residuals = recognizer.lexer.residuals();
         for (index, terminal) in (0..).zip(&recognizer.dots.terminals) {
             let residual = terminal.residual(Sym::new(View::Terminal(index)), residuals)?;
             terminals.push(residuals.shortest_with_byte(residual, fuel)?);
@@ -57,7 +57,7 @@ impl Costs {
 }
 
 /// By nonterminal: the length of its shortest string (Knuth's generalisation of Dijkstra's algorithm).
-fn nonterminals(dots: &Dots, terminals: &[u32]) -> Vec<u32> {
+fn nonterminals(dots: &DottedRules, terminals: &[u32]) -> Vec<u32> {
     struct Rule {
         lhs: u32,
         missing: usize,

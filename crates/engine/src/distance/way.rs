@@ -216,13 +216,13 @@ impl Way<'_> {
         }
         let mut best = NEVER;
         let mut waits = Vec::new();
-        for &(set, union) in self.frames.threads() {
-            let union = self.recognizer.unions.written_out(union, self.fuel)?;
-            for index in 0..self.recognizer.unions.parts(union).len() {
-                let (tag, residual) = self.recognizer.unions.parts(union)[index];
+        for &(set, lexer_state) in self.frames.threads() {
+            let lexer_state = self.recognizer.lexer.written_out(lexer_state, self.fuel)?;
+            for index in 0..self.recognizer.lexer.parts(lexer_state).len() {
+                let (tag, residual) = self.recognizer.lexer.parts(lexer_state)[index];
                 let needed = self
                     .recognizer
-                    .unions
+                    .lexer
                     .residuals()
                     .shortest_with_byte(residual, self.fuel)?;
                 waits.push((set, Sym(tag), needed));

@@ -1,8 +1,10 @@
-//! What all sets with the same dots share.
+//! What all Earley sets with the same dotted rules share: predictions, who waits for which symbol, and where completion
+//! continues: in the set itself, or with the kernel item of the top-most caller where the nonterminal is a tail call
+//! (Leo 1991). Nullable symbols are passed over when they are predicted (Aycock and Horspool 2002).
 
-use super::grammar::Dots;
+use super::grammar::DottedRules;
 use super::symbol::{Sym, View};
-use crate::automaton::{UnionId, Unions};
+use crate::automaton::{LexerStateId, LexerStates};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::maps::IdSet;
@@ -35,7 +37,7 @@ pub(super) struct Core {
     waits: Box<[Wait]>,
     waiting: Box<[u32]>,
     /// The terminals that may come next, run at once.
-    pub(super) union: UnionId,
+    pub(super) lexer_state: LexerStateId,
     /// Whether a token may come next.
     pub(super) has_tokens: bool,
 }
@@ -44,8 +46,8 @@ impl Core {
     /// Closes the dots of a kernel (sorted, with repetitions) under prediction.
     pub(super) fn close(
         kernel: &[u32],
-        dots: &Dots,
-        unions: &mut Unions,
+        dots: &DottedRules,
+        lexer: &mut LexerStates,
         fuel: &mut Fuel,
     ) -> Result<Self, Error> {
         let mut slots = kernel.to_vec();
@@ -82,7 +84,7 @@ impl Core {
             slots: slots.into(),
             waits: Box::default(),
             waiting: by_symbol.iter().map(|&(_, slot)| slot).collect(),
-            union: UnionId::DEAD,
+            lexer_state: LexerStateId::DEAD,
             has_tokens: false,
         };
         let mut waits = Vec::new();
@@ -97,7 +99,7 @@ impl Core {
             match sym.view() {
                 View::Terminal(index) => {
                     let terminal = &dots.terminals[index as usize];
-                    terminals.push((sym.0, terminal.residual(sym, unions.residuals())?));
+                    terminals.push((sym.0, terminal.residual(sym, lexer.residuals())?));
                 }
                 View::Token(_) => core.has_tokens = true,
                 _ => {}
@@ -111,7 +113,7 @@ impl Core {
             start = end;
         }
         core.waits = waits.into();
-        core.union = unions.intern(terminals);
+        core.lexer_state = lexer.intern(terminals);
         if dots.tail_calls {
             core.fold(dots);
         }
@@ -122,7 +124,7 @@ impl Core {
     /// waits for that slot, and so on along the chain. Each step of a chain is taken once: an object of thousands of
     /// properties that may all be left out is one chain. Labelled parts are never left out, so that a continuation tells which
     /// parts it is in.
-    fn fold(&mut self, dots: &Dots) {
+    fn fold(&mut self, dots: &DottedRules) {
         let mut answers: Vec<Option<Return>> = vec![None; self.waits.len()];
         let mut chain = Vec::new();
         for index in 0..self.waits.len() {
@@ -160,7 +162,7 @@ impl Core {
     }
 
     /// The only slot that waits for a symbol, if its rule ends there.
-    fn tail_call(&self, wait: usize, dots: &Dots) -> Option<u32> {
+    fn tail_call(&self, wait: usize, dots: &DottedRules) -> Option<u32> {
         let Wait { start, end, .. } = self.waits[wait];
         if end - start != 1 {
             return None;
@@ -182,7 +184,7 @@ impl Core {
     }
 
     /// Who answers when the nonterminal of a predicted slot is complete, or the slot itself if it is in the kernel.
-    pub(super) fn ret(&self, slot: u32, dots: &Dots) -> Return {
+    pub(super) fn ret(&self, slot: u32, dots: &DottedRules) -> Return {
         if (slot as usize) < self.kernel {
             return Return::Slot(slot);
         }

@@ -1,4 +1,5 @@
-//! The grammar as flat arrays.
+//! The grammar as dotted rules in flat arrays, with its symbols resolved against the vocabulary. From the normal form,
+//! for the recogniser, captures and the judge.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
@@ -8,7 +9,7 @@ use syntagma_grammar::print;
 
 use super::reduce::{Rules, reduce};
 use super::symbol::{Sym, View};
-use crate::automaton::{Built, RegexId, Residuals};
+use crate::automaton::{Built, ExprId, Residuals};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::maps::{IdMap, SeededMap};
@@ -28,13 +29,13 @@ pub(crate) struct Dot {
 #[derive(Debug, Clone)]
 pub(crate) struct Terminal {
     /// Once it is built.
-    pub(crate) residual: OnceLock<RegexId>,
+    pub(crate) residual: OnceLock<ExprId>,
     source: Regex,
 }
 
 impl Terminal {
     /// What it leaves before anything is read; builds it where it has been put off.
-    pub(crate) fn residual(&self, owner: Sym, residuals: &mut Residuals) -> Result<RegexId, Error> {
+    pub(crate) fn residual(&self, owner: Sym, residuals: &mut Residuals) -> Result<ExprId, Error> {
         if let Some(&residual) = self.residual.get() {
             return Ok(residual);
         }
@@ -77,7 +78,7 @@ impl TokenTerminal {
 
 /// A grammar as the recogniser reads it. Nonterminal 0 is an outer one whose only rule is the grammar's start.
 #[derive(Debug, Clone)]
-pub(crate) struct Dots {
+pub(crate) struct DottedRules {
     pub(crate) places: Vec<Dot>,
     /// The first dots of all rules, by left-hand side.
     firsts: Vec<u32>,
@@ -101,7 +102,7 @@ const NAME: usize = 48;
 /// The outer rule's nonterminal.
 const OUTER: u32 = 0;
 
-impl Dots {
+impl DottedRules {
     /// The first dot of the outer rule.
     pub(crate) const START: u32 = 0;
 
@@ -255,7 +256,7 @@ struct Resolver<'a> {
     seen_markers: IdMap<u32, Option<Box<[Sym]>>>,
     built: Built,
     terminals: Vec<Terminal>,
-    of_residual: IdMap<RegexId, u32>,
+    of_residual: IdMap<ExprId, u32>,
     tokens: Vec<TokenTerminal>,
     of_ids: SeededMap<Box<[(u32, u32)]>, u32>,
 }
@@ -405,9 +406,9 @@ impl<'a> Resolver<'a> {
     }
 
     /// A terminal of one byte or more; the normal form has an empty rule where the empty string matches too.
-    fn terminal(&mut self, residual: RegexId, source: Regex) -> Result<Option<Sym>, Error> {
+    fn terminal(&mut self, residual: ExprId, source: Regex) -> Result<Option<Sym>, Error> {
         let residual = self.residuals.trim(residual, self.fuel)?;
-        if residual == RegexId::NOTHING || residual == RegexId::EMPTY {
+        if residual == ExprId::NOTHING || residual == ExprId::EMPTY {
             return Ok(None);
         }
         let terminals = &mut self.terminals;

@@ -20,7 +20,7 @@ mod sets;
 mod state;
 mod symbol;
 
-pub(crate) use grammar::Dots;
+pub(crate) use grammar::DottedRules;
 pub(crate) use recognizer::Recognizer;
 pub(crate) use sets::{Ended, ROOT, RetId, SetId, Sets};
 pub(crate) use state::{Frames, State, StateId, Thread};

@@ -3,9 +3,9 @@
 //! The items of a set return to other sets, and these to others: what may follow a set is decided by all of that, but the
 //! steps through one token look into little of it. Sets that agree down to the depth that was looked into have the same
 //! steps. A set that is reached on the way is known as far as its items; what they return to lies so deep below the first
-//! sets as the landing says, the further below, the deeper.
+//! sets as the goto says, the further below, the deeper.
 
-use super::sets::{Ended, Landing, SetId};
+use super::sets::{Ended, GotoResult, SetId};
 use crate::tuning;
 
 /// What has been looked into since [`Self::begin`].
@@ -53,25 +53,25 @@ impl Reads {
 
     /// Notes a step.
     #[inline]
-    pub(super) fn note(&mut self, ended: &[Ended], landing: Landing) {
+    pub(super) fn note(&mut self, ended: &[Ended], goto: GotoResult) {
         if self.on {
-            self.add(ended, landing);
+            self.add(ended, goto);
         }
     }
 
-    fn add(&mut self, ended: &[Ended], landing: Landing) {
+    fn add(&mut self, ended: &[Ended], goto: GotoResult) {
         let offset = ended
             .iter()
             .map(|&(set, _)| self.offset(set))
             .try_fold(i32::MIN, |most, one| one.map(|one| most.max(one)));
-        let known = landing.depth < tuning::READ_DEPTH && landing.reach < tuning::READ_DEPTH;
+        let known = goto.depth < tuning::READ_DEPTH && goto.reach < tuning::READ_DEPTH;
         let Some(offset) = offset.filter(|_| known) else {
             self.most = i32::from(tuning::READ_DEPTH);
             return;
         };
-        self.most = self.most.max(offset + i32::from(landing.depth));
-        if let Some(set) = landing.set {
-            self.raise(set, offset + i32::from(landing.reach) - 1);
+        self.most = self.most.max(offset + i32::from(goto.depth));
+        if let Some(set) = goto.set {
+            self.raise(set, offset + i32::from(goto.reach) - 1);
         }
     }
 

@@ -1,12 +1,13 @@
-//! Moves from state to state, by bytes of text and by tokens.
+//! Moves from state to state, by bytes of text and by tokens. From the grammar and what was interned before, for
+//! matchers and masks.
 
 use syntagma_grammar::ir::{ByteSet, Lnf};
 
-use super::grammar::Dots;
+use super::grammar::DottedRules;
 use super::reads::Reads;
-use super::sets::{Ended, Landing, RetId, SetId, Sets};
+use super::sets::{Ended, GotoResult, RetId, SetId, Sets};
 use super::state::{Frames, State, StateId, States, Thread};
-use crate::automaton::{Carried, FiredId, Unions};
+use crate::automaton::{AcceptSetId, Carried, LexerStates};
 use crate::error::Error;
 use crate::layers::{Layer, Layers};
 use crate::limits::Fuel;
@@ -15,8 +16,8 @@ use crate::vocabulary::Vocabulary;
 /// The recogniser of one grammar with everything it has found out so far.
 #[derive(Debug)]
 pub(crate) struct Recognizer {
-    pub(crate) dots: Dots,
-    pub(crate) unions: Unions,
+    pub(crate) dots: DottedRules,
+    pub(crate) lexer: LexerStates,
     pub(crate) sets: Sets,
     states: States,
     /// What the mask in the making looks into.
@@ -31,23 +32,23 @@ impl Recognizer {
         layers: Layers,
         fuel: &mut Fuel,
     ) -> Result<(Self, StateId), Error> {
-        let mut unions = Unions::new(vocabulary.trie().longest() as u32, layers);
-        let mut dots = Dots::new(lnf, vocabulary, unions.residuals(), fuel)?;
+        let mut lexer = LexerStates::new(vocabulary.trie().longest() as u32, layers);
+        let mut dots = DottedRules::new(lnf, vocabulary, lexer.residuals(), fuel)?;
         dots.tail_calls = layers.has(Layer::TailCalls);
-        Self::of_dots(dots, unions, fuel)
+        Self::of_dots(dots, lexer, fuel)
     }
 
     /// A recogniser of the same grammar that has found out nothing yet, and its state at the start of the text.
     pub(crate) fn anew(&self, fuel: &mut Fuel) -> Result<(Self, StateId), Error> {
-        let mut unions = self.unions.anew();
+        let mut lexer = self.lexer.anew();
         let mut dots = self.dots.clone();
         let mut carried = Carried::default();
         for terminal in &mut dots.terminals {
             if let Some(residual) = terminal.residual.get_mut() {
-                *residual = unions.carry_residual(&self.unions, *residual, &mut carried, fuel)?;
+                *residual = lexer.carry_residual(&self.lexer, *residual, &mut carried, fuel)?;
             }
         }
-        Self::of_dots(dots, unions, fuel)
+        Self::of_dots(dots, lexer, fuel)
     }
 
     /// Takes over states of another recogniser of the same grammar, in their order.
@@ -64,17 +65,17 @@ impl Recognizer {
         });
         let sets = self
             .sets
-            .carry(&from.sets, sets, &self.dots, &mut self.unions, fuel)?;
+            .carry(&from.sets, sets, &self.dots, &mut self.lexer, fuel)?;
         let mut carried = Carried::default();
         let mut here = Vec::with_capacity(states.len());
         for &state in states {
             let state = from.state(state);
             let mut threads = state.threads.to_vec();
-            for (set, union) in &mut threads {
+            for (set, lexer_state) in &mut threads {
                 *set = sets.get(*set);
-                *union = self
-                    .unions
-                    .carry(&from.unions, *union, &mut carried, fuel)?;
+                *lexer_state = self
+                    .lexer
+                    .carry(&from.lexer, *lexer_state, &mut carried, fuel)?;
             }
             threads.sort_unstable();
             here.push(self.states.insert(State {
@@ -86,17 +87,21 @@ impl Recognizer {
         Ok(here)
     }
 
-    fn of_dots(dots: Dots, mut unions: Unions, fuel: &mut Fuel) -> Result<(Self, StateId), Error> {
-        let (sets, landing) = Sets::new(&dots, &mut unions, fuel)?;
+    fn of_dots(
+        dots: DottedRules,
+        mut lexer: LexerStates,
+        fuel: &mut Fuel,
+    ) -> Result<(Self, StateId), Error> {
+        let (sets, goto) = Sets::new(&dots, &mut lexer, fuel)?;
         let mut recognizer = Self {
             dots,
-            unions,
+            lexer,
             sets,
             states: States::default(),
             reads: Reads::default(),
         };
         let mut frames = Frames::default();
-        if !recognizer.begin(&mut frames, landing) {
+        if !recognizer.begin(&mut frames, goto) {
             return Err(Error::grammar(
                 "E-GRAMMAR-EMPTY",
                 "the grammar matches nothing at all",
@@ -139,7 +144,7 @@ impl Recognizer {
     ) -> Result<SetId, Error> {
         let before = items.iter().map(|&(dot, ret)| (dot - 1, ret));
         self.sets
-            .of_items(before, &self.dots, &mut self.unions, fuel)
+            .of_items(before, &self.dots, &mut self.lexer, fuel)
     }
 
     /// The set in which everything goes on that goes on in one of these.
@@ -150,7 +155,7 @@ impl Recognizer {
         let kernels = sets.iter().flat_map(|&set| self.sets.kernel(set));
         let items: Vec<_> = kernels.copied().collect();
         self.sets
-            .of_items(items.into_iter(), &self.dots, &mut self.unions, fuel)
+            .of_items(items.into_iter(), &self.dots, &mut self.lexer, fuel)
     }
 
     /// A state in which the same tokens may come next, without counts that no token can exhaust.
@@ -160,13 +165,17 @@ impl Recognizer {
         fuel: &mut Fuel,
     ) -> Result<StateId, Error> {
         let state = self.state(id);
-        if !state.threads.iter().any(|(_, union)| union.is_counted()) {
+        if !state
+            .threads
+            .iter()
+            .any(|(_, lexer_state)| lexer_state.is_counted())
+        {
             return Ok(id);
         }
         let mut threads = state.threads.to_vec();
         let (fresh, accept) = (state.fresh, state.accept);
-        for (_, union) in &mut threads {
-            *union = self.unions.representative(*union, fuel)?;
+        for (_, lexer_state) in &mut threads {
+            *lexer_state = self.lexer.representative(*lexer_state, fuel)?;
         }
         Ok(self.intern_threads(threads, fresh, accept))
     }
@@ -177,7 +186,7 @@ impl Recognizer {
 
     pub(crate) fn memory_bytes(&self) -> usize {
         self.dots.memory_bytes()
-            + self.unions.memory_bytes()
+            + self.lexer.memory_bytes()
             + self.sets.memory_bytes()
             + self.states.memory_bytes()
             + self.reads.memory_bytes()
@@ -239,7 +248,7 @@ impl Recognizer {
             .tokens(set)
             .filter(|&(_, index)| self.dots.tokens[index as usize].contains(id));
         let tags: Vec<u32> = matching.map(|(sym, _)| sym.0).collect();
-        (!tags.is_empty()).then(|| (set, self.unions.fire(tags)))
+        (!tags.is_empty()).then(|| (set, self.lexer.accept_set(tags)))
     }
 
     /// The bytes that may come next in the topmost state.
@@ -266,8 +275,8 @@ impl Recognizer {
     /// terminal leads on, as what cannot take part in a text is no part of the grammar.
     pub(crate) fn lives(&self, threads: &[Thread], byte: u8) -> Option<bool> {
         let mut known = Some(false);
-        for &(_, union) in threads {
-            match self.unions.lives(union, byte) {
+        for &(_, lexer_state) in threads {
+            match self.lexer.lives(lexer_state, byte) {
                 Some(true) => return Some(true),
                 Some(false) => {}
                 None => known = None,
@@ -278,15 +287,15 @@ impl Recognizer {
 
     /// The bytes, grouped by what the topmost state's terminals do not tell apart.
     pub(crate) fn byte_classes(&mut self, frames: &Frames) -> Vec<ByteSet> {
-        self.unions
-            .byte_classes(frames.threads().iter().map(|&(_, union)| union))
+        self.lexer
+            .byte_classes(frames.threads().iter().map(|&(_, lexer_state)| lexer_state))
     }
 
     /// Where the position lands at which `ended` end, all at once.
-    pub(crate) fn goto(&mut self, ended: &[Ended], fuel: &mut Fuel) -> Result<Landing, Error> {
-        let landing = self.sets.goto(ended, &self.dots, &mut self.unions, fuel)?;
-        self.reads.note(ended, landing);
-        Ok(landing)
+    pub(crate) fn goto(&mut self, ended: &[Ended], fuel: &mut Fuel) -> Result<GotoResult, Error> {
+        let goto = self.sets.goto(ended, &self.dots, &mut self.lexer, fuel)?;
+        self.reads.note(ended, goto);
+        Ok(goto)
     }
 
     fn push_with(
@@ -299,7 +308,7 @@ impl Recognizer {
         fuel.spend(1)?;
         let result = self.push_threads(frames, byte, symbols, fuel);
         match result {
-            Ok(landing) => Ok(self.begin(frames, landing)),
+            Ok(goto) => Ok(self.begin(frames, goto)),
             Err(error) => {
                 frames.abandon();
                 Err(error)
@@ -313,21 +322,21 @@ impl Recognizer {
         byte: Option<u8>,
         symbols: Option<Ended>,
         fuel: &mut Fuel,
-    ) -> Result<Landing, Error> {
+    ) -> Result<GotoResult, Error> {
         frames.ended.clear();
         frames.ended.extend(symbols);
         if let Some(byte) = byte {
             for index in 0..frames.threads().len() {
-                let (set, union) = frames.threads()[index];
-                let (to, fired) = self.unions.step(union, byte, fuel)?;
+                let (set, lexer_state) = frames.threads()[index];
+                let (to, accept_set) = self.lexer.step(lexer_state, byte, fuel)?;
                 frames.add(set, to);
-                if fired != FiredId::NONE {
-                    frames.ended.push((set, fired));
+                if accept_set != AcceptSetId::NONE {
+                    frames.ended.push((set, accept_set));
                 }
             }
         }
         if frames.ended.is_empty() {
-            return Ok(Landing::NONE);
+            return Ok(GotoResult::NONE);
         }
         frames.ended.sort_unstable();
         frames.ended.dedup();
@@ -335,13 +344,13 @@ impl Recognizer {
         self.goto(ended, fuel)
     }
 
-    /// Adds what begins at a landing and finishes the state.
-    fn begin(&self, frames: &mut Frames, landing: Landing) -> bool {
+    /// Adds what begins where a goto leads and finishes the state.
+    fn begin(&self, frames: &mut Frames, goto: GotoResult) -> bool {
         let mut fresh = None;
-        if let Some(set) = landing.set {
-            frames.add(set, self.sets.union(set));
+        if let Some(set) = goto.set {
+            frames.add(set, self.sets.lexer_state(set));
             fresh = self.sets.has_tokens(set).then_some(set);
         }
-        frames.finish(landing, fresh)
+        frames.finish(goto, fresh)
     }
 }

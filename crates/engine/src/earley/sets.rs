@@ -1,12 +1,13 @@
-//! Sets and continuations as interned values, and the set behind a terminal.
+//! Earley sets and continuations as interned values without positions, and goto: the set behind the symbols that end at
+//! one place. For the recogniser.
 
 use std::hash::{Hash, Hasher};
 
 use super::arena::{Chunks, NONE, Near, Table, near};
 use super::core::{Core, Return};
-use super::grammar::Dots;
+use super::grammar::DottedRules;
 use super::symbol::{Sym, View};
-use crate::automaton::{FiredId, UnionId, Unions};
+use crate::automaton::{AcceptSetId, LexerStateId, LexerStates};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::maps::{IdHasher, IdIndexMap};
@@ -24,14 +25,14 @@ pub(crate) struct RetId(u32);
 pub(crate) const ROOT: RetId = RetId(0);
 
 /// Terminals or tokens that end at one position: in this set, these.
-pub(crate) type Ended = (SetId, FiredId);
+pub(crate) type Ended = (SetId, AcceptSetId);
 
 /// An item that is not finished, and who goes on after its rule.
 type Item = (u32, RetId);
 
 /// What lies behind terminals that end at one position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Landing {
+pub(crate) struct GotoResult {
     /// The set of what goes on, if anything may.
     pub(crate) set: Option<SetId>,
     /// Whether the text may end here.
@@ -42,7 +43,7 @@ pub(crate) struct Landing {
     pub(super) reach: u8,
 }
 
-impl Landing {
+impl GotoResult {
     /// Nowhere.
     pub(super) const NONE: Self = Self {
         set: None,
@@ -76,7 +77,7 @@ struct Ret {
     next: u32,
     /// First of the sets whose newest continuation it is.
     sets: u32,
-    /// The landing at which it was called last, and how deep its set was then.
+    /// The goto at which it was called last, and how deep its set was then.
     called: u32,
     depth: u8,
 }
@@ -84,7 +85,7 @@ struct Ret {
 /// Where the position lands at which something ended.
 #[derive(Debug)]
 struct Goto {
-    /// What ended: a slice of `Sets::ended`; for a single one what fired.
+    /// What ended: a slice of `Sets::ended`; for a single one its accept set.
     ended: u32,
     /// How many sets it ended in.
     len: u32,
@@ -110,7 +111,7 @@ pub(crate) struct Sets {
     by_kernel: Table,
     by_return: Table,
     by_ended: Table,
-    /// Landings computed so far.
+    /// Gotos computed so far.
     landings: u32,
     heap: usize,
     work: Work,
@@ -136,7 +137,7 @@ impl CarriedSets {
     }
 }
 
-/// Work space of a landing.
+/// Work space of a goto.
 #[derive(Debug, Default)]
 struct Work {
     items: Vec<Item>,
@@ -181,10 +182,10 @@ fn hash(value: &impl Hash) -> u64 {
 impl Sets {
     /// No sets yet but the one at the start of the text, with where that lands.
     pub(crate) fn new(
-        dots: &Dots,
-        unions: &mut Unions,
+        dots: &DottedRules,
+        lexer: &mut LexerStates,
         fuel: &mut Fuel,
-    ) -> Result<(Self, Landing), Error> {
+    ) -> Result<(Self, GotoResult), Error> {
         let mut sets = Self::default();
         // The root is nobody's continuation, but sets hang on it.
         sets.rets.push(Ret {
@@ -198,9 +199,9 @@ impl Sets {
         let mut work = Work::default();
         work.begin();
         sets.landings = 1;
-        sets.put(Dots::START, ROOT, 0, &mut work, dots);
-        let landing = sets.land(&mut work, dots, unions, fuel)?;
-        Ok((sets, landing))
+        sets.put(DottedRules::START, ROOT, 0, &mut work, dots);
+        let goto = sets.land(&mut work, dots, lexer, fuel)?;
+        Ok((sets, goto))
     }
 
     /// Takes over sets of another recogniser of the same grammar, and all that they refer to.
@@ -208,8 +209,8 @@ impl Sets {
         &mut self,
         from: &Self,
         roots: impl Iterator<Item = SetId>,
-        dots: &Dots,
-        unions: &mut Unions,
+        dots: &DottedRules,
+        lexer: &mut LexerStates,
         fuel: &mut Fuel,
     ) -> Result<CarriedSets, Error> {
         let mut carried = CarriedSets(vec![0; from.len()]);
@@ -242,7 +243,7 @@ impl Sets {
             }
             work.items.sort_unstable();
             fuel.spend(work.items.len())?;
-            let here = self.intern(&mut work, dots, unions, fuel)?;
+            let here = self.intern(&mut work, dots, lexer, fuel)?;
             carried.put(set, here);
         }
         Ok(carried)
@@ -276,8 +277,8 @@ impl Sets {
     }
 
     /// The terminals that may come next in a set.
-    pub(crate) fn union(&self, set: SetId) -> UnionId {
-        self.core(set).union
+    pub(crate) fn lexer_state(&self, set: SetId) -> LexerStateId {
+        self.core(set).lexer_state
     }
 
     /// Whether a token may come next in a set.
@@ -285,7 +286,7 @@ impl Sets {
         self.core(set).has_tokens
     }
 
-    /// The tokens that may come next in a set: symbol, and index into [`Dots::tokens`].
+    /// The tokens that may come next in a set: symbol, and index into [`DottedRules::tokens`].
     pub(crate) fn tokens(&self, set: SetId) -> impl Iterator<Item = (Sym, u32)> + '_ {
         self.core(set).tokens()
     }
@@ -297,7 +298,12 @@ impl Sets {
     }
 
     /// What waits for a symbol in a set: the dot behind the symbol, and who goes on after that dot's rule.
-    pub(crate) fn continuations(&mut self, set: SetId, sym: Sym, dots: &Dots) -> Vec<(u32, RetId)> {
+    pub(crate) fn continuations(
+        &mut self,
+        set: SetId,
+        sym: Sym,
+        dots: &DottedRules,
+    ) -> Vec<(u32, RetId)> {
         (0..self.core(set).waiting(sym).len())
             .map(|index| self.continuation(set, sym, index, dots).0)
             .collect()
@@ -309,7 +315,7 @@ impl Sets {
     }
 
     /// The items of a continuation other than [`ROOT`].
-    pub(crate) fn answer(&mut self, ret: RetId, dots: &Dots) -> Vec<(u32, RetId)> {
+    pub(crate) fn answer(&mut self, ret: RetId, dots: &DottedRules) -> Vec<(u32, RetId)> {
         if ret == ROOT {
             return Vec::new();
         }
@@ -320,7 +326,13 @@ impl Sets {
     }
 
     /// One of the continuations, and whether it belongs to a set further down.
-    fn continuation(&mut self, set: SetId, sym: Sym, index: usize, dots: &Dots) -> (Item, bool) {
+    fn continuation(
+        &mut self,
+        set: SetId,
+        sym: Sym,
+        index: usize,
+        dots: &DottedRules,
+    ) -> (Item, bool) {
         let core = self.core(set);
         let slot = core.waiting(sym)[index];
         let dot = core.dot(slot) + 1;
@@ -334,8 +346,8 @@ impl Sets {
     pub(super) fn of_items(
         &mut self,
         items: impl Iterator<Item = (u32, RetId)>,
-        dots: &Dots,
-        unions: &mut Unions,
+        dots: &DottedRules,
+        lexer: &mut LexerStates,
         fuel: &mut Fuel,
     ) -> Result<SetId, Error> {
         let mut work = std::mem::take(&mut self.work);
@@ -344,7 +356,7 @@ impl Sets {
         work.settle();
         let set = fuel
             .spend(work.items.len())
-            .and_then(|()| self.intern(&mut work, dots, unions, fuel));
+            .and_then(|()| self.intern(&mut work, dots, lexer, fuel));
         self.work = work;
         set
     }
@@ -400,19 +412,19 @@ impl Sets {
     pub(crate) fn goto(
         &mut self,
         ended: &[Ended],
-        dots: &Dots,
-        unions: &mut Unions,
+        dots: &DottedRules,
+        lexer: &mut LexerStates,
         fuel: &mut Fuel,
-    ) -> Result<Landing, Error> {
-        let Some(&(owner, fired)) = ended.last() else {
-            return Ok(Landing::NONE);
+    ) -> Result<GotoResult, Error> {
+        let Some(&(owner, accept_set)) = ended.last() else {
+            return Ok(GotoResult::NONE);
         };
         let head = self.all[owner.0].gotos;
         let single = ended.len() == 1;
         let is = |at: u32| {
             let goto = &self.gotos[at];
             if single {
-                goto.len == 1 && goto.ended == fired.0
+                goto.len == 1 && goto.ended == accept_set.0
             } else {
                 goto.len > 1 && self.ended.slice(goto.ended, goto.len) == ended
             }
@@ -428,27 +440,27 @@ impl Sets {
         };
         if let Near::Found(at) = found {
             let goto = &self.gotos[at];
-            return Ok(Landing {
+            return Ok(GotoResult {
                 set: (goto.set != NONE).then_some(SetId(goto.set)),
                 accept: goto.accept,
                 depth: goto.depth,
                 reach: goto.reach,
             });
         }
-        let landing = self.compute(ended, dots, unions, fuel)?;
+        let goto = self.compute(ended, dots, lexer, fuel)?;
         let is_full = matches!(found, Near::Full);
         let slice = if single && !is_full {
-            fired.0
+            accept_set.0
         } else {
             self.ended.extend(ended)
         };
         let at = self.gotos.push(Goto {
             ended: slice,
             len: ended.len() as u32,
-            set: landing.set.map_or(NONE, |set| set.0),
-            accept: landing.accept,
-            depth: landing.depth,
-            reach: landing.reach,
+            set: goto.set.map_or(NONE, |set| set.0),
+            accept: goto.accept,
+            depth: goto.depth,
+            reach: goto.reach,
             next: if is_full { NONE } else { head },
         });
         if is_full {
@@ -456,32 +468,31 @@ impl Sets {
         } else {
             self.all[owner.0].gotos = at;
         }
-        Ok(landing)
+        Ok(goto)
     }
 
     fn compute(
         &mut self,
         ended: &[Ended],
-        dots: &Dots,
-        unions: &mut Unions,
+        dots: &DottedRules,
+        lexer: &mut LexerStates,
         fuel: &mut Fuel,
-    ) -> Result<Landing, Error> {
+    ) -> Result<GotoResult, Error> {
         let mut work = std::mem::take(&mut self.work);
         work.begin();
         self.begin_landing();
-        let mut landing = Ok(());
-        for &(set, fired) in ended {
-            for &tag in unions.tags(fired) {
-                landing =
-                    landing.and_then(|()| self.advance((set, 0), Sym(tag), &mut work, dots, fuel));
+        let mut goto = Ok(());
+        for &(set, accept_set) in ended {
+            for &tag in lexer.tags(accept_set) {
+                goto = goto.and_then(|()| self.advance((set, 0), Sym(tag), &mut work, dots, fuel));
             }
         }
-        let landing = landing.and_then(|()| self.land(&mut work, dots, unions, fuel));
+        let goto = goto.and_then(|()| self.land(&mut work, dots, lexer, fuel));
         self.work = work;
-        landing
+        goto
     }
 
-    /// No continuation has been called in the landing that is computed from now on.
+    /// No continuation has been called in the goto that is computed from now on.
     fn begin_landing(&mut self) {
         self.landings = self.landings.wrapping_add(1);
         if self.landings == 0 {
@@ -498,7 +509,7 @@ impl Sets {
         (set, depth): (SetId, u8),
         sym: Sym,
         work: &mut Work,
-        dots: &Dots,
+        dots: &DottedRules,
         fuel: &mut Fuel,
     ) -> Result<(), Error> {
         let count = self.core(set).waiting(sym).len();
@@ -514,7 +525,14 @@ impl Sets {
 
     /// Adds an item, with its dot also behind the nullable symbols that follow, and says how many these are; a finished one
     /// calls its continuation.
-    fn put(&mut self, mut dot: u32, ret: RetId, depth: u8, work: &mut Work, dots: &Dots) -> usize {
+    fn put(
+        &mut self,
+        mut dot: u32,
+        ret: RetId,
+        depth: u8,
+        work: &mut Work,
+        dots: &DottedRules,
+    ) -> usize {
         let mut passed = 0;
         loop {
             let sym = dots.sym(dot);
@@ -543,10 +561,10 @@ impl Sets {
     fn land(
         &mut self,
         work: &mut Work,
-        dots: &Dots,
-        unions: &mut Unions,
+        dots: &DottedRules,
+        lexer: &mut LexerStates,
         fuel: &mut Fuel,
-    ) -> Result<Landing, Error> {
+    ) -> Result<GotoResult, Error> {
         let mut accept = false;
         while let Some((ret, depth)) = work.rets.pop() {
             work.depth = work.depth.max(depth);
@@ -560,30 +578,30 @@ impl Sets {
             let sym = Sym::new(View::Nonterminal(nonterminal));
             self.advance((set, depth), sym, work, dots, fuel)?;
         }
-        let mut landing = Landing {
+        let mut goto = GotoResult {
             set: None,
             accept,
             depth: work.depth,
             reach: work.reach,
         };
         if work.items.is_empty() {
-            return Ok(landing);
+            return Ok(goto);
         }
         work.settle();
         fuel.spend(work.items.len())?;
-        let set = self.intern(work, dots, unions, fuel)?;
+        let set = self.intern(work, dots, lexer, fuel)?;
         let core = self.core(set);
-        let goes_on = core.has_tokens || core.union != UnionId::DEAD;
-        landing.set = goes_on.then_some(set);
-        Ok(landing)
+        let goes_on = core.has_tokens || core.lexer_state != LexerStateId::DEAD;
+        goto.set = goes_on.then_some(set);
+        Ok(goto)
     }
 
     /// The set whose kernel lies in the work space.
     fn intern(
         &mut self,
         work: &mut Work,
-        dots: &Dots,
-        unions: &mut Unions,
+        dots: &DottedRules,
+        lexer: &mut LexerStates,
         fuel: &mut Fuel,
     ) -> Result<SetId, Error> {
         let kernel = &work.items[..];
@@ -604,7 +622,7 @@ impl Sets {
         let core = if let Some(core) = self.cores.get_index_of(&work.shape[..]) {
             core
         } else {
-            let core = Core::close(&work.shape, dots, unions, fuel)?;
+            let core = Core::close(&work.shape, dots, lexer, fuel)?;
             self.heap += core.memory_bytes() + work.shape.len() * 4;
             self.cores.insert_full((&work.shape[..]).into(), core).0
         };

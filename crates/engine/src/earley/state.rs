@@ -1,10 +1,11 @@
-//! A place in a text: sets that are alive, each with what remains of its terminals.
+//! A state of the recogniser: the Earley sets that are alive, each with the lexer state of its terminals; and
+//! speculative states on a stack, for walks through tokens.
 
 use std::hash::{Hash, Hasher};
 
 use super::arena::{Chunks, Table};
-use super::sets::{Ended, Landing, SetId};
-use crate::automaton::UnionId;
+use super::sets::{Ended, GotoResult, SetId};
+use crate::automaton::LexerStateId;
 use crate::maps::IdHasher;
 
 /// An interned state.
@@ -12,7 +13,7 @@ use crate::maps::IdHasher;
 pub(crate) struct StateId(pub(crate) u32);
 
 /// One set and what remains of its terminals.
-pub(crate) type Thread = (SetId, UnionId);
+pub(crate) type Thread = (SetId, LexerStateId);
 
 /// The value of a state. That the text may end here is part of it, since it holds only where something has just been
 /// completed, not wherever the same threads occur; the same goes for tokens.
@@ -201,20 +202,20 @@ impl Frames {
     }
 
     /// Adds a thread to the state that is being made.
-    pub(super) fn add(&mut self, set: SetId, union: UnionId) {
-        if union != UnionId::DEAD {
-            self.threads.push((set, union));
+    pub(super) fn add(&mut self, set: SetId, lexer_state: LexerStateId) {
+        if lexer_state != LexerStateId::DEAD {
+            self.threads.push((set, lexer_state));
         }
     }
 
     /// Pushes a state of one thread, unless that is dead.
     #[inline]
-    pub(crate) fn push_single(&mut self, set: SetId, union: UnionId) -> bool {
-        if union == UnionId::DEAD {
+    pub(crate) fn push_single(&mut self, set: SetId, lexer_state: LexerStateId) -> bool {
+        if lexer_state == LexerStateId::DEAD {
             return false;
         }
         let start = self.threads.len();
-        self.threads.push((set, union));
+        self.threads.push((set, lexer_state));
         self.stack.push(Frame {
             start,
             end: start + 1,
@@ -225,7 +226,7 @@ impl Frames {
     }
 
     /// Finishes the state of the threads since the last one; forgets it again if nothing may follow in it.
-    pub(super) fn finish(&mut self, landing: Landing, fresh: Option<SetId>) -> bool {
+    pub(super) fn finish(&mut self, goto: GotoResult, fresh: Option<SetId>) -> bool {
         let start = self.top().end;
         if self.threads.len() > start + 1 {
             let threads = &mut self.threads[start..];
@@ -240,14 +241,14 @@ impl Frames {
             self.threads.truncate(start + kept);
         }
         let end = self.threads.len();
-        if start == end && fresh.is_none() && !landing.accept {
+        if start == end && fresh.is_none() && !goto.accept {
             return false;
         }
         self.stack.push(Frame {
             start,
             end,
             fresh,
-            accept: landing.accept,
+            accept: goto.accept,
         });
         true
     }

@@ -8,9 +8,9 @@ pub(crate) struct Sym(pub(crate) u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum View {
     Nonterminal(u32),
-    /// A regular language: index into `Dots::terminals`.
+    /// A regular language: index into `DottedRules::terminals`.
     Terminal(u32),
-    /// A token: index into `Dots::tokens`.
+    /// A token: index into `DottedRules::tokens`.
     Token(u32),
     /// No symbol: the dot is at the end of its rule.
     End,

@@ -3,9 +3,9 @@
 //! A column is a place of the text at which terminals or tokens end: its items are places in rules, each with the column in
 //! which its rule began.
 
-use super::Judge;
 use super::derivative::ExprId;
-use crate::earley::{Dots, Sym, View};
+use super::rules::Rules;
+use crate::earley::{DottedRules, Sym, View};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::maps::{IdIndexSet, IdMap, IdSet};
@@ -48,7 +48,7 @@ struct Step {
 /// The readings of a text, and of bytes after it that may be taken back.
 #[derive(Debug)]
 pub(super) struct Chart<'a> {
-    judge: &'a mut Judge,
+    rules: &'a mut Rules,
     pub(super) fuel: Fuel,
     columns: Vec<Column>,
     steps: Vec<Step>,
@@ -56,15 +56,15 @@ pub(super) struct Chart<'a> {
 
 impl<'a> Chart<'a> {
     /// The readings of the empty text.
-    pub(super) fn new(judge: &'a mut Judge, fuel: Fuel) -> Result<Self, Error> {
+    pub(super) fn new(rules: &'a mut Rules, fuel: Fuel) -> Result<Self, Error> {
         let mut chart = Self {
-            judge,
+            rules,
             fuel,
             columns: Vec::new(),
             steps: Vec::new(),
         };
         let mut first = Column::default();
-        first.items.insert((Dots::START, 0));
+        first.items.insert((DottedRules::START, 0));
         chart.step(Vec::new(), Some(first))?;
         Ok(chart)
     }
@@ -84,7 +84,7 @@ impl<'a> Chart<'a> {
     /// Whether the text may end here.
     pub(super) fn accepts(&self) -> bool {
         self.here()
-            .is_some_and(|column| column.items.contains(&(Dots::START + 1, 0)))
+            .is_some_and(|column| column.items.contains(&(DottedRules::START + 1, 0)))
     }
 
     /// The ids of tokens that may come next as symbols.
@@ -94,7 +94,7 @@ impl<'a> Chart<'a> {
             .into_iter()
             .flat_map(|column| column.waiting.keys());
         let tokens = symbols.filter_map(|sym| match sym.view() {
-            View::Token(index) => Some(&self.judge.dots.tokens[index as usize]),
+            View::Token(index) => Some(&self.rules.dots.tokens[index as usize]),
             _ => None,
         });
         tokens
@@ -132,7 +132,7 @@ impl<'a> Chart<'a> {
     pub(super) fn push(&mut self, byte: u8, symbols: &[Ended]) -> Result<bool, Error> {
         let mut ended = symbols.to_vec();
         let mut threads = Vec::new();
-        let all = &mut self.judge.expressions;
+        let all = &mut self.rules.expressions;
         for thread in self.steps.last().map_or(&[][..], |step| &step.threads) {
             self.fuel.spend(1)?;
             let rest = all.derivative(thread.rest, byte, &mut self.fuel)?;
@@ -168,7 +168,7 @@ impl<'a> Chart<'a> {
             return Vec::new();
         };
         let matches = |sym: Sym| match sym.view() {
-            View::Token(index) => self.judge.dots.tokens[index as usize].contains(id),
+            View::Token(index) => self.rules.dots.tokens[index as usize].contains(id),
             _ => false,
         };
         let symbols = column.waiting.keys().filter(|&&sym| matches(sym));
@@ -198,7 +198,7 @@ impl<'a> Chart<'a> {
             self.close(here)?;
             for &sym in self.columns[here as usize].waiting.keys() {
                 if let View::Terminal(index) = sym.view() {
-                    let rest = self.judge.terminals[index as usize];
+                    let rest = self.rules.terminals[index as usize];
                     let column = here;
                     threads.push(Thread { column, sym, rest });
                 }
@@ -220,7 +220,7 @@ impl<'a> Chart<'a> {
 
     /// Predicts and completes in the last column, until there is nothing new.
     fn close(&mut self, here: u32) -> Result<(), Error> {
-        let dots = &self.judge.dots;
+        let dots = &self.rules.dots;
         let (before, last) = self.columns.split_at_mut(here as usize);
         let column = &mut last[0];
         let mut at = 0;

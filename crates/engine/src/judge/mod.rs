@@ -6,16 +6,17 @@
 //! it against every mask and every step.
 //!
 //! * `derivative` runs terminals;
-//! * `chart` reads a text.
+//! * `rules` is what a text is read by, `chart` reads it.
 
 mod chart;
 mod derivative;
+mod rules;
 
 use std::sync::Arc;
 
 use self::chart::Chart;
-use self::derivative::{ExprId, Expressions};
-use crate::earley::Dots;
+use self::rules::Rules;
+use crate::earley::DottedRules;
 use crate::error::{Error, ErrorKind};
 use crate::limits::{Fuel, Limits};
 use crate::mask::{allow, is_allowed};
@@ -26,29 +27,22 @@ use crate::vocabulary::{Vocabulary, bitmask_words};
 /// The judge of one grammar.
 #[derive(Debug)]
 pub(crate) struct Judge {
-    dots: Dots,
+    rules: Rules,
     vocabulary: Arc<Vocabulary>,
     limits: Limits,
-    expressions: Expressions,
-    /// The terminals of the grammar.
-    terminals: Vec<ExprId>,
     /// The tokens that text may match, in the order of their bytes.
     order: Vec<u32>,
 }
 
 impl Judge {
-    pub(crate) fn new(dots: Dots, vocabulary: Arc<Vocabulary>, limits: &Limits) -> Self {
-        let (expressions, terminals) =
-            Expressions::new(dots.terminals.iter().map(|terminal| terminal.source()));
+    pub(crate) fn new(dots: DottedRules, vocabulary: Arc<Vocabulary>, limits: &Limits) -> Self {
         let ids = 0..vocabulary.token_count() as u32;
         let mut order: Vec<u32> = ids.filter(|&id| vocabulary.text(id).is_some()).collect();
         order.sort_by_key(|&id| vocabulary.token(id));
         Self {
-            dots,
+            rules: Rules::new(dots),
             vocabulary,
             limits: limits.clone(),
-            expressions,
-            terminals,
             order,
         }
     }
@@ -105,13 +99,12 @@ impl Judge {
 
     /// The readings of a text.
     fn read<'i>(&mut self, inputs: impl Iterator<Item = Input<'i>>) -> Result<Chart<'_>, Error> {
-        if self.expressions.len() > tuning::JUDGED_EXPRESSIONS {
-            let sources = self.dots.terminals.iter().map(|terminal| terminal.source());
-            (self.expressions, self.terminals) = Expressions::new(sources);
+        if self.rules.expressions.len() > tuning::JUDGED_EXPRESSIONS {
+            self.rules.forget();
         }
         let vocabulary = Arc::clone(&self.vocabulary);
         let fuel = Fuel::judge(&self.limits);
-        let mut chart = Chart::new(self, fuel)?;
+        let mut chart = Chart::new(&mut self.rules, fuel)?;
         for input in inputs {
             if !chart.take(input, &vocabulary)? {
                 return Err(wrong(format!("{input:?} was taken wrongly")));

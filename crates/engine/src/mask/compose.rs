@@ -1,9 +1,10 @@
-//! The fast way to a mask: what is known of each terminal by itself, put together.
+//! Masks, put together from what each terminal does to the vocabulary by itself. From the threads of a state, for the
+//! memo.
 //!
-//! A token that may come next is read by one terminal of one thread: wholly inside of it, or leaving it at an exit with a
-//! rest that what follows takes. So the mask is the union over terminals, and terminals may be handled in different ways:
-//! wide ones by their [`Inside`], narrow ones all together by a walk. The same holds at every place within tokens, so where
-//! a walk meets wide terminals with many tokens still ahead, these terminals leave the walk.
+//! A token that may come next is read by one terminal of one thread: wholly inside of it, or leaving it at an exit with
+//! a rest that what follows takes. So the mask is the union over terminals, and terminals may be handled in different
+//! ways: wide ones by their [`Classification`], narrow ones all together by a walk. The same holds at every place
+//! within tokens, so where a walk meets wide terminals with many tokens still ahead, these terminals leave the walk.
 
 use std::sync::Arc;
 
@@ -11,15 +12,15 @@ use smallvec::SmallVec;
 use syntagma_grammar::ir::ByteSet;
 
 use super::anchor::Anchor;
+use super::classification::{Classification, Tokens};
 use super::exits::{Leave, at};
-use super::inside::{Inside, Tokens};
 use super::memo::Mask;
 use super::pool::Pool;
 use super::row::List;
 use super::shared::Shared;
 use super::terminals::{Reading, Terminals};
-use super::walk::{Lane, Listed, Visitor, symbols, walk, whole};
-use crate::automaton::{FiredId, RegexId, Residuals, UnionId};
+use super::walk::{Listed, Visitor, WalkStack, symbols, walk, whole};
+use crate::automaton::{AcceptSetId, ExprId, LexerStateId, Residuals};
 use crate::earley::{Ended, Frames, Recognizer, SetId, State, StateId, Thread};
 use crate::error::Error;
 use crate::layers::{Layer, Layers};
@@ -31,19 +32,19 @@ use crate::vocabulary::{Trie, Vocabulary, bitmask_words};
 #[derive(Debug)]
 pub(crate) struct Composer {
     terminals: Terminals,
-    lane: Lane,
+    stack: WalkStack,
     pool: Pool,
 }
 
 /// One terminal of one thread: what remains of it, its set, its tag there.
-type Part = (RegexId, SetId, u32);
+type Part = (ExprId, SetId, u32);
 
 impl Composer {
     /// Remembers nothing yet but what other grammars have found out.
     pub(crate) fn new(shared: Arc<Shared>, layers: Layers) -> Self {
         Self {
             terminals: Terminals::new(shared, layers),
-            lane: Lane::default(),
+            stack: WalkStack::default(),
             pool: Pool::default(),
         }
     }
@@ -99,9 +100,9 @@ impl Composer {
         if left.len() <= few {
             left = making.take(&left, Anchor::Root, Which::All, recognizer, fuel)?;
         }
-        making.narrow(left, recognizer, frames, &mut self.lane, fuel)?;
+        making.narrow(left, recognizer, frames, &mut self.stack, fuel)?;
         while let Some(job) = making.jobs.pop() {
-            making.run(job, recognizer, frames, &mut self.lane, fuel)?;
+            making.run(job, recognizer, frames, &mut self.stack, fuel)?;
         }
         let depth = recognizer.reads.finish();
         let out = making.out;
@@ -120,10 +121,14 @@ fn parts_of(
     fuel: &mut Fuel,
 ) -> Result<Vec<Part>, Error> {
     let mut parts: Vec<Part> = Vec::new();
-    for &(set, union) in threads {
-        let union = recognizer.unions.representative(union, fuel)?;
-        let union = recognizer.unions.parts(union);
-        parts.extend(union.iter().map(|&(tag, residual)| (residual, set, tag)));
+    for &(set, lexer_state) in threads {
+        let lexer_state = recognizer.lexer.representative(lexer_state, fuel)?;
+        let lexer_state = recognizer.lexer.parts(lexer_state);
+        parts.extend(
+            lexer_state
+                .iter()
+                .map(|&(tag, residual)| (residual, set, tag)),
+        );
     }
     parts.sort_unstable();
     parts.dedup();
@@ -136,21 +141,21 @@ fn threads_of(mut parts: Vec<Part>, recognizer: &mut Recognizer) -> Vec<Thread> 
     parts
         .chunk_by(|a, b| a.1 == b.1)
         .map(|same| {
-            let union = same.iter().map(|&(residual, _, tag)| (tag, residual));
-            (same[0].1, recognizer.unions.intern(union))
+            let lexer_state = same.iter().map(|&(residual, _, tag)| (tag, residual));
+            (same[0].1, recognizer.lexer.intern(lexer_state))
         })
         .collect()
 }
 
 /// Every byte that may come next in one of the threads, and perhaps more.
 fn first_of(threads: &[Thread], recognizer: &Recognizer) -> ByteSet {
-    let unions = threads.iter().map(|&(_, union)| union);
-    unions.fold(ByteSet::EMPTY, |first, union| {
-        first.union(&recognizer.unions.first(union))
+    let lexer = threads.iter().map(|&(_, lexer_state)| lexer_state);
+    lexer.fold(ByteSet::EMPTY, |first, lexer_state| {
+        first.union(&recognizer.lexer.first(lexer_state))
     })
 }
 
-/// The bytes of which terminals may begin with any run, blanks mostly.
+/// The bytes of which terminals may begin with any run, whitespace mostly.
 fn loops_of(parts: &[Part], residuals: &mut Residuals, fuel: &mut Fuel) -> Result<ByteSet, Error> {
     let mut loops = ByteSet::EMPTY;
     for &(residual, _, tag) in parts {
@@ -169,18 +174,18 @@ fn loops_of(parts: &[Part], residuals: &mut Residuals, fuel: &mut Fuel) -> Resul
     Ok(loops)
 }
 
-/// What may come behind each of some bytes that may come next in a union.
+/// What may come behind each of some bytes that may come next in a lexer state.
 fn leaves_of(
-    union: UnionId,
+    lexer_state: LexerStateId,
     bytes: &ByteSet,
     recognizer: &mut Recognizer,
     fuel: &mut Fuel,
 ) -> Result<Vec<Leave>, Error> {
-    let unions = &mut recognizer.unions;
+    let lexer = &mut recognizer.lexer;
     let leave = |byte| {
-        let (to, fired) = unions.step(union, byte, fuel)?;
-        let then = match fired {
-            FiredId::NONE => unions.first(to),
+        let (to, accept_set) = lexer.step(lexer_state, byte, fuel)?;
+        let then = match accept_set {
+            AcceptSetId::NONE => lexer.first(to),
             _ => ByteSet::FULL,
         };
         Ok(Leave { byte, then })
@@ -201,7 +206,7 @@ enum Which {
 /// What is left to be done for a mask.
 enum Job {
     /// Tokens that leave a terminal at its exits, where these bytes may follow.
-    Exits(Arc<Inside>, Thread, ByteSet),
+    Exits(Arc<Classification>, Thread, ByteSet),
     /// Tokens that leave it elsewhere: a trie of what they have behind that place.
     Splits(Arc<Trie>, Thread),
 }
@@ -230,8 +235,8 @@ impl Visitor for Making<'_> {
             return Ok(None);
         }
         let mut wide = false;
-        for &(_, union) in threads {
-            wide = wide || self.has_wide(union, recognizer, fuel)?;
+        for &(_, lexer_state) in threads {
+            wide = wide || self.has_wide(lexer_state, recognizer, fuel)?;
         }
         if !wide {
             return Ok(None);
@@ -250,10 +255,10 @@ impl Visitor for Making<'_> {
 }
 
 impl Making<'_> {
-    /// Whether a walk would not visit all below a node where some terminal of a union begins.
+    /// Whether a walk would not visit all below a node where some terminal of a lexer state begins.
     fn has_wide(
         &mut self,
-        union: UnionId,
+        lexer_state: LexerStateId,
         recognizer: &mut Recognizer,
         fuel: &mut Fuel,
     ) -> Result<bool, Error> {
@@ -261,7 +266,7 @@ impl Making<'_> {
         Ok(within
             && self
                 .terminals
-                .has_wide(union, &mut recognizer.unions, fuel)?)
+                .has_wide(lexer_state, &mut recognizer.lexer, fuel)?)
     }
 
     /// Adds the tokens that some of the terminals, which are sorted, have at a place; returns those that have to be walked.
@@ -276,7 +281,7 @@ impl Making<'_> {
         let mut left = Vec::new();
         for same in parts.chunk_by(|a, b| a.0 == b.0) {
             let (residual, _, tag) = same[0];
-            let residuals = recognizer.unions.residuals();
+            let residuals = recognizer.lexer.residuals();
             let (wanted, wide) = match which {
                 Which::Returning => (self.terminals.returns(residual, place), false),
                 Which::All | Which::Wide => {
@@ -302,22 +307,22 @@ impl Making<'_> {
     ) -> Result<bool, Error> {
         let (residual, _, tag) = same[0];
         let part = (tag, residual);
-        let residuals = recognizer.unions.residuals();
-        let inside = self
-            .terminals
-            .inside(part, place, residuals, &mut self.reading);
-        let Some(inside) = inside else {
+        let residuals = recognizer.lexer.residuals();
+        let classification =
+            self.terminals
+                .classification(part, place, residuals, &mut self.reading);
+        let Some(classification) = classification else {
             return Ok(false);
         };
-        if !inside.leaves() && inside.live.is_empty() {
-            self.out.add(&inside.tokens);
+        if !classification.leaves() && classification.live.is_empty() {
+            self.out.add(&classification.tokens);
             return Ok(true);
         }
         let ended: Vec<Ended> = same
             .chunk_by(|a, b| a.1 == b.1)
             .map(|same| {
                 let tags = same.iter().map(|&(_, _, tag)| tag).collect();
-                (same[0].1, recognizer.unions.fire(tags))
+                (same[0].1, recognizer.lexer.accept_set(tags))
             })
             .collect();
         let behind = recognizer.goto(&ended, fuel)?;
@@ -326,27 +331,27 @@ impl Making<'_> {
         }
         let next = behind
             .set
-            .map_or(UnionId::DEAD, |set| recognizer.sets.union(set));
-        let first = recognizer.unions.first(next);
+            .map_or(LexerStateId::DEAD, |set| recognizer.sets.lexer_state(set));
+        let first = recognizer.lexer.first(next);
         // Below many exits of a narrow terminal, wide ones would be looked up again and again; a walk meets them once.
         if !wide
-            && inside.exits.len() > tuning::FEW_EXITS
+            && classification.exits.len() > tuning::FEW_EXITS
             && self.has_wide(next, recognizer, fuel)?
         {
             return Ok(false);
         }
-        let overlap = first.intersection(&inside.live);
+        let overlap = first.intersection(&classification.live);
         let mut splits = Vec::new();
         if !overlap.is_empty() {
             if !wide || !self.terminals.has(Layer::Overlaps) {
                 return Ok(false);
             }
             let leaves = leaves_of(next, &overlap, recognizer, fuel)?;
-            let residuals = recognizer.unions.residuals();
+            let residuals = recognizer.lexer.residuals();
             let found = self.terminals.splits(
                 part,
                 (place, &leaves),
-                &inside,
+                &classification,
                 residuals,
                 &mut self.reading,
             );
@@ -355,31 +360,31 @@ impl Making<'_> {
             };
             splits = found;
         }
-        self.out.add(&inside.tokens);
-        if let Some(behind) = behind.set.filter(|_| next != UnionId::DEAD) {
+        self.out.add(&classification.tokens);
+        if let Some(behind) = behind.set.filter(|_| next != LexerStateId::DEAD) {
             let thread = (behind, next);
             let splits = splits.into_iter().map(|trie| Job::Splits(trie, thread));
             self.jobs.extend(splits);
-            if inside.leaves() {
-                self.jobs.push(Job::Exits(inside, thread, first));
+            if classification.leaves() {
+                self.jobs.push(Job::Exits(classification, thread, first));
             }
         }
         Ok(true)
     }
 
-    /// Adds the tokens of terminals that begin with few bytes, blanks aside, by walks behind these bytes.
+    /// Adds the tokens of terminals that begin with few bytes, whitespace aside, by walks behind these bytes.
     fn narrow(
         &mut self,
         mut parts: Vec<Part>,
         recognizer: &mut Recognizer,
         frames: &mut Frames,
-        lane: &mut Lane,
+        stack: &mut WalkStack,
         fuel: &mut Fuel,
     ) -> Result<(), Error> {
         let trie = self.reading.vocabulary.trie();
         while let Some(&(residual, ..)) = parts.first() {
-            // Terminals that the same blanks may lead go together.
-            let residuals = recognizer.unions.residuals();
+            // Terminals that the same whitespace may lead go together.
+            let residuals = recognizer.lexer.residuals();
             let (set, most, _) = residuals.lead(residual);
             let mut together: Vec<Part> = Vec::new();
             parts.retain(|&(residual, thread, tag)| {
@@ -396,18 +401,18 @@ impl Making<'_> {
             let place = Anchor::Lead(set, most);
             let together = self.take(&together, place, Which::Returning, recognizer, fuel)?;
             let loops = if set.is_empty() && self.terminals.has(Layer::Runs) {
-                let residuals = recognizer.unions.residuals();
+                let residuals = recognizer.lexer.residuals();
                 loops_of(&together, residuals, fuel)?
             } else {
                 ByteSet::EMPTY
             };
             let threads = threads_of(together, recognizer);
-            let loops = self.loops(&threads, loops, recognizer, frames, lane, fuel)?;
+            let loops = self.loops(&threads, loops, recognizer, frames, stack, fuel)?;
             let first = first_of(&threads, recognizer);
             let first = first.intersection(&loops.complement());
             for part in runs.branches(most, &first) {
                 frames.load_threads(&threads);
-                walk(recognizer, trie, part, frames, lane, fuel, self)?;
+                walk(recognizer, trie, part, frames, stack, fuel, self)?;
             }
         }
         Ok(())
@@ -421,7 +426,7 @@ impl Making<'_> {
         candidates: ByteSet,
         recognizer: &mut Recognizer,
         frames: &mut Frames,
-        lane: &mut Lane,
+        stack: &mut WalkStack,
         fuel: &mut Fuel,
     ) -> Result<ByteSet, Error> {
         let mut behind: Option<Vec<Thread>> = None;
@@ -450,7 +455,7 @@ impl Making<'_> {
         let first = first_of(&left, recognizer);
         for part in runs.behind(&first) {
             frames.load_threads(&left);
-            walk(recognizer, trie, part, frames, lane, fuel, self)?;
+            walk(recognizer, trie, part, frames, stack, fuel, self)?;
         }
         Ok(set)
     }
@@ -461,42 +466,42 @@ impl Making<'_> {
         job: Job,
         recognizer: &mut Recognizer,
         frames: &mut Frames,
-        lane: &mut Lane,
+        stack: &mut WalkStack,
         fuel: &mut Fuel,
     ) -> Result<(), Error> {
         let vocabulary = self.reading.vocabulary;
-        let (inside, thread, first) = match job {
+        let (classification, thread, first) = match job {
             Job::Splits(rests, thread) => {
                 frames.load_threads(&[thread]);
                 let all = &mut Listed(&mut self.out.ids);
-                return walk(recognizer, &rests, whole(&rests), frames, lane, fuel, all);
+                return walk(recognizer, &rests, whole(&rests), frames, stack, fuel, all);
             }
-            Job::Exits(inside, thread, first) => (inside, thread, first),
+            Job::Exits(classification, thread, first) => (classification, thread, first),
         };
         let trie = vocabulary.trie();
         let below = |node: u32| node as usize..trie.nodes()[node as usize].next as usize;
         let from = self.out.ids.len();
         for byte in first.iter() {
-            for &(_, node) in inside.exits.at(byte) {
+            for &(_, node) in classification.exits.at(byte) {
                 frames.load_threads(&[thread]);
-                if inside.without.is_empty() {
-                    walk(recognizer, trie, below(node), frames, lane, fuel, self)?;
+                if classification.without.is_empty() {
+                    walk(recognizer, trie, below(node), frames, stack, fuel, self)?;
                 } else {
                     let all = &mut Listed(&mut self.out.ids);
-                    walk(recognizer, trie, below(node), frames, lane, fuel, all)?;
+                    walk(recognizer, trie, below(node), frames, stack, fuel, all)?;
                 }
             }
         }
-        if !inside.without.is_empty() {
+        if !classification.without.is_empty() {
             let mut found = self.out.ids.split_off(from);
-            found.retain(|id| inside.without.binary_search(id).is_err());
+            found.retain(|id| classification.without.binary_search(id).is_err());
             self.out.ids.append(&mut found);
         }
-        if !inside.own_exits.is_empty() {
+        if !classification.own_exits.is_empty() {
             for byte in first.iter() {
-                for &(_, node) in at(&inside.own_exits, byte) {
+                for &(_, node) in at(&classification.own_exits, byte) {
                     frames.load_threads(&[thread]);
-                    walk(recognizer, trie, below(node), frames, lane, fuel, self)?;
+                    walk(recognizer, trie, below(node), frames, stack, fuel, self)?;
                 }
             }
         }

@@ -1,8 +1,9 @@
-//! States whose masks are the same, found without computing these.
+//! States whose masks are the same, found without computing these. From what lies below the sets of a state, for the
+//! memo.
 //!
-//! To find a mask, only so much is looked into as lies below the sets of a state down to some depth. A state whose sets
-//! are the same down to that depth has the same mask: the thousandth bracket has the mask of the tenth. What sets are down
-//! to a depth has a number, by interning; nothing rests on a hash.
+//! To find a mask, only so much is looked into as lies below the sets of a state down to some depth: a suffix of the
+//! stack of calls. A state whose sets are the same down to that depth has the same mask: the thousandth bracket has the
+//! mask of the tenth. What sets are down to a depth has a number, by interning; nothing rests on a hash.
 
 use crate::earley::{Recognizer, SetId, Sets, StateId};
 use crate::maps::{IdIndexSet, IdMap};
@@ -88,10 +89,10 @@ impl Depths {
     ) -> Option<Box<[u32]>> {
         let state = recognizer.state(state);
         let mut threads = Vec::with_capacity(state.threads.len());
-        for &(set, union) in state.threads {
+        for &(set, lexer_state) in state.threads {
             threads.push((
                 self.set(&recognizer.sets, set, depth, items)?,
-                union.number()?,
+                lexer_state.number()?,
             ));
         }
         threads.sort_unstable();
@@ -101,7 +102,11 @@ impl Depths {
             Some(set) => self.set(&recognizer.sets, set, depth, items)? + 1,
             None => 0,
         });
-        key.extend(threads.into_iter().flat_map(|(set, union)| [set, union]));
+        key.extend(
+            threads
+                .into_iter()
+                .flat_map(|(set, lexer_state)| [set, lexer_state]),
+        );
         Some(key.into())
     }
 

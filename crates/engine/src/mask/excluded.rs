@@ -1,20 +1,21 @@
-//! What a residual does to the vocabulary that is another one but for some words: hardly ever anything else.
+//! The classification of a residual that is another one but for some words, from that of the other: hardly any token
+//! differs.
 
 use std::sync::Arc;
 
-use super::inside::{Inside, changed};
+use super::classification::{Classification, changed};
 use crate::automaton::{Exclusion, Residuals};
 use crate::vocabulary::{Trie, Vocabulary};
 
 /// The tokens of such a residual from those of the plain one, both behind a node (None: the root): of these, the ones go in
 /// which a word is followed by the tail.
 pub(super) fn excluded(
-    known: &Arc<Inside>,
+    known: &Arc<Classification>,
     exclusion: &Exclusion,
     start: Option<usize>,
     residuals: &Residuals,
     vocabulary: &Vocabulary,
-) -> Arc<Inside> {
+) -> Arc<Classification> {
     let trie = vocabulary.trie();
     let first = residuals.first(exclusion.tail);
     let (mut removed, mut without) = (Vec::new(), Vec::new());
@@ -36,7 +37,7 @@ pub(super) fn excluded(
         return Arc::clone(known);
     }
     without.sort_unstable();
-    Arc::new(Inside {
+    Arc::new(Classification {
         tokens: changed(&known.tokens, &removed, &[], vocabulary),
         live: known.live,
         exits: Arc::clone(&known.exits),

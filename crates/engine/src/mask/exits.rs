@@ -1,4 +1,5 @@
-//! Where tokens leave a terminal: where it cannot go on, and where it could have.
+//! Boundary tokens: where tokens leave a terminal, as it cannot go on there, or though it could have. From scans, for
+//! `compose`.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use syntagma_grammar::ir::ByteSet;
 
 use super::anchor::Anchor;
 use super::runs::Runs;
-use crate::automaton::{RegexId, Residuals};
+use crate::automaton::{ExprId, Residuals};
 use crate::vocabulary::Trie;
 
 /// How a scan of a residual begins at an anchor.
@@ -15,7 +15,7 @@ pub(super) struct Front {
     /// Runs of bytes that lead, and how many.
     lead: Option<(Arc<Runs>, u32)>,
     /// What is behind them.
-    pub(super) rest: RegexId,
+    pub(super) rest: ExprId,
     /// What of the trie the rest may read.
     pub(super) parts: Vec<Range<usize>>,
 }
@@ -24,7 +24,7 @@ impl Front {
     /// `runs_of` has the runs of a set of bytes in the trie. At the root, bytes that lead are not part of any end, so what is behind them can be read by the rest alone.
     pub(super) fn new(
         anchor: Anchor,
-        residual: RegexId,
+        residual: ExprId,
         residuals: &Residuals,
         trie: &Trie,
         runs_of: impl Fn(&ByteSet) -> Arc<Runs>,

@@ -3,8 +3,9 @@
 //! * `row` is the layout that people hand to a sampler;
 //! * `walk` finds the tokens by one walk over the vocabulary, terminal by terminal where others have better ways;
 //! * `anchor` is where in the vocabulary a terminal begins to read, `front` how;
-//! * `lane` runs one terminal alone, `safe` says what it reads without dying and `safe_search` finds that out, `inside` says
-//!   what it does to the whole vocabulary and `exits` where tokens leave it, `scan` finds that out, `runs` deals with blanks before it, `shared` keeps all that for all grammars of the vocabulary;
+//! * `lazy_dfa` runs one terminal alone, `closed` says on which bytes it never dies and `closed_search` finds that out;
+//! * `scan` reads the vocabulary by one terminal, `runs` deals with whitespace before it;
+//! * `classification` is what comes of that, `exits` where tokens leave, `shared` keeps it for all grammars of the vocabulary;
 //! * `excluded` derives that from what is known of another terminal, which some words are left out of;
 //! * `splits` is about tokens that leave a terminal where it could also have gone on;
 //! * `terminals` is what one grammar knows of its terminals by way of these;
@@ -15,19 +16,19 @@
 //! * `memo` keeps them.
 
 mod anchor;
+mod classification;
+mod closed;
+mod closed_search;
 mod compose;
 mod depths;
 mod excluded;
 mod exits;
 mod front;
-mod inside;
-mod lane;
+mod lazy_dfa;
 mod memo;
 mod pool;
 mod row;
 mod runs;
-mod safe;
-mod safe_search;
 mod scan;
 mod shared;
 mod splits;

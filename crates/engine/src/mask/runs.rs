@@ -1,4 +1,5 @@
-//! Tokens that begin with bytes of one set, blanks mostly: what leads a terminal is read once for all terminals.
+//! Leading trivia: tokens that begin with bytes of one set, whitespace mostly. What leads a terminal is read once for
+//! all terminals.
 
 use std::ops::Range;
 

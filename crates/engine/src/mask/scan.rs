@@ -1,4 +1,5 @@
-//! Reads the vocabulary by one residual of a terminal.
+//! Reads the vocabulary by one residual of a terminal: which tokens stay inside, and where the others leave or die.
+//! From the lazy DFA of `lazy_dfa`, for `terminals`.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,13 +7,13 @@ use std::sync::Arc;
 use syntagma_grammar::ir::ByteSet;
 
 use super::anchor::Anchor;
+use super::classification::{Classification, Tokens, changed};
 use super::exits::Exits;
 use super::front::Front;
-use super::inside::{Inside, Tokens, changed};
-use super::lane::{Lane, Reads, Rest};
+use super::lazy_dfa::{DfaState, LazyDfa, Reads};
 use super::row::allow_all;
 use super::walk;
-use crate::automaton::{RegexId, Residuals};
+use crate::automaton::{ExprId, Residuals};
 use crate::error::Error;
 use crate::layers::Layer;
 use crate::limits::Fuel;
@@ -70,30 +71,30 @@ impl Found {
 /// Work space of scans.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    pub(super) lane: Lane,
-    pub(super) path: Vec<Rest>,
-    pairs: Vec<(Rest, Rest)>,
+    pub(super) dfa: LazyDfa,
+    pub(super) path: Vec<DfaState>,
+    pairs: Vec<(DfaState, DfaState)>,
     kept: Vec<Range<u32>>,
-    agreement: IdMap<(RegexId, RegexId), u32>,
+    agreement: IdMap<(ExprId, ExprId), u32>,
 }
 
 impl Scan {
     /// Reads what the vocabulary has at an anchor by a residual of a terminal.
     pub(super) fn whole(
         &mut self,
-        (owner, residual): (u32, RegexId),
+        (owner, residual): (u32, ExprId),
         (anchor, mut front): (Anchor, Front),
         residuals: &mut Residuals,
         vocabulary: &Vocabulary,
         fuel: &mut Fuel,
-    ) -> Result<Inside, Error> {
+    ) -> Result<Classification, Error> {
         let trie = vocabulary.trie();
         residuals.set_owner(owner);
-        self.lane.clear();
+        self.dfa.clear();
         self.kept.clear();
         self.path.clear();
-        self.path.resize(trie.longest() + 1, Rest::DEAD);
-        let start = self.lane.start(front.rest, residuals);
+        self.path.resize(trie.longest() + 1, DfaState::DEAD);
+        let start = self.dfa.start(front.rest, residuals);
         let mut found = Found {
             live: ByteSet::EMPTY,
             exits: Vec::new(),
@@ -105,7 +106,7 @@ impl Scan {
         let mut plain = None;
         let first = residuals.first(front.rest);
         if anchor == Anchor::Root && residuals.has(Layer::Plain) && tokens.begin_within(&first) {
-            match self.lane.reads(start, tokens.below(), residuals, fuel)? {
+            match self.dfa.reads(start, tokens.below(), residuals, fuel)? {
                 Reads::All { may_end } => {
                     plain = Some(tokens.row());
                     if may_end {
@@ -141,7 +142,7 @@ impl Scan {
             Tokens::of_runs(&self.kept, front.leading(), vocabulary)
         };
         fuel.spend(found.visited)?;
-        Ok(Inside {
+        Ok(Classification {
             tokens,
             live: found.live,
             exits: Arc::new(Exits::new(found.exits)),
@@ -155,14 +156,14 @@ impl Scan {
     fn part(
         &mut self,
         (trie, part): (&Trie, Range<usize>),
-        start: Rest,
+        start: DfaState,
         found: &mut Found,
         residuals: &mut Residuals,
         vocabulary: &Vocabulary,
         fuel: &mut Fuel,
     ) -> Result<(), Error> {
         let Self {
-            lane, path, kept, ..
+            dfa, path, kept, ..
         } = self;
         let long = vocabulary.trie().nodes().len() / tuning::LONG_SCAN_SHARE;
         let nodes = trie.nodes();
@@ -178,9 +179,9 @@ impl Scan {
             let depth = usize::from(node.depth);
             let before = path[depth - 1];
             found.visited += 1;
-            lane.looking = found.visited > long;
-            let rest = lane.step(before, node.byte, residuals, fuel)?;
-            if rest == Rest::DEAD {
+            dfa.looking = found.visited > long;
+            let rest = dfa.step(before, node.byte, residuals, fuel)?;
+            if rest == DfaState::DEAD {
                 if before.ends() {
                     found.exits.push((node.byte, at as u32));
                 }
@@ -196,7 +197,7 @@ impl Scan {
             let next = node.next as usize;
             if !rest.passes()
                 && let Some(below) = trie.below(at)
-                && let reads = lane.reads(rest, below, residuals, fuel)?
+                && let reads = dfa.reads(rest, below, residuals, fuel)?
                 && found.skip((trie, at), (below, reads), vocabulary, (kept, &mut from))
             {
                 at = next;
@@ -211,28 +212,28 @@ impl Scan {
 
     /// The same as [`Self::whole`], by walking only where the residual and another differ whose tokens are known. The two
     /// take words of up to `near` bytes alike. None where they differ too much for this to be worth while.
-    pub(super) fn beside(
+    pub(super) fn delta(
         &mut self,
-        (owner, residual): (u32, RegexId),
-        (other, known, near): (RegexId, &Inside, u32),
+        (owner, residual): (u32, ExprId),
+        (other, known, near): (ExprId, &Classification, u32),
         residuals: &mut Residuals,
         vocabulary: &Vocabulary,
         fuel: &mut Fuel,
-    ) -> Result<Option<Inside>, Error> {
+    ) -> Result<Option<Classification>, Error> {
         let trie = vocabulary.trie();
         let nodes = trie.nodes();
         let Self {
-            lane,
+            dfa,
             pairs: path,
             agreement,
             ..
         } = self;
         residuals.set_owner(owner);
-        lane.clear();
+        dfa.clear();
         agreement.clear();
         path.clear();
-        path.resize(trie.longest() + 1, (Rest::DEAD, Rest::DEAD));
-        path[0] = (lane.add(residual, false), lane.add(other, false));
+        path.resize(trie.longest() + 1, (DfaState::DEAD, DfaState::DEAD));
+        path[0] = (dfa.add(residual, false), dfa.add(other, false));
         let mut live = known.live;
         let (mut removed, mut added, mut without) = (Vec::new(), Vec::new(), Vec::new());
         let mut own_exits = Vec::new();
@@ -245,16 +246,16 @@ impl Scan {
                 continue;
             }
             visited += 1;
-            lane.looking = visited > nodes.len() / tuning::LONG_SCAN_SHARE;
+            dfa.looking = visited > nodes.len() / tuning::LONG_SCAN_SHARE;
             if visited > tuning::DELTA_NODES && visited > at / tuning::DELTA_SHARE {
                 return Ok(None);
             }
             let before = path[depth - 1];
-            let mine = lane.step(before.0, node.byte, residuals, fuel)?;
-            let theirs = lane.step(before.1, node.byte, residuals, fuel)?;
-            if mine == Rest::DEAD {
+            let mine = dfa.step(before.0, node.byte, residuals, fuel)?;
+            let theirs = dfa.step(before.1, node.byte, residuals, fuel)?;
+            if mine == DfaState::DEAD {
                 let exit = before.0.ends();
-                if exit != (theirs == Rest::DEAD && before.1.ends()) {
+                if exit != (theirs == DfaState::DEAD && before.1.ends()) {
                     if exit {
                         own_exits.push((node.byte, at as u32));
                     } else {
@@ -265,13 +266,13 @@ impl Scan {
                 if before.0.ends() {
                     live.insert(node.byte);
                 }
-                if theirs == Rest::DEAD && before.1.ends() {
+                if theirs == DfaState::DEAD && before.1.ends() {
                     below(trie, at, &mut without);
                 }
             }
             let same = mine == theirs
-                || match (lane.residual(mine), lane.residual(theirs)) {
-                    (Some(a), Some(b)) if mine != Rest::DEAD && theirs != Rest::DEAD => {
+                || match (dfa.residual(mine), dfa.residual(theirs)) {
+                    (Some(a), Some(b)) if mine != DfaState::DEAD && theirs != DfaState::DEAD => {
                         let bytes = if let Some(&known) = agreement.get(&(a, b)) {
                             known
                         } else {
@@ -288,8 +289,8 @@ impl Scan {
                 continue;
             }
             if let Some(below) = trie.below(at)
-                && let Reads::All { may_end } = lane.reads(mine, below, residuals, fuel)?
-                && let Reads::All { .. } = lane.reads(theirs, below, residuals, fuel)?
+                && let Reads::All { may_end } = dfa.reads(mine, below, residuals, fuel)?
+                && let Reads::All { .. } = dfa.reads(theirs, below, residuals, fuel)?
             {
                 if may_end {
                     live = live.union(&below.bytes());
@@ -299,7 +300,7 @@ impl Scan {
                 continue;
             }
             path[depth] = (mine, theirs);
-            match (mine == Rest::DEAD, theirs == Rest::DEAD) {
+            match (mine == DfaState::DEAD, theirs == DfaState::DEAD) {
                 (true, false) => removed.extend_from_slice(trie.tokens(at)),
                 (false, true) => added.extend_from_slice(trie.tokens(at)),
                 _ => {}
@@ -312,7 +313,7 @@ impl Scan {
         without.sort_unstable();
         own_exits.extend_from_slice(&known.own_exits);
         own_exits.sort_unstable();
-        Ok(Some(Inside {
+        Ok(Some(Classification {
             tokens,
             live,
             exits: Arc::clone(&known.exits),

@@ -5,8 +5,8 @@ use std::sync::{Arc, PoisonError};
 use syntagma_grammar::ir::ByteSet;
 
 use super::anchor::Anchor;
+use super::classification::Classification;
 use super::exits::{Leave, Split};
-use super::inside::Inside;
 use super::runs::Runs;
 use super::scan::Scan;
 use crate::maps::{IdMap, SeededMap};
@@ -28,7 +28,7 @@ pub(crate) struct Shared {
 
 #[derive(Debug, Default)]
 struct Table {
-    insides: IdMap<(u128, Anchor), Arc<Inside>>,
+    classifications: IdMap<(u128, Anchor), Arc<Classification>>,
     splits: IdMap<(u128, Anchor, Leave), Split>,
     runs: SeededMap<ByteSet, Arc<Runs>>,
     /// Rows of masks, by hash.
@@ -37,7 +37,7 @@ struct Table {
     /// The generation before. What is asked for there comes over; the rest goes with it.
     before: Option<Box<Table>>,
     /// What is forgotten, but not given back yet.
-    forgotten: Vec<Arc<Inside>>,
+    forgotten: Vec<Arc<Classification>>,
 }
 
 impl Table {
@@ -47,7 +47,7 @@ impl Table {
             let mut before = std::mem::take(self);
             self.forgotten = std::mem::take(&mut before.forgotten);
             if let Some(oldest) = before.before.take() {
-                self.forgotten.extend(oldest.insides.into_values());
+                self.forgotten.extend(oldest.classifications.into_values());
             }
             self.before = Some(Box::new(before));
         }
@@ -83,23 +83,33 @@ impl Shared {
         result
     }
 
-    pub(super) fn get(&self, fingerprint: u128, anchor: Anchor) -> Option<Arc<Inside>> {
+    pub(super) fn get(&self, fingerprint: u128, anchor: Anchor) -> Option<Arc<Classification>> {
         let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
         let key = (fingerprint, anchor);
-        if let Some(known) = table.insides.get(&key) {
+        if let Some(known) = table.classifications.get(&key) {
             return Some(Arc::clone(known));
         }
-        let known = table.before.as_ref()?.insides.get(&key).cloned()?;
+        let known = table.before.as_ref()?.classifications.get(&key).cloned()?;
         drop(table);
         self.put(fingerprint, anchor, &known);
         Some(known)
     }
 
-    pub(super) fn put(&self, fingerprint: u128, anchor: Anchor, inside: &Arc<Inside>) {
+    pub(super) fn put(
+        &self,
+        fingerprint: u128,
+        anchor: Anchor,
+        classification: &Arc<Classification>,
+    ) {
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
-        table.charge(inside.memory_bytes(), self.bytes.load(Ordering::Relaxed));
+        table.charge(
+            classification.memory_bytes(),
+            self.bytes.load(Ordering::Relaxed),
+        );
         let key = (fingerprint, anchor);
-        table.insides.insert(key, Arc::clone(inside));
+        table
+            .classifications
+            .insert(key, Arc::clone(classification));
     }
 
     /// What is known of tokens that leave a residual at a byte on which it goes on.

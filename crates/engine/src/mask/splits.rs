@@ -10,10 +10,10 @@ use std::sync::Arc;
 use syntagma_grammar::ir::ByteSet;
 
 use super::anchor::Anchor;
+use super::classification::Classification;
 use super::exits::{Leave, Split};
 use super::front::Front;
-use super::inside::Inside;
-use super::lane::{Reads, Rest};
+use super::lazy_dfa::{DfaState, Reads};
 use super::scan::Scan;
 use crate::automaton::Residuals;
 use crate::error::Error;
@@ -81,12 +81,12 @@ impl<'a> Rests<'a> {
 /// The places of some bytes where the terminal might have ended behind every byte: all that is needed are the exits. None
 /// where that is not so.
 pub(super) fn from_exits(
-    inside: &Inside,
+    classification: &Classification,
     (anchor, leaves): (Anchor, &[Leave]),
     vocabulary: &Vocabulary,
     fuel: &mut Fuel,
 ) -> Result<Option<Vec<(Leave, Split)>>, Error> {
-    if !inside.ends_anywhere {
+    if !classification.ends_anywhere {
         return Ok(None);
     }
     let trie = vocabulary.trie();
@@ -94,7 +94,7 @@ pub(super) fn from_exits(
     let bytes = bytes_of(leaves);
     let mut rests = Rests::new(leaves);
     let mut places: Vec<usize> = Vec::new();
-    for exit in inside.exits.all() {
+    for exit in classification.exits.all() {
         let leaving = trie.before(exit) as usize..trie.before(nodes[exit].next as usize) as usize;
         let leaving = &trie.order()[leaving];
         let read = vocabulary.token(leaving[0]);
@@ -131,12 +131,12 @@ impl Scan {
     ) -> Result<Vec<(Leave, Split)>, Error> {
         let trie = vocabulary.trie();
         let nodes = trie.nodes();
-        let Self { lane, path, .. } = self;
+        let Self { dfa, path, .. } = self;
         residuals.set_owner(owner);
-        lane.clear();
+        dfa.clear();
         path.clear();
-        path.resize(trie.longest() + 1, Rest::DEAD);
-        let start = lane.start(front.rest, residuals);
+        path.resize(trie.longest() + 1, DfaState::DEAD);
+        let start = dfa.start(front.rest, residuals);
         let bytes = bytes_of(leaves);
         let mut rests = Rests::new(leaves);
         // The places on the way, by how many bytes are before and including them.
@@ -150,13 +150,13 @@ impl Scan {
                 let depth = usize::from(node.depth);
                 let before = path[depth - 1];
                 visited += 1;
-                lane.looking = true;
+                dfa.looking = true;
                 while places.last().is_some_and(|&place| place >= depth) {
                     places.pop();
                 }
-                let rest = lane.step(before, node.byte, residuals, fuel)?;
+                let rest = dfa.step(before, node.byte, residuals, fuel)?;
                 let next = node.next as usize;
-                if rest == Rest::DEAD {
+                if rest == DfaState::DEAD {
                     if !places.is_empty() {
                         let leaving = trie.before(at) as usize..trie.before(next) as usize;
                         fuel.spend(leaving.len() * places.len())?;
@@ -174,7 +174,7 @@ impl Scan {
                     places.push(depth);
                 }
                 if let Some(below) = trie.below(at) {
-                    let skipped = match lane.reads(rest, below, residuals, fuel)? {
+                    let skipped = match dfa.reads(rest, below, residuals, fuel)? {
                         Reads::All { .. } => true,
                         // It does not end within, so only what was met before counts.
                         Reads::UpTo(_) | Reads::Without(_) => places.is_empty(),

@@ -1,15 +1,16 @@
-//! What is known of terminals, for one grammar: what it has found out, or what others of the vocabulary have.
+//! Classifications of terminals, for one grammar: what it has found out, or what others of the vocabulary have. For
+//! `compose`, by way of scans, deltas to similar terminals, and exclusions.
 
 use std::sync::Arc;
 
 use super::anchor::Anchor;
+use super::classification::Classification;
 use super::excluded::excluded;
 use super::exits::{Leave, Split};
 use super::front::Front;
-use super::inside::Inside;
 use super::shared::Shared;
 use super::splits::from_exits;
-use crate::automaton::{Exclusion, RegexId, Residuals, UnionId, Unions};
+use crate::automaton::{Exclusion, ExprId, LexerStateId, LexerStates, Residuals};
 use crate::error::Error;
 use crate::layers::{Layer, Layers};
 use crate::limits::{Fuel, Limits};
@@ -54,15 +55,15 @@ impl<'a> Reading<'a> {
 pub(super) struct Terminals {
     shared: Arc<Shared>,
     layers: Layers,
-    insides: IdMap<(RegexId, Anchor), Arc<Inside>>,
-    splits: IdMap<(RegexId, Anchor, Leave), Split>,
+    classifications: IdMap<(ExprId, Anchor), Arc<Classification>>,
+    splits: IdMap<(ExprId, Anchor, Leave), Split>,
     /// By residual: what it leaves out of another.
-    exclusions: IdMap<RegexId, Option<Arc<Exclusion>>>,
+    exclusions: IdMap<ExprId, Option<Arc<Exclusion>>>,
     /// Narrow terminals that have been walked.
-    walked: IdSet<(RegexId, Anchor)>,
+    walked: IdSet<(ExprId, Anchor)>,
     bytes: usize,
-    wide: IdMap<RegexId, bool>,
-    with_wide: IdMap<UnionId, bool>,
+    wide: IdMap<ExprId, bool>,
+    with_wide: IdMap<LexerStateId, bool>,
 }
 
 impl Terminals {
@@ -71,7 +72,7 @@ impl Terminals {
         Self {
             shared,
             layers,
-            insides: IdMap::default(),
+            classifications: IdMap::default(),
             splits: IdMap::default(),
             exclusions: IdMap::default(),
             walked: IdSet::default(),
@@ -83,7 +84,7 @@ impl Terminals {
 
     pub(super) fn memory_bytes(&self) -> usize {
         self.bytes
-            + (self.insides.len() + self.splits.len()) * 40
+            + (self.classifications.len() + self.splits.len()) * 40
             + self.exclusions.len() * 128
             + self.walked.len() * 56
             + (self.wide.len() + self.with_wide.len()) * 16
@@ -102,14 +103,14 @@ impl Terminals {
     }
 
     /// What is known of a residual at a place; None if it cannot be found out within the limits.
-    pub(super) fn inside(
+    pub(super) fn classification(
         &mut self,
-        (tag, residual): (u32, RegexId),
+        (tag, residual): (u32, ExprId),
         place: Anchor,
         residuals: &mut Residuals,
         reading: &mut Reading,
-    ) -> Option<Arc<Inside>> {
-        if let Some(known) = self.insides.get(&(residual, place)) {
+    ) -> Option<Arc<Classification>> {
+        if let Some(known) = self.classifications.get(&(residual, place)) {
             return Some(Arc::clone(known));
         }
         // Scans have their own fuel: whether a mask can be computed must not depend on what is known already.
@@ -118,7 +119,7 @@ impl Terminals {
         if let Anchor::Root | Anchor::Behind(_) = place
             && let Some(exclusion) = self.exclusion((tag, residual), residuals, fuel)
         {
-            let known = self.inside((aside, exclusion.plain), place, residuals, reading)?;
+            let known = self.classification((aside, exclusion.plain), place, residuals, reading)?;
             if known.is_whole() {
                 let start = match place {
                     Anchor::Behind(node) => Some(node as usize),
@@ -134,12 +135,12 @@ impl Terminals {
         let remembers = self.layers.has(Layer::Terminals);
         let fingerprint = fingerprint.filter(|_| remembers);
         let known = fingerprint.and_then(|known| self.shared.get(known, place));
-        let inside = if let Some(known) = known {
+        let classification = if let Some(known) = known {
             known
         } else {
             reading.spend(place)?;
             let made = if place == Anchor::Root {
-                self.beside(
+                self.delta(
                     (residual, shape),
                     aside,
                     residuals,
@@ -155,28 +156,29 @@ impl Terminals {
             Arc::new(made.map_or_else(whole, Ok).ok()?)
         };
         if let Some(fingerprint) = fingerprint {
-            self.shared.put(fingerprint, place, &inside);
+            self.shared.put(fingerprint, place, &classification);
         }
-        self.remember(residual, place, &inside);
-        Some(inside)
+        self.remember(residual, place, &classification);
+        Some(classification)
     }
 
     /// Whether a terminal has been at a place before: then it will be again, and is worth being looked at by itself.
-    pub(super) fn returns(&mut self, residual: RegexId, place: Anchor) -> bool {
+    pub(super) fn returns(&mut self, residual: ExprId, place: Anchor) -> bool {
         self.layers.has(Layer::Terminals) && !self.walked.insert((residual, place))
     }
 
-    fn remember(&mut self, residual: RegexId, place: Anchor, inside: &Arc<Inside>) {
+    fn remember(&mut self, residual: ExprId, place: Anchor, classification: &Arc<Classification>) {
         if self.layers.has(Layer::Terminals) {
-            self.bytes += inside.memory_bytes();
-            self.insides.insert((residual, place), Arc::clone(inside));
+            self.bytes += classification.memory_bytes();
+            self.classifications
+                .insert((residual, place), Arc::clone(classification));
         }
     }
 
     /// What a residual leaves out of another, if that is known to be all there is between the two.
     fn exclusion(
         &mut self,
-        (tag, residual): (u32, RegexId),
+        (tag, residual): (u32, ExprId),
         residuals: &mut Residuals,
         fuel: &mut Fuel,
     ) -> Option<Arc<Exclusion>> {
@@ -196,12 +198,12 @@ impl Terminals {
     /// Reads the vocabulary by a residual.
     fn whole(
         &self,
-        part: (u32, RegexId),
+        part: (u32, ExprId),
         place: Anchor,
         residuals: &mut Residuals,
         vocabulary: &Vocabulary,
         fuel: &mut Fuel,
-    ) -> Result<Inside, Error> {
+    ) -> Result<Classification, Error> {
         let front = front(place, part.1, residuals, vocabulary, &self.shared);
         self.shared
             .with_scan(|scan| scan.whole(part, (place, front), residuals, vocabulary, fuel))
@@ -209,16 +211,16 @@ impl Terminals {
 
     /// The same only where another residual differs that treats short tokens alike: without the counts that those cannot
     /// exceed. None where there is none, or the two differ too much.
-    fn beside(
+    fn delta(
         &self,
-        (residual, shape): (RegexId, RegexId),
+        (residual, shape): (ExprId, ExprId),
         aside: u32,
         residuals: &mut Residuals,
         vocabulary: &Vocabulary,
         fuel: &mut Fuel,
-    ) -> Result<Option<Inside>, Error> {
+    ) -> Result<Option<Classification>, Error> {
         if residuals.first(shape).len() < tuning::DELTA_FIRST_BYTES
-            || !self.layers.has(Layer::Beside)
+            || !self.layers.has(Layer::Delta)
         {
             return Ok(None);
         }
@@ -248,16 +250,16 @@ impl Terminals {
         }
         let other = (other, &*known, tuning::SHORT_TOKEN);
         self.shared
-            .with_scan(|scan| scan.beside((aside, shape), other, residuals, vocabulary, fuel))
+            .with_scan(|scan| scan.delta((aside, shape), other, residuals, vocabulary, fuel))
     }
 
     /// What tokens have where they leave a residual at a byte on which it goes on, for each of these bytes; None if that
     /// is too much, or cannot be found out within the limits.
     pub(super) fn splits(
         &mut self,
-        (tag, residual): (u32, RegexId),
+        (tag, residual): (u32, ExprId),
         (place, leaves): (Anchor, &[Leave]),
-        inside: &Inside,
+        classification: &Classification,
         residuals: &mut Residuals,
         reading: &mut Reading,
     ) -> Option<Vec<Arc<Trie>>> {
@@ -289,17 +291,18 @@ impl Terminals {
         if !unknown.is_empty() {
             let vocabulary = reading.vocabulary;
             let shared = &*self.shared;
-            let made =
-                if let Some(made) = from_exits(inside, (place, &unknown), vocabulary, fuel).ok()? {
-                    made
-                } else {
-                    reading.spend(place)?;
-                    let front = front(place, shape, residuals, vocabulary, shared);
-                    let made = shared.with_scan(|scan| {
-                        scan.splits(aside, (front, &unknown), residuals, vocabulary, fuel)
-                    });
-                    made.ok()?
-                };
+            let made = if let Some(made) =
+                from_exits(classification, (place, &unknown), vocabulary, fuel).ok()?
+            {
+                made
+            } else {
+                reading.spend(place)?;
+                let front = front(place, shape, residuals, vocabulary, shared);
+                let made = shared.with_scan(|scan| {
+                    scan.splits(aside, (front, &unknown), residuals, vocabulary, fuel)
+                });
+                made.ok()?
+            };
             for (leave, split) in made {
                 if let Some(fingerprint) = fingerprint {
                     shared.put_split(fingerprint, place, leave, &split);
@@ -321,7 +324,7 @@ impl Terminals {
     /// Whether a terminal is worth being looked at by itself.
     pub(super) fn is_wide(
         &mut self,
-        (tag, residual): (u32, RegexId),
+        (tag, residual): (u32, ExprId),
         residuals: &mut Residuals,
         fuel: &mut Fuel,
     ) -> Result<bool, Error> {
@@ -350,23 +353,23 @@ impl Terminals {
         Ok(wide)
     }
 
-    /// Whether some terminal of a union is.
+    /// Whether some terminal of a lexer state is.
     pub(super) fn has_wide(
         &mut self,
-        union: UnionId,
-        unions: &mut Unions,
+        lexer_state: LexerStateId,
+        lexer: &mut LexerStates,
         fuel: &mut Fuel,
     ) -> Result<bool, Error> {
-        let union = unions.representative(union, fuel)?;
-        if let Some(&known) = self.with_wide.get(&union) {
+        let lexer_state = lexer.representative(lexer_state, fuel)?;
+        if let Some(&known) = self.with_wide.get(&lexer_state) {
             return Ok(known);
         }
         let mut wide = false;
-        for index in 0..unions.parts(union).len() {
-            let part = unions.parts(union)[index];
-            wide = wide || self.is_wide(part, unions.residuals(), fuel)?;
+        for index in 0..lexer.parts(lexer_state).len() {
+            let part = lexer.parts(lexer_state)[index];
+            wide = wide || self.is_wide(part, lexer.residuals(), fuel)?;
         }
-        self.with_wide.insert(union, wide);
+        self.with_wide.insert(lexer_state, wide);
         Ok(wide)
     }
 }
@@ -374,11 +377,11 @@ impl Terminals {
 /// The residual as far as tokens can tell.
 fn shape(
     aside: u32,
-    residual: RegexId,
+    residual: ExprId,
     residuals: &mut Residuals,
     reading: &Reading,
     fuel: &mut Fuel,
-) -> Option<RegexId> {
+) -> Option<ExprId> {
     if !residuals.has(Layer::Unreachable) {
         return Some(residual);
     }
@@ -390,7 +393,7 @@ fn shape(
 /// How a residual begins to read the vocabulary at an anchor.
 fn front(
     anchor: Anchor,
-    residual: RegexId,
+    residual: ExprId,
     residuals: &Residuals,
     vocabulary: &Vocabulary,
     shared: &Shared,

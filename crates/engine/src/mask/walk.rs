@@ -1,9 +1,10 @@
-//! The plain way to a mask: the vocabulary's trie is walked along living states only.
+//! The plain way to a mask: the vocabulary's trie is walked along living states only. Used for terminals that read few
+//! tokens, and for all where [`Layer::Parts`](crate::Layer::Parts) is taken away.
 
 use std::ops::Range;
 
 use super::row::allow;
-use crate::automaton::{FiredId, UnionId};
+use crate::automaton::{AcceptSetId, LexerStateId};
 use crate::earley::{Frames, Recognizer, SetId, StateId, Thread};
 use crate::error::Error;
 use crate::limits::Fuel;
@@ -22,9 +23,9 @@ pub(crate) fn walked_row(
     symbols(recognizer, vocabulary, state, &mut ids, fuel)?;
     frames.load(recognizer.state(state));
     let trie = vocabulary.trie();
-    let mut lane = Lane::default();
+    let mut stack = WalkStack::default();
     let all = &mut Listed(&mut ids);
-    walk(recognizer, trie, whole(trie), frames, &mut lane, fuel, all)?;
+    walk(recognizer, trie, whole(trie), frames, &mut stack, fuel, all)?;
     let mut row = vec![0_i32; bitmask_words(vocabulary.size())];
     for id in ids {
         allow(&mut row, id);
@@ -88,31 +89,31 @@ impl Visitor for Listed<'_> {
 }
 
 /// What remains of the terminals that are read, by depth: work space of walks.
-pub(super) type Lane = Vec<UnionId>;
+pub(super) type WalkStack = Vec<LexerStateId>;
 
 /// Finds the tokens in a part of a trie (nodes side by side, with all that is below them) that may follow the state that is loaded,
 /// which stands in front of the first node's byte.
 ///
-/// Nearly all nodes are inside terminals of one set. There the walk keeps what remains of these in a lane, by depth, and
+/// Nearly all nodes are inside terminals of one set. There the walk keeps what remains of these on a stack, by depth, and
 /// makes speculative states only where a terminal ends.
 pub(super) fn walk(
     recognizer: &mut Recognizer,
     trie: &Trie,
     part: Range<usize>,
     frames: &mut Frames,
-    rests: &mut Lane,
+    rests: &mut WalkStack,
     fuel: &mut Fuel,
     visitor: &mut impl Visitor,
 ) -> Result<(), Error> {
     let nodes = trie.nodes();
     let large = (nodes.len() / tuning::ENTERED_SHARE).min(tuning::ENTERED_SUBTREE);
-    rests.resize(trie.longest() + 1, UnionId::DEAD);
+    rests.resize(trie.longest() + 1, LexerStateId::DEAD);
     let mut at = part.start;
     let above = match nodes.get(at) {
         Some(first) => usize::from(first.depth),
         None => return Ok(()),
     };
-    // The depth from which on the lane holds, and its set.
+    // The depth from which on the stack holds, and its set.
     let mut inside: Option<(usize, SetId)> = None;
     while at < part.end {
         let node = nodes[at];
@@ -120,15 +121,15 @@ pub(super) fn walk(
         if inside.is_none_or(|(start, _)| before < start) {
             frames.truncate(before);
             inside = None;
-            if let &[(set, union)] = frames.threads() {
+            if let &[(set, lexer_state)] = frames.threads() {
                 inside = Some((before, set));
-                rests[before] = union;
+                rests[before] = lexer_state;
             }
         }
         // Behind a node with nothing below it, nobody asks for more than whether there is anything.
         let known = match inside {
             _ if node.next as usize > at + 1 => None,
-            Some(_) => recognizer.unions.lives(rests[before], node.byte),
+            Some(_) => recognizer.lexer.lives(rests[before], node.byte),
             None => recognizer.lives(frames.threads(), node.byte),
         };
         let alive = match (known, inside) {
@@ -139,10 +140,10 @@ pub(super) fn walk(
             (None, None) => recognizer.push(frames, node.byte, fuel)?,
             (None, Some((start, set))) => {
                 fuel.spend(1)?;
-                let (to, fired) = recognizer.unions.step(rests[before], node.byte, fuel)?;
-                if fired == FiredId::NONE {
+                let (to, accept_set) = recognizer.lexer.step(rests[before], node.byte, fuel)?;
+                if accept_set == AcceptSetId::NONE {
                     rests[before + 1] = to;
-                    to != UnionId::DEAD
+                    to != LexerStateId::DEAD
                 } else {
                     leave(&rests[start..=before], set, start, frames);
                     inside = None;
@@ -177,10 +178,10 @@ pub(super) fn walk(
     Ok(())
 }
 
-/// Pushes the states of a lane, the first of which, behind so many steps, is there.
-fn leave(rests: &[UnionId], set: SetId, start: usize, frames: &mut Frames) {
+/// Pushes the states of a stack, the first of which, behind so many steps, is there.
+fn leave(rests: &[LexerStateId], set: SetId, start: usize, frames: &mut Frames) {
     frames.truncate(start);
-    for &union in &rests[1..] {
-        frames.push_single(set, union);
+    for &lexer_state in &rests[1..] {
+        frames.push_single(set, lexer_state);
     }
 }

@@ -71,7 +71,7 @@ pub(super) fn find_out<'a>(
         let vocabulary = matcher.compiled.vocabulary();
         if matcher.generation.is_known(state, token)
             || matcher.check().is_err()
-            || token.is_some_and(|id| matcher.ledger.is_some() || vocabulary.check_id(id).is_err())
+            || token.is_some_and(|id| matcher.tracker.is_some() || vocabulary.check_id(id).is_err())
         {
             continue;
         }

@@ -46,8 +46,8 @@ impl GrammarMatcher {
 
     /// The tokens of the shortest way out of the bounded part that the text is in.
     fn way_out(&self) -> Result<Vec<u32>, Error> {
-        self.guard(|matcher| match &matcher.ledger {
-            Some(ledger) => ledger.way_out(&matcher.generation),
+        self.guard(|matcher| match &matcher.tracker {
+            Some(tracker) => tracker.way_out(&matcher.generation),
             None => Ok(Vec::new()),
         })
     }

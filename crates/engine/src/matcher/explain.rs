@@ -12,6 +12,7 @@ use crate::position::Position;
 
 /// Something that may come next.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub struct Expectation {
     /// The rule that waits for it.
     pub rule: Arc<str>,
@@ -43,6 +44,7 @@ pub enum Verdict {
 
 /// What a matcher expects.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Explanation {
     /// What may come next, sorted.
     pub expected: Vec<Expectation>,
@@ -74,9 +76,9 @@ impl GrammarMatcher {
             let recognizer = &found.recognizer;
             let state = recognizer.state(state);
             let mut expected = BTreeSet::new();
-            for &(set, union) in state.threads {
-                let begun = union != recognizer.sets.union(set);
-                for &(tag, _) in recognizer.unions.parts(union) {
+            for &(set, lexer_state) in state.threads {
+                let begun = lexer_state != recognizer.sets.lexer_state(set);
+                for &(tag, _) in recognizer.lexer.parts(lexer_state) {
                     expected.extend(expectations(recognizer, set, Sym(tag), begun));
                 }
             }
@@ -98,8 +100,8 @@ impl GrammarMatcher {
     fn verdict(&self, id: u32) -> Result<Verdict, Error> {
         let vocabulary = self.compiled.vocabulary();
         let place = self.place();
-        if let Some(ledger) = &self.ledger {
-            match ledger.step(&self.generation, id)? {
+        if let Some(tracker) = &self.tracker {
+            match tracker.step(&self.generation, id)? {
                 Spending::To(_) => return Ok(Verdict::Allowed),
                 Spending::Spent => return Ok(Verdict::Spent),
                 Spending::Refused => {}

@@ -20,7 +20,7 @@ pub use next::NextMask;
 
 use self::history::History;
 pub(crate) use self::history::Input;
-use crate::budget::{Bound, Ledger, Spending};
+use crate::budget::{Bound, BudgetTracker, Spending};
 use crate::compiled::CompiledGrammar;
 use crate::error::{Error, ErrorKind, caught};
 use crate::generation::{Found, Generation};
@@ -38,11 +38,11 @@ use crate::tuning;
 pub struct GrammarMatcher {
     compiled: Arc<CompiledGrammar>,
     /// What the places in the history, the latest ones at least, are numbers of. With bounds it is always the same, since
-    /// the ledger has numbers of its own.
+    /// the budget tracker has numbers of its own.
     generation: Arc<Generation>,
     history: History,
     /// What is spent, if there are bounds.
-    ledger: Option<Ledger>,
+    tracker: Option<BudgetTracker>,
     failed: OnceLock<Error>,
 }
 
@@ -55,7 +55,7 @@ impl GrammarMatcher {
             history: History::new(generation.number()),
             generation,
             compiled,
-            ledger: None,
+            tracker: None,
             failed: OnceLock::new(),
         }
     }
@@ -70,8 +70,8 @@ impl GrammarMatcher {
     pub fn with_bounds(compiled: Arc<CompiledGrammar>, bounds: Vec<Bound>) -> Result<Self, Error> {
         let mut matcher = Self::new(compiled);
         if !bounds.is_empty() {
-            matcher.ledger =
-                Some(matcher.guard(|matcher| Ledger::new(&matcher.generation, bounds))?);
+            matcher.tracker =
+                Some(matcher.guard(|matcher| BudgetTracker::new(&matcher.generation, bounds))?);
         }
         Ok(matcher)
     }
@@ -79,7 +79,7 @@ impl GrammarMatcher {
     /// The bounds on parts of the text.
     #[must_use]
     pub fn bounds(&self) -> &[Bound] {
-        self.ledger.as_ref().map_or(&[], Ledger::bounds)
+        self.tracker.as_ref().map_or(&[], BudgetTracker::bounds)
     }
 
     /// The grammar.
@@ -94,10 +94,10 @@ impl GrammarMatcher {
     /// wherever the grammar accepts; elsewhere it is a symbol, if the grammar names it, and ends the text if the
     /// grammar is complete with it.
     pub fn accept_token(&mut self, id: u32) -> Result<bool, Error> {
-        if let Some(ledger) = &self.ledger {
+        if let Some(tracker) = &self.tracker {
             let verdict = self.guard(|matcher| {
                 matcher.compiled.vocabulary().check_id(id)?;
-                ledger.step(&matcher.generation, id)
+                tracker.step(&matcher.generation, id)
             })?;
             self.judge(Input::Token(id), matches!(verdict, Spending::To(_)))?;
             return Ok(self.spend(Input::Token(id), verdict));
@@ -114,7 +114,7 @@ impl GrammarMatcher {
     /// The same where it is known already what becomes of the token, which takes no more than a look-up; None, with nothing
     /// changed, where [`accept_token`](Self::accept_token) has to be asked.
     pub fn accept_known(&mut self, id: u32) -> Option<bool> {
-        if self.ledger.is_some()
+        if self.tracker.is_some()
             || self.compiled.is_judged()
             || self.generation.is_retired()
             || self.check().is_err()
@@ -135,8 +135,8 @@ impl GrammarMatcher {
 
     /// Takes text, whole or not at all. It counts as one step for [`rollback`](Self::rollback), and as one token.
     pub fn accept_bytes(&mut self, bytes: &[u8]) -> Result<bool, Error> {
-        if let Some(ledger) = &self.ledger {
-            let verdict = self.guard(|matcher| ledger.step_text(&matcher.generation, bytes))?;
+        if let Some(tracker) = &self.tracker {
+            let verdict = self.guard(|matcher| tracker.step_text(&matcher.generation, bytes))?;
             self.judge(Input::Text(bytes), matches!(verdict, Spending::To(_)))?;
             return Ok(self.spend(Input::Text(bytes), verdict));
         }
@@ -156,8 +156,8 @@ impl GrammarMatcher {
     pub fn accepts(&self, id: u32) -> Result<bool, Error> {
         self.guard(|matcher| {
             matcher.compiled.vocabulary().check_id(id)?;
-            if let Some(ledger) = &matcher.ledger {
-                let verdict = ledger.step(&matcher.generation, id)?;
+            if let Some(tracker) = &matcher.tracker {
+                let verdict = tracker.step(&matcher.generation, id)?;
                 return Ok(matches!(verdict, Spending::To(_)));
             }
             match matcher.place() {
@@ -181,8 +181,8 @@ impl GrammarMatcher {
             })
         })?;
         self.history.truncate(kept);
-        if let Some(ledger) = &mut self.ledger {
-            ledger.rollback(steps);
+        if let Some(tracker) = &mut self.tracker {
+            tracker.rollback(steps);
         } else if self.history.is_behind() {
             self.replay()?;
         }
@@ -199,15 +199,17 @@ impl GrammarMatcher {
     pub fn reset(&mut self) {
         let opened = self.compiled.open();
         let retired = self.generation.is_retired();
-        match &mut self.ledger {
+        match &mut self.tracker {
             // It speaks of states of its own generation, and goes on there as long as it can.
-            Some(ledger) => match retired.then(|| Ledger::new(&opened, ledger.bounds().to_vec())) {
-                Some(Ok(anew)) => {
-                    *ledger = anew;
-                    self.generation = opened;
+            Some(tracker) => {
+                match retired.then(|| BudgetTracker::new(&opened, tracker.bounds().to_vec())) {
+                    Some(Ok(anew)) => {
+                        *tracker = anew;
+                        self.generation = opened;
+                    }
+                    _ => tracker.reset(),
                 }
-                _ => ledger.reset(),
-            },
+            }
             None => self.generation = opened,
         }
         self.history = History::new(self.generation.number());
@@ -240,10 +242,10 @@ impl GrammarMatcher {
     /// tokens: text that is taken at once counts as a token of its own.
     pub fn find_jump_forward_bytes(&self) -> Result<Vec<u8>, Error> {
         let bytes = self.certain_bytes()?;
-        let Some(ledger) = self.ledger.as_ref().filter(|_| !bytes.is_empty()) else {
+        let Some(tracker) = self.tracker.as_ref().filter(|_| !bytes.is_empty()) else {
             return Ok(bytes);
         };
-        let verdict = self.guard(|matcher| ledger.step_text(&matcher.generation, &bytes))?;
+        let verdict = self.guard(|matcher| tracker.step_text(&matcher.generation, &bytes))?;
         let taken = matches!(verdict, Spending::To(_));
         Ok(if taken { bytes } else { Vec::new() })
     }
@@ -278,7 +280,7 @@ impl GrammarMatcher {
 
     /// How many of the tokens, from the first on, could be accepted in this order. Changes nothing.
     pub fn validate_tokens(&self, ids: &[u32]) -> Result<usize, Error> {
-        if self.ledger.is_some() {
+        if self.tracker.is_some() {
             let mut matcher = self.fork();
             for (index, &id) in ids.iter().enumerate() {
                 if !matcher.accept_token(id)? {
@@ -357,15 +359,15 @@ impl GrammarMatcher {
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         let steps = self.history.len();
-        let ledger = self.ledger.as_ref();
+        let tracker = self.tracker.as_ref();
         size_of::<Self>()
             + self.history.memory_bytes()
-            + ledger.map_or(0, |ledger| ledger.memory_bytes(steps))
+            + tracker.map_or(0, |tracker| tracker.memory_bytes(steps))
     }
 
     fn place(&self) -> Position {
-        if let Some(ledger) = &self.ledger {
-            return ledger.place();
+        if let Some(tracker) = &self.tracker {
+            return tracker.place();
         }
         self.history
             .last()
@@ -430,11 +432,11 @@ impl GrammarMatcher {
 
     /// Goes where the bounds let a step lead; whether they do.
     fn spend(&mut self, input: Input<'_>, verdict: Spending) -> bool {
-        let Spending::To(ledger) = verdict else {
+        let Spending::To(tracker) = verdict else {
             return false;
         };
-        self.history.push(input, ledger.place());
-        self.ledger = Some(ledger);
+        self.history.push(input, tracker.place());
+        self.tracker = Some(tracker);
         true
     }
 
@@ -458,7 +460,7 @@ impl GrammarMatcher {
         }
         self.guard(|matcher| match matcher.compiled.judge() {
             Some(mut judge) => {
-                let bounded = matcher.ledger.is_some();
+                let bounded = matcher.tracker.is_some();
                 judge.check_step(matcher.inputs(), input, taken, bounded)
             }
             None => Ok(()),

@@ -76,7 +76,7 @@ impl GrammarMatcher {
     /// Whether the next mask was found before, so that a fill only copies it.
     #[must_use]
     pub fn knows_mask(&self) -> bool {
-        self.ledger.is_none()
+        self.tracker.is_none()
             && !self.compiled.is_judged()
             && match self.place() {
                 Position::Ended => true,
@@ -86,11 +86,11 @@ impl GrammarMatcher {
 
     fn find_next(&self) -> Result<NextMask, Error> {
         let words = bitmask_words(self.compiled.vocabulary().size());
-        let tokens = match (self.place(), &self.ledger) {
+        let tokens = match (self.place(), &self.tracker) {
             (Position::Ended, _) => Tokens::All,
-            (Position::At(_), Some(ledger)) => {
+            (Position::At(_), Some(tracker)) => {
                 let mut row = vec![0; words];
-                ledger.fill(&self.generation, &mut row)?;
+                tracker.fill(&self.generation, &mut row)?;
                 Tokens::Row(row.into())
             }
             (Position::At(state), None) => Tokens::Mask(self.generation.mask(state)?),
@@ -101,7 +101,7 @@ impl GrammarMatcher {
         {
             let mut row = vec![0; words];
             mask.write(&mut row[..])?;
-            judge.check_mask(self.inputs(), &row, self.ledger.is_some())?;
+            judge.check_mask(self.inputs(), &row, self.tracker.is_some())?;
         }
         Ok(mask)
     }

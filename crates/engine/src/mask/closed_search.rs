@@ -1,12 +1,14 @@
-//! Text on which a residual never dies, found by looking: for residuals whose form does not tell, complements mostly.
+//! Closed sets of bytes: bytes on which nothing that a residual leads to ever dies. Found by a search, for residuals
+//! whose form does not tell, complements mostly; the scans of `scan` skip text of nothing else.
 //!
-//! From one residual, all are met that some bytes lead to. If none of them dies at any of these bytes, none ever does while
-//! it reads nothing else. Bytes at which some would die, or which lead to what dies at many others, are left out.
+//! From one residual, all are met that some bytes lead to. If none of them dies at any of these bytes, none ever does
+//! while it reads nothing else. Killing bytes, at which some would die, and bytes that lead to what dies at many
+//! others, are left out.
 
 use std::ops::RangeInclusive;
 
-use super::lane::{Lane, Rest};
-use super::safe::Safe;
+use super::closed::Closed;
+use super::lazy_dfa::{DfaState, LazyDfa};
 use crate::automaton::Residuals;
 use crate::error::Error;
 use crate::limits::Fuel;
@@ -22,9 +24,9 @@ const OTHERS: RangeInclusive<u8> = 0x80..=0xbf;
 /// What is met on the way from one residual.
 struct Met {
     /// Residuals between characters; all that the text leads to from one of them is here, too.
-    between: Vec<Rest>,
+    between: Vec<DfaState>,
     /// Residuals within characters with their places, and whether every end of the character leads to one of `between`.
-    within: Vec<(Rest, usize, bool)>,
+    within: Vec<(DfaState, usize, bool)>,
     ascii: u128,
     leads: u64,
     /// Whether `between` may grow.
@@ -33,14 +35,14 @@ struct Met {
 
 impl Met {
     /// Whether text may lead to a residual between characters.
-    fn admits(&mut self, lane: &Lane, rest: Rest, residuals: &Residuals) -> bool {
+    fn admits(&mut self, dfa: &LazyDfa, rest: DfaState, residuals: &Residuals) -> bool {
         if self.between.contains(&rest) {
             return true;
         }
-        if !self.grows || rest == Rest::DEAD {
+        if !self.grows || rest == DfaState::DEAD {
             return false;
         }
-        let Some(residual) = lane.residual(rest) else {
+        let Some(residual) = dfa.residual(rest) else {
             return false;
         };
         let first = residuals.first(residual).ascii();
@@ -52,11 +54,11 @@ impl Met {
     }
 }
 
-impl Lane {
-    /// Finds text that is safe for a residual between characters, and with it for all that it leads to.
-    pub(super) fn find_safe(
+impl LazyDfa {
+    /// Finds text on which nothing dies for a residual between characters, and with it for all that it leads to.
+    pub(super) fn find_closed(
         &mut self,
-        rest: Rest,
+        rest: DfaState,
         residuals: &mut Residuals,
         fuel: &mut Fuel,
     ) -> Result<(), Error> {
@@ -84,7 +86,7 @@ impl Lane {
     /// Tries it with some bytes and all characters; false if too much is met or too little left.
     fn close(
         &mut self,
-        start: Rest,
+        start: DfaState,
         ascii: u128,
         grows: bool,
         residuals: &mut Residuals,
@@ -139,74 +141,74 @@ impl Lane {
         let may_end = met.between.iter().any(|rest| rest.ends())
             || met.within.iter().any(|(rest, _, _)| rest.ends());
         let between = met.between.iter().map(|&rest| (rest, ASCII | 1));
-        let within = met.within.iter().filter(|&&(_, _, safe)| safe);
+        let within = met.within.iter().filter(|&&(_, _, closed)| closed);
         let within = within.map(|&(rest, place, _)| (rest, 1 << place));
-        let (deadly, others_deadly) = if may_end {
+        let (killing, others_deadly) = if may_end {
             (0, false)
         } else {
-            self.deadly(&met, residuals, fuel)?
+            self.killing(&met, residuals, fuel)?
         };
         for (rest, places) in between.chain(within) {
-            let safe = Safe {
+            let closed = Closed {
                 ascii: met.ascii,
                 leads: met.leads,
                 places,
                 may_end,
-                deadly,
+                killing,
                 others_deadly,
             };
-            let known = self.safe_mut(rest);
-            *known = known.or(safe);
+            let known = self.closed_mut(rest);
+            *known = known.or(closed);
         }
         Ok(true)
     }
 
     /// The ASCII bytes at which all that is met between characters dies, and whether it does at all others.
-    fn deadly(
+    fn killing(
         &mut self,
         met: &Met,
         residuals: &mut Residuals,
         fuel: &mut Fuel,
     ) -> Result<(u128, bool), Error> {
-        let mut deadly = !met.ascii;
+        let mut killing = !met.ascii;
         let mut others = met.leads == 0;
         for &rest in &met.between {
-            let mut bytes = deadly;
+            let mut bytes = killing;
             while bytes != 0 {
                 let byte = bytes.trailing_zeros() as u8;
                 bytes &= bytes - 1;
-                if self.step(rest, byte, residuals, fuel)? != Rest::DEAD {
-                    deadly &= !(1 << byte);
+                if self.step(rest, byte, residuals, fuel)? != DfaState::DEAD {
+                    killing &= !(1 << byte);
                 }
             }
             for byte in 0x80..=u8::MAX {
-                others = others && self.step(rest, byte, residuals, fuel)? == Rest::DEAD;
+                others = others && self.step(rest, byte, residuals, fuel)? == DfaState::DEAD;
             }
         }
-        Ok((deadly, others))
+        Ok((killing, others))
     }
 
     /// Whether every end of a character that has begun leads to a residual between characters that is met. A character has
     /// few bytes, so this does not go deep.
     fn ends_between(
         &mut self,
-        rest: Rest,
+        rest: DfaState,
         place: usize,
         met: &mut Met,
         residuals: &mut Residuals,
         fuel: &mut Fuel,
     ) -> Result<bool, Error> {
-        if rest == Rest::DEAD {
+        if rest == DfaState::DEAD {
             return Ok(false);
         }
         let known = met
             .within
             .iter()
             .find(|known| (known.0, known.1) == (rest, place));
-        if let Some(&(_, _, safe)) = known {
-            return Ok(safe);
+        if let Some(&(_, _, closed)) = known {
+            return Ok(closed);
         }
-        let mut safe = true;
+        let mut closed = true;
         // What the last byte led to, if that is as it should be: bytes side by side mostly lead to the same.
         let mut last = None;
         for byte in OTHERS {
@@ -222,10 +224,10 @@ impl Lane {
             } else {
                 self.ends_between(next, behind, met, residuals, fuel)?
             };
-            safe &= ends;
+            closed &= ends;
             last = ends.then_some((next, behind));
         }
-        met.within.push((rest, place, safe));
-        Ok(safe)
+        met.within.push((rest, place, closed));
+        Ok(closed)
     }
 }

@@ -1,9 +1,11 @@
-//! What can be read of a repetition without looking: text of which every character is one repeated unit.
+//! The loop alphabet of a residual: text that it reads without dying, since every character of it is one unit of a
+//! repetition. From the form of an expression, for scans of the vocabulary, which skip all below a trie node that has
+//! no other bytes.
 
 use syntagma_grammar::ir::ByteSet;
 
 use super::classes::ClassesId;
-use super::expression::{Node, RegexId};
+use super::expression::{ExprId, Node};
 use super::residual::Residuals;
 use super::unit::Unit;
 use crate::error::Error;
@@ -31,7 +33,7 @@ const CONTINUATIONS: [(usize, u8, u8); PLACES] = [
 
 /// A residual does not die while it reads such text.
 #[derive(Debug)]
-pub(crate) struct Stretch {
+pub(crate) struct LoopAlphabet {
     /// The ASCII bytes of the text.
     ascii: u128,
     /// Where in a character of UTF-8 the residual stands, as bits of places; [`ASCII`] besides where it stands between
@@ -75,50 +77,54 @@ struct Repetition {
     /// Classes that come first: the end of a character that has begun.
     before: Vec<ByteSet>,
     /// The expression without them.
-    rest: RegexId,
-    inner: RegexId,
+    rest: ExprId,
+    inner: ExprId,
     min: u32,
     max: Option<u32>,
     /// What follows the repetition.
-    tail: Option<RegexId>,
+    tail: Option<ExprId>,
 }
 
 impl Residuals {
     /// The text that a trimmed residual is known to read without dying, if any.
-    pub(crate) fn stretch(
+    pub(crate) fn loop_alphabet(
         &mut self,
-        id: RegexId,
+        id: ExprId,
         fuel: &mut Fuel,
-    ) -> Result<Option<Stretch>, Error> {
+    ) -> Result<Option<LoopAlphabet>, Error> {
         let parts = self.alternatives(id);
-        let mut best: Option<Stretch> = None;
+        let mut best: Option<LoopAlphabet> = None;
         for &part in &parts {
             // One alternative that lives is enough; that something is left says so only of the one that is alone.
-            if let Some(stretch) = self.stretch_of_part(part, fuel)?
+            if let Some(loop_alphabet) = self.stretch_of_part(part, fuel)?
                 && best
                     .as_ref()
-                    .is_none_or(|best| best.worth() < stretch.worth())
-                && (parts.len() == 1 || self.trim(part, fuel)? != RegexId::NOTHING)
+                    .is_none_or(|best| best.worth() < loop_alphabet.worth())
+                && (parts.len() == 1 || self.trim(part, fuel)? != ExprId::NOTHING)
             {
-                best = Some(stretch);
+                best = Some(loop_alphabet);
             }
         }
-        if let Some(stretch) = &mut best
+        if let Some(loop_alphabet) = &mut best
             && parts.len() > 1
         {
-            stretch.alone_places = 0;
+            loop_alphabet.alone_places = 0;
         }
         Ok(best)
     }
 
     /// What every word has, by alternative.
-    pub(crate) fn needs(&self, id: RegexId) -> Needs {
+    pub(crate) fn needs(&self, id: ExprId) -> Needs {
         let parts = self.alternatives(id).into_iter();
         Needs(parts.map(|part| self.need(part)).collect())
     }
 
     /// The same for one alternative.
-    fn stretch_of_part(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<Option<Stretch>, Error> {
+    fn stretch_of_part(
+        &mut self,
+        id: ExprId,
+        fuel: &mut Fuel,
+    ) -> Result<Option<LoopAlphabet>, Error> {
         let (head, _) = self.split(id);
         if let Node::And(parts) = self.arena.node(head)
             && let [a, b] = **parts
@@ -141,7 +147,7 @@ impl Residuals {
             let characters = unit.characters_alone && first.is_ascii();
             alone_places = if characters { places } else { places & ASCII };
         }
-        Ok((places != 0 && unit.ascii != 0).then_some(Stretch {
+        Ok((places != 0 && unit.ascii != 0).then_some(LoopAlphabet {
             ascii: unit.ascii,
             places,
             most: found.max.unwrap_or(u32::MAX),
@@ -154,10 +160,10 @@ impl Residuals {
     /// be read as long as the other leaves room for the shortest way from it to an end.
     fn stretch_of_counted(
         &mut self,
-        text: RegexId,
-        count: RegexId,
+        text: ExprId,
+        count: ExprId,
         fuel: &mut Fuel,
-    ) -> Result<Option<Stretch>, Error> {
+    ) -> Result<Option<LoopAlphabet>, Error> {
         let Some(
             counted @ Repetition {
                 min: 0, tail: None, ..
@@ -167,7 +173,7 @@ impl Residuals {
             return Ok(None);
         };
         let (places, unit) = self.places(&counted, fuel)?;
-        let mut best: Option<Stretch> = None;
+        let mut best: Option<LoopAlphabet> = None;
         for part in self.alternatives(text) {
             let Some(found) = self.repetition(part) else {
                 continue;
@@ -193,7 +199,7 @@ impl Residuals {
             let Some(most) = most else {
                 continue;
             };
-            let stretch = Stretch {
+            let loop_alphabet = LoopAlphabet {
                 ascii,
                 places,
                 most,
@@ -202,21 +208,16 @@ impl Residuals {
             };
             if best
                 .as_ref()
-                .is_none_or(|best| best.worth() < stretch.worth())
+                .is_none_or(|best| best.worth() < loop_alphabet.worth())
             {
-                best = Some(stretch);
+                best = Some(loop_alphabet);
             }
         }
         Ok(best)
     }
 
     /// So many units at most that some word consists of no more; None where that is not soon found.
-    fn room(
-        &mut self,
-        text: RegexId,
-        unit: RegexId,
-        fuel: &mut Fuel,
-    ) -> Result<Option<u32>, Error> {
+    fn room(&mut self, text: ExprId, unit: ExprId, fuel: &mut Fuel) -> Result<Option<u32>, Error> {
         if let Some(&known) = self.units.rooms.get(&(text, unit)) {
             return Ok(known);
         }
@@ -234,7 +235,7 @@ impl Residuals {
     }
 
     /// The expression as bytes of a character, if any, a repetition, and whatever follows.
-    fn repetition(&self, id: RegexId) -> Option<Repetition> {
+    fn repetition(&self, id: ExprId) -> Option<Repetition> {
         let mut before: Vec<ByteSet> = Vec::new();
         let mut rest = id;
         loop {
@@ -259,7 +260,7 @@ impl Residuals {
         }
     }
 
-    /// Where in a character the expression stands, as [`Stretch::places`], and what its repetition repeats.
+    /// Where in a character the expression stands, as [`LoopAlphabet::places`], and what its repetition repeats.
     fn places(&mut self, found: &Repetition, fuel: &mut Fuel) -> Result<(u16, Unit), Error> {
         let unit = self.unit(found.inner, fuel)?;
         let places = if found.before.is_empty() {
@@ -273,7 +274,7 @@ impl Residuals {
     }
 
     /// What every word has, as far as the parts that follow each other tell.
-    fn need(&self, id: RegexId) -> Need {
+    fn need(&self, id: ExprId) -> Need {
         let mut need = Need {
             all: ByteSet::EMPTY,
             some: Vec::new(),
@@ -300,10 +301,10 @@ impl Residuals {
     }
 
     /// What remains behind the bytes of each class.
-    fn steps(&mut self, id: RegexId, fuel: &mut Fuel) -> Result<(ClassesId, Vec<RegexId>), Error> {
+    fn steps(&mut self, id: ExprId, fuel: &mut Fuel) -> Result<(ClassesId, Vec<ExprId>), Error> {
         let classes = self.classes_of(id);
         let count = self.derivatives.classes.count(classes);
-        let mut rests = vec![RegexId::NOTHING; count];
+        let mut rests = vec![ExprId::NOTHING; count];
         for index in 0..count {
             let byte = self.derivatives.classes.representatives(classes)[index];
             rests[self.class_of(classes, byte)] = self.step(id, byte, fuel)?;
@@ -311,7 +312,7 @@ impl Residuals {
         Ok((classes, rests))
     }
 
-    fn unit(&mut self, inner: RegexId, fuel: &mut Fuel) -> Result<Unit, Error> {
+    fn unit(&mut self, inner: ExprId, fuel: &mut Fuel) -> Result<Unit, Error> {
         if let Some(&unit) = self.units.known.get(&inner) {
             return Ok(unit);
         }
@@ -325,9 +326,9 @@ impl Residuals {
         for byte in 0..0x80 {
             let rest = rests[self.class_of(classes, byte)];
             unit.ascii |= u128::from(self.is_nullable(rest)) << byte;
-            unit.alone |= u128::from(rest == RegexId::EMPTY) << byte;
+            unit.alone |= u128::from(rest == ExprId::EMPTY) << byte;
         }
-        let mut met: Vec<(RegexId, usize)> = vec![(inner, 0)];
+        let mut met: Vec<(ExprId, usize)> = vec![(inner, 0)];
         let mut at = 0;
         'all: while let Some(&(rest, place)) = met.get(at) {
             at += 1;
@@ -344,10 +345,10 @@ impl Residuals {
                     continue;
                 }
                 let fits = if behind == 0 {
-                    unit.characters_alone &= next == RegexId::EMPTY;
+                    unit.characters_alone &= next == ExprId::EMPTY;
                     self.is_nullable(next)
                 } else {
-                    next != RegexId::NOTHING
+                    next != ExprId::NOTHING
                 };
                 if !fits || met.len() > WITHIN {
                     unit.characters = false;
@@ -363,7 +364,7 @@ impl Residuals {
     }
 }
 
-impl Stretch {
+impl LoopAlphabet {
     /// Whether it reads all that is below a node.
     #[inline]
     pub(crate) fn reads(&self, below: &Below) -> bool {

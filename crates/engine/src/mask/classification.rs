@@ -1,9 +1,11 @@
-//! What one residual of a terminal means to the whole vocabulary, whatever grammar it stands in.
+//! What one residual of a terminal does to each token of the vocabulary, whatever grammar it stands in. From `scan`,
+//! for `compose`; the store in `shared` keeps it for all grammars of a vocabulary.
 //!
-//! Read by the residual alone, a token stays inside (all of it is consumed, and something or the empty string is left), or
-//! it dies. Where it dies right behind a place at which the terminal may end, the rest of the token belongs to what follows
-//! the terminal: an exit. It may also have passed such places and gone on; as long as what follows cannot begin with a byte
-//! on which the residual went on, those lead nowhere, and the exits are all that is left to decide.
+//! Read by the residual alone, a token stays inside (all of it is consumed, and something or the empty string is left),
+//! or it dies. Where it dies right behind a place at which the terminal may end, the rest of the token belongs to what
+//! follows the terminal: an exit, a boundary token. It may also have passed such places and gone on; as long as what
+//! follows cannot begin with a byte on which the residual went on, those lead nowhere, and the exits are all that is
+//! left to decide.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -89,7 +91,7 @@ fn nothing(vocabulary: &Vocabulary) -> impl Iterator<Item = i32> {
 
 /// The tokens of one residual.
 #[derive(Debug)]
-pub(super) struct Inside {
+pub(super) struct Classification {
     /// The tokens that stay inside.
     pub(super) tokens: Tokens,
     /// Bytes on which it goes on where it might have ended; perhaps more.
@@ -104,7 +106,7 @@ pub(super) struct Inside {
     pub(super) ends_anywhere: bool,
 }
 
-impl Inside {
+impl Classification {
     /// Whether it is told without reference to another, so that others may refer to it.
     pub(super) fn is_whole(&self) -> bool {
         self.without.is_empty() && self.own_exits.is_empty()

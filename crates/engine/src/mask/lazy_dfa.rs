@@ -1,26 +1,27 @@
-//! One terminal alone over bytes: a dense automaton of the residuals that a scan meets.
+//! A lazy DFA of one terminal: the residuals that a scan meets, with dense rows of transitions that are filled when
+//! they are first taken. From derivatives, for scans of the vocabulary.
 
 use std::cell::OnceCell;
 
-use crate::automaton::{Needs, Passage, Passed, RegexId, Residuals, Stretch};
+use crate::automaton::{ExprId, LoopAlphabet, Needs, Passage, Passed, Residuals};
 use crate::error::Error;
 use crate::layers::Layer;
 use crate::limits::Fuel;
 use crate::maps::IdMap;
 use crate::vocabulary::{ASCII, Below, Kinds};
 
-use super::safe::Safe;
+use super::closed::Closed;
 use crate::tuning;
 
 /// A residual on the way through a token, and in the highest bit whether the terminal may end in front of it; in the bit
 /// below whether it is on the way through words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Rest(u32);
+pub(super) struct DfaState(u32);
 
 const ENDS: u32 = 1 << 31;
 const PASSING: u32 = 1 << 30;
 
-impl Rest {
+impl DfaState {
     /// Nothing is left.
     pub(super) const DEAD: Self = Self(0);
 
@@ -39,18 +40,18 @@ impl Rest {
     }
 }
 
-const UNKNOWN: Rest = Rest(u32::MAX);
+const UNKNOWN: DfaState = DfaState(u32::MAX);
 
 /// What is known of one residual.
 #[derive(Debug)]
 struct Known {
-    residual: RegexId,
+    residual: ExprId,
     /// What it reads without dying, by its form, once somebody asked.
-    stretch: OnceCell<Option<Stretch>>,
+    loop_alphabet: OnceCell<Option<LoopAlphabet>>,
     /// Whether somebody looked for the same.
     looked: bool,
     /// What was found so.
-    safe: Safe,
+    closed: Closed,
     /// What every word of it has, once somebody asked.
     needs: OnceCell<Needs>,
     /// ASCII bytes that lead back to it, as far as they were met.
@@ -69,21 +70,21 @@ enum Way {
 
 /// Residuals by small numbers, with a row of 256 transitions each. Good for one scan of one terminal.
 #[derive(Debug, Default)]
-pub(super) struct Lane {
+pub(super) struct LazyDfa {
     /// 256 transitions of each residual, while there are few enough.
-    rows: Vec<Rest>,
+    rows: Vec<DfaState>,
     known: Vec<Known>,
-    numbers: IdMap<(RegexId, bool), Rest>,
+    numbers: IdMap<(ExprId, bool), DfaState>,
     /// Places within words.
     places: Vec<Passage>,
     words: Way,
-    /// Whether safe text is looked for, where the form says nothing: for a scan that is long already.
+    /// Whether text on which nothing dies is looked for, where the form says nothing: for a scan that is long already.
     pub(super) looking: bool,
     /// Whether it is worth while to look for all of it, and not only for what leads back.
     pub(super) looks: bool,
 }
 
-impl Lane {
+impl LazyDfa {
     /// Forgets everything.
     pub(super) fn clear(&mut self) {
         self.rows.clear();
@@ -93,21 +94,21 @@ impl Lane {
         self.words = Way::Residuals;
         self.looking = false;
         self.looks = true;
-        self.add(RegexId::NOTHING, false);
+        self.add(ExprId::NOTHING, false);
     }
 
     /// The number of a trimmed residual, in front of which the terminal may end or not.
-    pub(super) fn add(&mut self, residual: RegexId, ends: bool) -> Rest {
+    pub(super) fn add(&mut self, residual: ExprId, ends: bool) -> DfaState {
         if let Some(&known) = self.numbers.get(&(residual, ends)) {
             return known;
         }
         let index = self.known.len() as u32;
-        let rest = Rest(index | if ends { ENDS } else { 0 });
+        let rest = DfaState(index | if ends { ENDS } else { 0 });
         self.known.push(Known {
             residual,
-            stretch: OnceCell::new(),
+            loop_alphabet: OnceCell::new(),
             looked: false,
-            safe: Safe::default(),
+            closed: Closed::default(),
             needs: OnceCell::new(),
             loops: 0,
         });
@@ -119,27 +120,27 @@ impl Lane {
     }
 
     /// A scan begins with a trimmed residual, and passes through words: no two of its places in them are the same.
-    pub(super) fn start(&mut self, residual: RegexId, residuals: &Residuals) -> Rest {
+    pub(super) fn start(&mut self, residual: ExprId, residuals: &Residuals) -> DfaState {
         self.words = Way::Places;
         self.enter(residual, false, residuals)
     }
 
     /// The number of a residual that is met, or its place if it is words.
-    fn enter(&mut self, residual: RegexId, ends: bool, residuals: &Residuals) -> Rest {
+    fn enter(&mut self, residual: ExprId, ends: bool, residuals: &Residuals) -> DfaState {
         match residuals.passage(residual) {
             Some(passage) if self.words == Way::Places => self.pass(passage, ends),
             _ => self.add(residual, ends),
         }
     }
 
-    fn pass(&mut self, passage: Passage, ends: bool) -> Rest {
+    fn pass(&mut self, passage: Passage, ends: bool) -> DfaState {
         let index = self.places.len() as u32;
         self.places.push(passage);
-        Rest(index | PASSING | if ends { ENDS } else { 0 })
+        DfaState(index | PASSING | if ends { ENDS } else { 0 })
     }
 
     /// The residual itself; none within words.
-    pub(super) fn residual(&self, rest: Rest) -> Option<RegexId> {
+    pub(super) fn residual(&self, rest: DfaState) -> Option<ExprId> {
         (!rest.passes()).then(|| self.known[rest.index()].residual)
     }
 
@@ -147,11 +148,11 @@ impl Lane {
     #[inline]
     pub(super) fn step(
         &mut self,
-        rest: Rest,
+        rest: DfaState,
         byte: u8,
         residuals: &mut Residuals,
         fuel: &mut Fuel,
-    ) -> Result<Rest, Error> {
+    ) -> Result<DfaState, Error> {
         if rest.passes() {
             return self.step_within(rest, byte, residuals, fuel);
         }
@@ -164,14 +165,14 @@ impl Lane {
     /// The same within words.
     fn step_within(
         &mut self,
-        rest: Rest,
+        rest: DfaState,
         byte: u8,
         residuals: &mut Residuals,
         fuel: &mut Fuel,
-    ) -> Result<Rest, Error> {
+    ) -> Result<DfaState, Error> {
         let place = &mut self.places[rest.index()];
         Ok(match residuals.pass(place, byte, fuel)? {
-            Passed::Dead => Rest::DEAD,
+            Passed::Dead => DfaState::DEAD,
             Passed::Within(passage, ends) => self.pass(passage, ends),
             Passed::Through(residual) => {
                 let ends = residuals.is_nullable(residual);
@@ -184,11 +185,11 @@ impl Lane {
     #[cold]
     fn find(
         &mut self,
-        rest: Rest,
+        rest: DfaState,
         byte: u8,
         residuals: &mut Residuals,
         fuel: &mut Fuel,
-    ) -> Result<Rest, Error> {
+    ) -> Result<DfaState, Error> {
         let residual = self.known[rest.index()].residual;
         let next = residuals.step(residual, byte, fuel)?;
         let next = self.enter(next, residuals.is_nullable(next), residuals);
@@ -200,7 +201,7 @@ impl Lane {
             for &byte in same {
                 row[usize::from(byte)] = next;
             }
-            if next == rest && rest != Rest::DEAD {
+            if next == rest && rest != DfaState::DEAD {
                 let ascii = same.iter().filter(|&&byte| byte < 0x80);
                 self.known[rest.index()].loops |=
                     ascii.fold(0_u128, |loops, &byte| loops | 1 << byte);
@@ -210,24 +211,24 @@ impl Lane {
     }
 
     /// ASCII bytes that lead back to a residual, as far as they were met.
-    pub(super) fn loops(&self, rest: Rest) -> u128 {
+    pub(super) fn loops(&self, rest: DfaState) -> u128 {
         self.known[rest.index()].loops
     }
 
-    pub(super) fn safe_mut(&mut self, rest: Rest) -> &mut Safe {
-        &mut self.known[rest.index()].safe
+    pub(super) fn closed_mut(&mut self, rest: DfaState) -> &mut Closed {
+        &mut self.known[rest.index()].closed
     }
 
     /// What a residual is known to read of all that is below a node.
     #[inline]
     pub(super) fn reads(
         &mut self,
-        rest: Rest,
+        rest: DfaState,
         below: &Below,
         residuals: &mut Residuals,
         fuel: &mut Fuel,
     ) -> Result<Reads, Error> {
-        if rest.passes() || !residuals.has(Layer::Stretches) {
+        if rest.passes() || !residuals.has(Layer::LoopAlphabets) {
             return Ok(Reads::Unknown);
         }
         let mut known = &self.known[rest.index()];
@@ -240,51 +241,53 @@ impl Lane {
                 may_end: rest.ends(),
             });
         }
-        if known.safe.reads(below) {
+        if known.closed.reads(below) {
             return Ok(Reads::All {
-                may_end: known.safe.may_end,
+                may_end: known.closed.may_end,
             });
         }
-        if !known.safe.is_none()
-            && let Some(kinds) = known.safe.deadly(below)
+        if !known.closed.is_none()
+            && let Some(kinds) = known.closed.killing(below)
         {
             return Ok(Reads::Without(kinds));
         }
-        let stretch = if let Some(stretch) = known.stretch.get() {
-            stretch
+        let loop_alphabet = if let Some(loop_alphabet) = known.loop_alphabet.get() {
+            loop_alphabet
         } else {
-            let stretch = residuals.stretch(known.residual, fuel)?;
-            known.stretch.get_or_init(|| stretch)
+            let loop_alphabet = residuals.loop_alphabet(known.residual, fuel)?;
+            known.loop_alphabet.get_or_init(|| loop_alphabet)
         };
-        let Some(stretch) = stretch else {
+        let Some(loop_alphabet) = loop_alphabet else {
             return Ok(Reads::Unknown);
         };
-        if stretch.reads(below) {
+        if loop_alphabet.reads(below) {
             let needs = known.needs.get_or_init(|| residuals.needs(known.residual));
             return Ok(Reads::All {
                 may_end: needs.may_end(&below.bytes()),
             });
         }
-        Ok(stretch.cuts(below).map_or(Reads::Unknown, Reads::UpTo))
+        Ok(loop_alphabet
+            .cuts(below)
+            .map_or(Reads::Unknown, Reads::UpTo))
     }
 
     /// Finds out what a residual reads without dying.
     #[cold]
     fn look(
         &mut self,
-        rest: Rest,
+        rest: DfaState,
         residuals: &mut Residuals,
         fuel: &mut Fuel,
     ) -> Result<(), Error> {
         let known = &mut self.known[rest.index()];
         let residual = known.residual;
         known.looked = true;
-        let plain = match known.stretch.get() {
-            Some(Some(stretch)) => stretch.has_characters(),
+        let plain = match known.loop_alphabet.get() {
+            Some(Some(loop_alphabet)) => loop_alphabet.has_characters(),
             _ => false,
         };
-        if known.safe.is_none() && (!plain || residuals.is_logical(residual)) {
-            self.find_safe(rest, residuals, fuel)?;
+        if known.closed.is_none() && (!plain || residuals.is_logical(residual)) {
+            self.find_closed(rest, residuals, fuel)?;
         }
         Ok(())
     }

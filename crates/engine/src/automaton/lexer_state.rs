@@ -1,11 +1,13 @@
-//! Many terminals run at once: a determinised union of tagged residuals.
+//! The state of the lexer: all terminals that an Earley set waits for, run at once. A lexer state is a set of
+//! residuals, each with the terminal that it is left of; its transitions are made when they are first taken, as those
+//! of a lazy DFA by subset construction (Rabin and Scott 1959). For the recogniser.
 
 use smallvec::SmallVec;
 use syntagma_grammar::ir::ByteSet;
 
-use super::bounds::{Bounds, Far, Taken};
+use super::bounds::{Bounds, Consumed, Countable};
 use super::classes::ClassesId;
-use super::expression::RegexId;
+use super::expression::ExprId;
 use super::residual::Residuals;
 use crate::error::Error;
 use crate::layers::{Layer, Layers};
@@ -15,12 +17,12 @@ use crate::maps::{IdIndexSet, IdMap, IdSet};
 /// An interned set of (tag, residual), with the bounds that its counters stand for if it has any. The bounds are not
 /// interned: a text that is counted would leave one entry for each of its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct UnionId {
+pub(crate) struct LexerStateId {
     plain: u32,
     bounds: Bounds,
 }
 
-impl UnionId {
+impl LexerStateId {
     /// Nothing is left.
     pub(crate) const DEAD: Self = Self::plain(0);
 
@@ -42,12 +44,12 @@ impl UnionId {
         self.bounds != Bounds::NONE
     }
 
-    /// The union without its bounds.
+    /// The lexer state without its bounds.
     fn without_bounds(self) -> Self {
         Self::plain(self.plain)
     }
 
-    /// The union with the bounds of another one.
+    /// The lexer state with the bounds of another one.
     pub(super) fn with_bounds_of(self, other: Self) -> Self {
         Self {
             bounds: other.bounds,
@@ -58,9 +60,9 @@ impl UnionId {
 
 /// An interned set of tags that end at the same byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct FiredId(pub(crate) u32);
+pub(crate) struct AcceptSetId(pub(crate) u32);
 
-impl FiredId {
+impl AcceptSetId {
     /// No tag ends here.
     pub(crate) const NONE: Self = Self(0);
 }
@@ -68,41 +70,41 @@ impl FiredId {
 /// Where a byte leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Transition {
-    /// The number of a union, or with [`COUNTED`] an index into `Unions::arrivals`.
+    /// The number of a lexer state, or with [`COUNTED`] an index into `LexerStates::arrivals`.
     to: u32,
-    fired: FiredId,
+    accept_set: AcceptSetId,
 }
 
-/// Set in transitions to unions with counters.
+/// Set in transitions to lexer states with counters.
 const COUNTED: u32 = 1 << 31;
 
 impl Transition {
     const UNKNOWN: Self = Self {
         to: u32::MAX,
-        fired: FiredId(u32::MAX),
+        accept_set: AcceptSetId(u32::MAX),
     };
 
     const NOWHERE: Self = Self {
-        to: UnionId::DEAD.plain,
-        fired: FiredId::NONE,
+        to: LexerStateId::DEAD.plain,
+        accept_set: AcceptSetId::NONE,
     };
 }
 
-/// Where a byte leads from a union with counters.
+/// Where a byte leads from a lexer state with counters.
 #[derive(Debug, Clone, Copy)]
 enum Counted {
-    /// To a union without these counters.
-    Away(UnionId, FiredId),
+    /// To a lexer state without these counters.
+    Away(LexerStateId, AcceptSetId),
     /// To one with the same counters, which take so many units.
-    On(UnionId, FiredId, u32),
+    On(LexerStateId, AcceptSetId, u32),
     /// That depends on the bounds.
     Unclear,
 }
 
-/// Where `Unions::transitions` has those of a union without counters.
+/// Where `LexerStates::transitions` has those of a lexer state without counters.
 #[derive(Debug, Clone, Copy)]
 enum Row {
-    /// Nowhere yet: many unions stand where a token ends, and nobody asks where a byte leads from them.
+    /// Nowhere yet: many lexer states stand where a token ends, and nobody asks where a byte leads from them.
     None,
     /// One byte was asked for so far, on the way through a word.
     One { byte: u8, at: u32 },
@@ -110,44 +112,44 @@ enum Row {
     All { classes: ClassesId, start: u32 },
 }
 
-type Part = (u32, RegexId);
+type Part = (u32, ExprId);
 
-/// What a byte leaves of the parts of a union: mostly few.
+/// What a byte leaves of the parts of a lexer state: mostly few.
 type Left = SmallVec<[Part; 4]>;
 
 type Parts = Box<[Part]>;
 
-/// All unions met so far, over one store of residuals.
+/// All lexer states met so far, over one store of residuals.
 #[derive(Debug)]
-pub(crate) struct Unions {
+pub(crate) struct LexerStates {
     pub(super) residuals: Residuals,
-    /// Residuals in a union are trimmed, and neither ∅ nor ε.
+    /// Residuals in a lexer state are trimmed, and neither ∅ nor ε.
     interned: IdIndexSet<Parts>,
     rows: Vec<Row>,
     transitions: Vec<Transition>,
-    fired: IdIndexSet<Box<[u32]>>,
-    /// Unions with counters in which transitions arrive.
-    arrivals: Vec<UnionId>,
-    /// Where the classes of bytes lead from unions with counters.
-    steps: IdMap<(UnionId, u32), Counted>,
-    /// By union with counters: by how much upper bounds must be more than far.
-    margins: IdMap<UnionId, u32>,
-    /// Unions with counters that are of no use.
-    useless: IdSet<UnionId>,
-    /// By union with counters: the one that has the same masks and no counters.
-    representatives: IdMap<UnionId, UnionId>,
+    accept_set: IdIndexSet<Box<[u32]>>,
+    /// Lexer states with counters in which transitions arrive.
+    arrivals: Vec<LexerStateId>,
+    /// Where the classes of bytes lead from lexer states with counters.
+    steps: IdMap<(LexerStateId, u32), Counted>,
+    /// By lexer state with counters: by how much upper bounds must be out of reach.
+    margins: IdMap<LexerStateId, u32>,
+    /// Lexer states with counters that are of no use.
+    useless: IdSet<LexerStateId>,
+    /// By lexer state with counters: the one that has the same masks and no counters.
+    representatives: IdMap<LexerStateId, LexerStateId>,
     heap: usize,
 }
 
-impl Unions {
-    /// No unions but the empty one; tokens have up to `far` bytes.
-    pub(crate) fn new(far: u32, layers: Layers) -> Self {
-        let mut unions = Self {
-            residuals: Residuals::new(far, layers),
+impl LexerStates {
+    /// No lexer states but the empty one; tokens have up to `reach` bytes.
+    pub(crate) fn new(reach: u32, layers: Layers) -> Self {
+        let mut lexer = Self {
+            residuals: Residuals::new(reach, layers),
             interned: IdIndexSet::default(),
             rows: Vec::new(),
             transitions: Vec::new(),
-            fired: IdIndexSet::default(),
+            accept_set: IdIndexSet::default(),
             arrivals: Vec::new(),
             steps: IdMap::default(),
             margins: IdMap::default(),
@@ -155,19 +157,19 @@ impl Unions {
             representatives: IdMap::default(),
             heap: 0,
         };
-        unions.intern([]);
-        unions.fire(Vec::new());
-        unions
+        lexer.intern([]);
+        lexer.accept_set(Vec::new());
+        lexer
     }
 
     /// How many bytes tokens have at most.
-    pub(crate) fn far(&self) -> u32 {
-        self.residuals.far()
+    pub(crate) fn reach(&self) -> u32 {
+        self.residuals.reach()
     }
 
     /// The same store with nothing in it.
     pub(crate) fn anew(&self) -> Self {
-        Self::new(self.far(), self.residuals.arena.layers)
+        Self::new(self.reach(), self.residuals.arena.layers)
     }
 
     pub(crate) fn residuals(&mut self) -> &mut Residuals {
@@ -178,26 +180,29 @@ impl Unions {
         self.residuals.len()
     }
 
-    /// The union of trimmed residuals.
-    pub(crate) fn intern(&mut self, parts: impl IntoIterator<Item = (u32, RegexId)>) -> UnionId {
+    /// The lexer state of trimmed residuals.
+    pub(crate) fn intern(
+        &mut self,
+        parts: impl IntoIterator<Item = (u32, ExprId)>,
+    ) -> LexerStateId {
         let mut parts: Left = parts.into_iter().collect();
         if parts.is_empty() && !self.interned.is_empty() {
-            return UnionId::DEAD;
+            return LexerStateId::DEAD;
         }
         parts.sort_unstable();
         parts.dedup();
         if let Some(index) = self.interned.get_index_of(parts.as_slice()) {
-            return UnionId::plain(index as u32);
+            return LexerStateId::plain(index as u32);
         }
-        self.heap += parts.len() * size_of::<(u32, RegexId)>() + 16;
+        self.heap += parts.len() * size_of::<(u32, ExprId)>() + 16;
         self.rows.push(Row::None);
-        UnionId::plain(self.interned.insert_full(parts.into_boxed_slice()).0 as u32)
+        LexerStateId::plain(self.interned.insert_full(parts.into_boxed_slice()).0 as u32)
     }
 
-    /// Where the transition of a union without counters on a byte is, if it has a place.
+    /// Where the transition of a lexer state without counters on a byte is, if it has a place.
     #[inline]
-    fn known_slot(&self, union: UnionId, byte: u8) -> Option<usize> {
-        match self.rows[union.plain as usize] {
+    fn known_slot(&self, lexer_state: LexerStateId, byte: u8) -> Option<usize> {
+        match self.rows[lexer_state.plain as usize] {
             Row::All { classes, start } => {
                 Some(start as usize + self.residuals.class_of(classes, byte))
             }
@@ -206,10 +211,10 @@ impl Unions {
         }
     }
 
-    /// A place for the transition of a union without counters on a byte that has none.
+    /// A place for the transition of a lexer state without counters on a byte that has none.
     #[cold]
-    fn new_slot(&mut self, union: UnionId, byte: u8) -> usize {
-        let row = &mut self.rows[union.plain as usize];
+    fn new_slot(&mut self, lexer_state: LexerStateId, byte: u8) -> usize {
+        let row = &mut self.rows[lexer_state.plain as usize];
         if let Row::None = row {
             let at = self.transitions.len();
             self.transitions.push(Transition::UNKNOWN);
@@ -219,13 +224,13 @@ impl Unions {
             };
             return at;
         }
-        let (classes, start) = self.row(union);
+        let (classes, start) = self.row(lexer_state);
         start as usize + self.residuals.class_of(classes, byte)
     }
 
-    /// The classes of the bytes that a union without counters tells apart, and where their transitions begin.
-    fn row(&mut self, union: UnionId) -> (ClassesId, u32) {
-        let known = match self.rows[union.plain as usize] {
+    /// The classes of the bytes that a lexer state without counters tells apart, and where their transitions begin.
+    fn row(&mut self, lexer_state: LexerStateId) -> (ClassesId, u32) {
+        let known = match self.rows[lexer_state.plain as usize] {
             Row::All { classes, start } => return (classes, start),
             Row::One { byte, at } => Some((byte, self.transitions[at as usize])),
             Row::None => None,
@@ -237,7 +242,7 @@ impl Unions {
             ..
         } = self;
         let mut first = ByteSet::EMPTY;
-        let parts = &interned[union.plain as usize];
+        let parts = &interned[lexer_state.plain as usize];
         let mut all: SmallVec<[ClassesId; 8]> = SmallVec::new();
         for &(_, residual) in parts {
             all.push(residuals.classes_of(residual));
@@ -256,23 +261,23 @@ impl Unions {
             transitions[start + table.class(classes, byte)] = to;
         }
         let start = start as u32;
-        self.rows[union.plain as usize] = Row::All { classes, start };
+        self.rows[lexer_state.plain as usize] = Row::All { classes, start };
         (classes, start)
     }
 
     /// Whether a byte leads anywhere, where that is known without a derivative.
-    pub(crate) fn lives(&self, union: UnionId, byte: u8) -> Option<bool> {
-        if union.is_counted() || !self.residuals.has(Layer::Peeks) {
+    pub(crate) fn lives(&self, lexer_state: LexerStateId, byte: u8) -> Option<bool> {
+        if lexer_state.is_counted() || !self.residuals.has(Layer::Peeks) {
             return None;
         }
-        if let Some(slot) = self.known_slot(union, byte)
+        if let Some(slot) = self.known_slot(lexer_state, byte)
             && let known = self.transitions[slot]
             && known != Transition::UNKNOWN
         {
             return Some(known != Transition::NOWHERE);
         }
         let mut all = Some(false);
-        for &(_, residual) in self.parts(union) {
+        for &(_, residual) in self.parts(lexer_state) {
             match self.known_first(residual, byte) {
                 Some(true) => return Some(true),
                 Some(false) => {}
@@ -284,7 +289,7 @@ impl Unions {
 
     /// Whether a byte leads anywhere from a residual, where its form says so: without intersections and complements, a
     /// first byte always belongs to a word.
-    pub(crate) fn known_first(&self, residual: RegexId, byte: u8) -> Option<bool> {
+    pub(crate) fn known_first(&self, residual: ExprId, byte: u8) -> Option<bool> {
         if !self.residuals.first(residual).contains(byte) {
             Some(false)
         } else if self.residuals.is_logical(residual) {
@@ -295,76 +300,76 @@ impl Unions {
     }
 
     /// The set of tags.
-    pub(crate) fn fire(&mut self, mut tags: Vec<u32>) -> FiredId {
-        if tags.is_empty() && !self.fired.is_empty() {
-            return FiredId::NONE;
+    pub(crate) fn accept_set(&mut self, mut tags: Vec<u32>) -> AcceptSetId {
+        if tags.is_empty() && !self.accept_set.is_empty() {
+            return AcceptSetId::NONE;
         }
         tags.sort_unstable();
         tags.dedup();
-        if let Some(index) = self.fired.get_index_of(tags.as_slice()) {
-            return FiredId(index as u32);
+        if let Some(index) = self.accept_set.get_index_of(tags.as_slice()) {
+            return AcceptSetId(index as u32);
         }
         self.heap += tags.len() * 4 + 16;
-        FiredId(self.fired.insert_full(tags.into()).0 as u32)
+        AcceptSetId(self.accept_set.insert_full(tags.into()).0 as u32)
     }
 
     /// The tags of a set.
-    pub(crate) fn tags(&self, fired: FiredId) -> &[u32] {
-        &self.fired[fired.0 as usize]
+    pub(crate) fn tags(&self, accept_set: AcceptSetId) -> &[u32] {
+        &self.accept_set[accept_set.0 as usize]
     }
 
-    /// The residuals of a union with their tags; counters are counters.
-    pub(crate) fn parts(&self, union: UnionId) -> &[(u32, RegexId)] {
-        &self.interned[union.plain as usize]
+    /// The residuals of a lexer state with their tags; counters are counters.
+    pub(crate) fn parts(&self, lexer_state: LexerStateId) -> &[(u32, ExprId)] {
+        &self.interned[lexer_state.plain as usize]
     }
 
-    /// The same union with repetitions in place of counters.
+    /// The same lexer state with repetitions in place of counters.
     pub(crate) fn written_out(
         &mut self,
-        union: UnionId,
+        lexer_state: LexerStateId,
         fuel: &mut Fuel,
-    ) -> Result<UnionId, Error> {
-        if !union.is_counted() {
-            return Ok(union);
+    ) -> Result<LexerStateId, Error> {
+        if !lexer_state.is_counted() {
+            return Ok(lexer_state);
         }
-        self.with_bounds(union.without_bounds(), union.bounds, fuel)
+        self.with_bounds(lexer_state.without_bounds(), lexer_state.bounds, fuel)
     }
 
-    /// A union with repetitions of these bounds in place of counters.
+    /// A lexer state with repetitions of these bounds in place of counters.
     fn with_bounds(
         &mut self,
-        counters: UnionId,
+        counters: LexerStateId,
         bounds: Bounds,
         fuel: &mut Fuel,
-    ) -> Result<UnionId, Error> {
+    ) -> Result<LexerStateId, Error> {
         self.with_parts(counters, |residuals, part| {
             residuals.with_bounds(part, bounds, fuel)
         })
     }
 
-    /// The union of what becomes of each residual of another.
+    /// The lexer state of what becomes of each residual of another.
     fn with_parts(
         &mut self,
-        union: UnionId,
-        mut become_of: impl FnMut(&mut Residuals, RegexId) -> Result<RegexId, Error>,
-    ) -> Result<UnionId, Error> {
-        let mut parts = self.parts(union).to_vec();
+        lexer_state: LexerStateId,
+        mut become_of: impl FnMut(&mut Residuals, ExprId) -> Result<ExprId, Error>,
+    ) -> Result<LexerStateId, Error> {
+        let mut parts = self.parts(lexer_state).to_vec();
         for (_, part) in &mut parts {
             *part = become_of(&mut self.residuals, *part)?;
         }
         Ok(self.intern(parts))
     }
 
-    /// A union without counters from which the same tokens lead on.
+    /// A lexer state without counters from which the same tokens lead on.
     pub(crate) fn representative(
         &mut self,
-        union: UnionId,
+        lexer_state: LexerStateId,
         fuel: &mut Fuel,
-    ) -> Result<UnionId, Error> {
-        if !union.is_counted() {
-            return Ok(union);
+    ) -> Result<LexerStateId, Error> {
+        if !lexer_state.is_counted() {
+            return Ok(lexer_state);
         }
-        let counted = union.without_bounds();
+        let counted = lexer_state.without_bounds();
         if let Some(&known) = self.representatives.get(&counted) {
             return Ok(known);
         }
@@ -375,24 +380,24 @@ impl Unions {
         Ok(representative)
     }
 
-    /// Puts far bounds of repetitions beside a union.
-    fn arrive(&mut self, parts: Left, fuel: &mut Fuel) -> Result<UnionId, Error> {
+    /// Puts bounds of repetitions that are out of reach beside a lexer state.
+    fn arrive(&mut self, parts: Left, fuel: &mut Fuel) -> Result<LexerStateId, Error> {
         if parts.is_empty() {
-            return Ok(UnionId::DEAD);
+            return Ok(LexerStateId::DEAD);
         }
         if !self.residuals.has(Layer::Counters) {
             return Ok(self.intern(parts));
         }
-        let mut far = Far::Nothing;
+        let mut reach = Countable::Nothing;
         for &(_, part) in &parts {
-            far = far.with(self.residuals.far_bounds(part, fuel)?);
+            reach = reach.with(self.residuals.countable_bounds(part, fuel)?);
         }
-        let Far::Same(bounds, margin) = far else {
+        let Countable::Same(bounds, margin) = reach else {
             return Ok(self.intern(parts));
         };
         let mut counters = parts.clone();
         for (_, part) in &mut counters {
-            if self.residuals.far_bounds(*part, fuel)? != Far::Nothing {
+            if self.residuals.countable_bounds(*part, fuel)? != Countable::Nothing {
                 *part = self.residuals.with_counters(*part, fuel)?;
             }
         }
@@ -401,35 +406,38 @@ impl Unions {
             self.intern(parts)
         } else {
             self.raise_margin(counters, margin);
-            UnionId { bounds, ..counters }
+            LexerStateId { bounds, ..counters }
         })
     }
 
-    /// Makes sure that upper bounds beside a union are far by a margin.
-    pub(super) fn raise_margin(&mut self, union: UnionId, margin: u32) {
+    /// Makes sure that upper bounds beside a lexer state are out of reach by a margin.
+    pub(super) fn raise_margin(&mut self, lexer_state: LexerStateId, margin: u32) {
         if margin > 0 {
-            let known = self.margins.entry(union).or_insert(0);
+            let known = self.margins.entry(lexer_state).or_insert(0);
             *known = margin.max(*known);
         }
     }
 
-    /// By how much upper bounds beside a union must be more than far.
-    pub(super) fn margin(&self, union: UnionId) -> u32 {
-        let known = self.margins.get(&union.without_bounds());
+    /// By how much upper bounds beside a lexer state must be out of reach.
+    pub(super) fn margin(&self, lexer_state: LexerStateId) -> u32 {
+        let known = self.margins.get(&lexer_state.without_bounds());
         known.copied().unwrap_or(0)
     }
 
-    /// Every byte that may come next in a union, and perhaps more.
-    pub(crate) fn first(&self, union: UnionId) -> ByteSet {
-        let parts = self.parts(union).iter();
+    /// Every byte that may come next in a lexer state, and perhaps more.
+    pub(crate) fn first(&self, lexer_state: LexerStateId) -> ByteSet {
+        let parts = self.parts(lexer_state).iter();
         parts.fold(ByteSet::EMPTY, |first, &(_, part)| {
             first.union(&self.residuals.first(part))
         })
     }
 
-    /// The bytes, grouped by what none of the unions tells apart; largest group first.
-    pub(crate) fn byte_classes(&mut self, unions: impl Iterator<Item = UnionId>) -> Vec<ByteSet> {
-        let all: Vec<ClassesId> = unions.map(|union| self.row(union).0).collect();
+    /// The bytes, grouped by what none of the lexer states tells apart; largest group first.
+    pub(crate) fn byte_classes(
+        &mut self,
+        lexer: impl Iterator<Item = LexerStateId>,
+    ) -> Vec<ByteSet> {
+        let all: Vec<ClassesId> = lexer.map(|lexer_state| self.row(lexer_state).0).collect();
         let table = self.residuals.class_table();
         let classes = table.meet_all(all);
         let mut groups = vec![ByteSet::EMPTY; table.count(classes)];
@@ -444,80 +452,83 @@ impl Unions {
     #[inline]
     pub(crate) fn step(
         &mut self,
-        union: UnionId,
+        lexer_state: LexerStateId,
         byte: u8,
         fuel: &mut Fuel,
-    ) -> Result<(UnionId, FiredId), Error> {
-        if union.is_counted() {
-            return self.step_counted(union, byte, fuel);
+    ) -> Result<(LexerStateId, AcceptSetId), Error> {
+        if lexer_state.is_counted() {
+            return self.step_counted(lexer_state, byte, fuel);
         }
-        let slot = match self.known_slot(union, byte) {
+        let slot = match self.known_slot(lexer_state, byte) {
             Some(slot) => slot,
-            None => self.new_slot(union, byte),
+            None => self.new_slot(lexer_state, byte),
         };
         let known = self.transitions[slot];
         if known == Transition::UNKNOWN {
-            self.derive(union, byte, slot, fuel)
+            self.derive(lexer_state, byte, slot, fuel)
         } else if known.to & COUNTED == 0 {
-            Ok((UnionId::plain(known.to), known.fired))
+            Ok((LexerStateId::plain(known.to), known.accept_set))
         } else {
-            Ok((self.arrivals[(known.to & !COUNTED) as usize], known.fired))
+            Ok((
+                self.arrivals[(known.to & !COUNTED) as usize],
+                known.accept_set,
+            ))
         }
     }
 
     #[cold]
     fn derive(
         &mut self,
-        union: UnionId,
+        lexer_state: LexerStateId,
         byte: u8,
         slot: usize,
         fuel: &mut Fuel,
-    ) -> Result<(UnionId, FiredId), Error> {
-        let (parts, fired) = self.derived(union, byte, fuel)?;
-        let (union, fired) = (self.arrive(parts, fuel)?, self.fire(fired));
-        let to = if union.is_counted() {
-            self.arrivals.push(union);
+    ) -> Result<(LexerStateId, AcceptSetId), Error> {
+        let (parts, accept_set) = self.derived(lexer_state, byte, fuel)?;
+        let (lexer_state, accept_set) = (self.arrive(parts, fuel)?, self.accept_set(accept_set));
+        let to = if lexer_state.is_counted() {
+            self.arrivals.push(lexer_state);
             COUNTED | (self.arrivals.len() as u32 - 1)
         } else {
-            union.plain
+            lexer_state.plain
         };
-        self.transitions[slot] = Transition { to, fired };
-        Ok((union, fired))
+        self.transitions[slot] = Transition { to, accept_set };
+        Ok((lexer_state, accept_set))
     }
 
     /// What remains of each part after a byte, and which tags end with it.
     fn derived(
         &mut self,
-        union: UnionId,
+        lexer_state: LexerStateId,
         byte: u8,
         fuel: &mut Fuel,
     ) -> Result<(Left, Vec<u32>), Error> {
         let mut parts = Left::new();
-        let mut fired = Vec::new();
-        for index in 0..self.parts(union).len() {
-            let (tag, residual) = self.parts(union)[index];
+        let mut accept_set = Vec::new();
+        for index in 0..self.parts(lexer_state).len() {
+            let (tag, residual) = self.parts(lexer_state)[index];
             if !self.residuals.first(residual).contains(byte) {
                 continue;
             }
             self.residuals.set_owner(tag);
             let rest = self.residuals.step(residual, byte, fuel)?;
             if self.residuals.is_nullable(rest) {
-                fired.push(tag);
+                accept_set.push(tag);
             }
-            if rest != RegexId::NOTHING && rest != RegexId::EMPTY {
+            if rest != ExprId::NOTHING && rest != ExprId::EMPTY {
                 parts.push((tag, rest));
             }
         }
-        Ok((parts, fired))
+        Ok((parts, accept_set))
     }
 
     fn step_counted(
         &mut self,
-        union: UnionId,
+        lexer_state: LexerStateId,
         byte: u8,
         fuel: &mut Fuel,
-    ) -> Result<(UnionId, FiredId), Error> {
-        let (counters, bounds) = (union.without_bounds(), union.bounds);
+    ) -> Result<(LexerStateId, AcceptSetId), Error> {
+        let (counters, bounds) = (lexer_state.without_bounds(), lexer_state.bounds);
         let (classes, _) = self.row(counters);
         let class = self.residuals.class_of(classes, byte) as u32;
         let step = if let Some(&known) = self.steps.get(&(counters, class)) {
@@ -528,23 +539,23 @@ impl Unions {
             step
         };
         match step {
-            Counted::Away(to, fired) => Ok((to, fired)),
-            Counted::On(to, fired, units) => {
+            Counted::Away(to, accept_set) => Ok((to, accept_set)),
+            Counted::On(to, accept_set, units) => {
                 let bounds = bounds.less(units);
                 let margin = self.margin(counters);
-                let near = !bounds.are_far(self.residuals.far(), margin);
+                let near = !bounds.are_out_of_reach(self.residuals.reach(), margin);
                 Ok((
                     if near {
                         self.with_bounds(to, bounds, fuel)?
                     } else {
-                        UnionId { bounds, ..to }
+                        LexerStateId { bounds, ..to }
                     },
-                    fired,
+                    accept_set,
                 ))
             }
             Counted::Unclear => {
-                let union = self.written_out(union, fuel)?;
-                self.step(union, byte, fuel)
+                let lexer_state = self.written_out(lexer_state, fuel)?;
+                self.step(lexer_state, byte, fuel)
             }
         }
     }
@@ -552,28 +563,32 @@ impl Unions {
     #[cold]
     fn derive_counted(
         &mut self,
-        union: UnionId,
+        lexer_state: LexerStateId,
         byte: u8,
         fuel: &mut Fuel,
     ) -> Result<Counted, Error> {
-        let (mut parts, fired) = self.derived(union, byte, fuel)?;
-        let taken = parts.iter().fold(Taken::Nothing, |taken, &(_, part)| {
-            taken.with(self.residuals.taken(part))
-        });
-        Ok(match taken {
-            Taken::Nothing => Counted::Away(self.arrive(parts, fuel)?, self.fire(fired)),
-            Taken::All(units) => {
+        let (mut parts, accept_set) = self.derived(lexer_state, byte, fuel)?;
+        let consumed = parts
+            .iter()
+            .fold(Consumed::Nothing, |consumed, &(_, part)| {
+                consumed.with(self.residuals.consumed(part))
+            });
+        Ok(match consumed {
+            Consumed::Nothing => {
+                Counted::Away(self.arrive(parts, fuel)?, self.accept_set(accept_set))
+            }
+            Consumed::All(units) => {
                 if units > 0 {
                     for (_, part) in &mut parts {
                         *part = self.residuals.reset_counters(*part, fuel)?;
                     }
                 }
                 let to = self.intern(parts);
-                self.raise_margin(to, self.margin(union));
-                Counted::On(to, self.fire(fired), units)
+                self.raise_margin(to, self.margin(lexer_state));
+                Counted::On(to, self.accept_set(accept_set), units)
             }
-            Taken::Unclear => {
-                self.useless.insert(union);
+            Consumed::Unclear => {
+                self.useless.insert(lexer_state);
                 Counted::Unclear
             }
         })
@@ -582,9 +597,9 @@ impl Unions {
     pub(crate) fn memory_bytes(&self) -> usize {
         self.residuals.memory_bytes()
             + self.interned.len() * 56
-            + self.fired.len() * 40
+            + self.accept_set.len() * 40
             + self.transitions.len() * size_of::<Transition>()
-            + self.arrivals.len() * size_of::<UnionId>()
+            + self.arrivals.len() * size_of::<LexerStateId>()
             + self.steps.len() * 32
             + self.representatives.len() * 16
             + self.heap

@@ -1,10 +1,10 @@
-//! Text on which a residual never dies, as bytes.
+//! Closed sets of bytes, on which a residual never dies, and killing bytes, on which it always does. For scans.
 
 use crate::vocabulary::{ASCII, Below, Kinds, kinds};
 
 /// Text that a residual reads without dying.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Safe {
+pub(super) struct Closed {
     /// The ASCII bytes of the text.
     pub(super) ascii: u128,
     /// The first bytes of its other characters, as [`lead`] tells their bits.
@@ -14,12 +14,12 @@ pub(super) struct Safe {
     /// Whether the residual may end within.
     pub(super) may_end: bool,
     /// ASCII bytes at which it dies wherever such text has led, without having ended.
-    pub(super) deadly: u128,
+    pub(super) killing: u128,
     /// Whether all other bytes are so.
     pub(super) others_deadly: bool,
 }
 
-impl Safe {
+impl Closed {
     /// Whether nothing is known.
     pub(super) fn is_none(&self) -> bool {
         self.places == 0
@@ -36,22 +36,22 @@ impl Safe {
     /// Kinds such that of what is below a node the residual reads exactly the texts without them, and does not end within
     /// any. To be told from other bytes by its kind, a byte must be alone with it there.
     #[inline]
-    pub(super) fn deadly(&self, below: &Below) -> Option<Kinds> {
-        let deadly = below.ascii & !self.ascii;
+    pub(super) fn killing(&self, below: &Below) -> Option<Kinds> {
+        let killing = below.ascii & !self.ascii;
         let others = below.from & ASCII == 0;
         let others_safe = below.leads & !self.leads == 0 && below.from & self.places != 0;
         let others_deadly = others && self.others_deadly && self.places & ASCII != 0;
-        if deadly & !self.deadly != 0 || !others_safe && !others_deadly {
+        if killing & !self.killing != 0 || !others_safe && !others_deadly {
             return None;
         }
-        let deadly = kinds(deadly, others_deadly);
-        let safe = kinds(below.ascii & self.ascii, others && !others_deadly);
-        (deadly & safe == 0).then_some(deadly)
+        let killing = kinds(killing, others_deadly);
+        let closed = kinds(below.ascii & self.ascii, others && !others_deadly);
+        (killing & closed == 0).then_some(killing)
     }
 
     /// This or another of the same residual, whichever says more.
     pub(super) fn or(self, other: Self) -> Self {
-        let size = |safe: &Self| safe.ascii.count_ones() + safe.leads.count_ones();
+        let size = |closed: &Self| closed.ascii.count_ones() + closed.leads.count_ones();
         if (self.ascii, self.leads) == (other.ascii, other.leads) {
             Self {
                 places: self.places | other.places,

@@ -1,9 +1,9 @@
 //! Counting along one text, and what the bounds allow.
 //!
 //! A place in the text is a list of pieces, each with its counts. What a piece wants is its count and the shortest way out of
-//! its part; what that is more than the bound is its excess. A token is allowed if one way of reading it leads to an excess
+//! its part; what that is more than the bound is its overrun. A token is allowed if one way of reading it leads to an overrun
 //! not larger than before. The shortest way out always does, so a bound never leads into a dead end; and of several ways of
-//! reading a text, only those with the least excess live on, so that a part is left as soon as its bound is spent. A part
+//! reading a text, only those with the least overrun live on, so that a part is left as soon as its bound is spent. A part
 //! that begins may always take its shortest text, whatever the bound.
 
 use std::sync::Arc;
@@ -38,8 +38,8 @@ struct Node {
     /// Where the grammar alone would be.
     free: Option<StateId>,
     branches: Box<[Branch]>,
-    /// The excess of each of them.
-    excess: u32,
+    /// The overrun of each of them.
+    overrun: u32,
     /// Whether no bound has taken any alternative away so far.
     whole: bool,
 }
@@ -62,12 +62,12 @@ pub(crate) enum Spending {
     /// The grammar would take it, but a bound is spent.
     Spent,
     /// It leads here.
-    To(Ledger),
+    To(BudgetTracker),
 }
 
 /// The bounds of a matcher, and how far they are spent. Cloning copies nothing.
 #[derive(Debug, Clone)]
-pub(crate) struct Ledger {
+pub(crate) struct BudgetTracker {
     bounds: Arc<[Bound]>,
     table: usize,
     start: Arc<Node>,
@@ -77,12 +77,12 @@ pub(crate) struct Ledger {
 /// A way of going on, before it is known which ones do.
 struct Candidate {
     branch: Branch,
-    excess: u32,
-    /// Whether its excess is not more than what cannot be avoided.
+    overrun: u32,
+    /// Whether its overrun is not more than what cannot be avoided.
     fits: bool,
 }
 
-impl Ledger {
+impl BudgetTracker {
     /// Nothing is spent yet.
     ///
     /// Errors: `E-BUDGET-LABEL` where the grammar has no labelled part at all, `E-BUDGET-BOUNDS` for two bounds on one
@@ -115,16 +115,16 @@ impl Ledger {
             place: Position::At(generation.start()),
             free: Some(generation.start()),
             branches: Box::default(),
-            excess: 0,
+            overrun: 0,
             whole: true,
         });
-        let mut ledger = Self {
+        let mut tracker = Self {
             bounds: bounds.into(),
             table,
             start: Arc::clone(&nothing),
             now: nothing,
         };
-        let start = ledger.with_work(generation, found, |ledger, table, work| {
+        let start = tracker.with_work(generation, found, |tracker, table, work| {
             let pieces = table
                 .parts
                 .split(generation.start(), work.recognizer, work.fuel)?;
@@ -132,21 +132,21 @@ impl Ledger {
             for &piece in pieces.iter() {
                 let branch = Branch {
                     piece,
-                    counts: vec![0; ledger.bounds.len()].into(),
+                    counts: vec![0; tracker.bounds.len()].into(),
                 };
-                let excess = ledger.excess(table, &branch, work)?;
+                let overrun = tracker.overrun(table, &branch, work)?;
                 candidates.push(Candidate {
                     branch,
-                    excess,
+                    overrun,
                     fits: true,
                 });
             }
             let free = Some(generation.start());
-            ledger.chosen(candidates, None, free, table, work)
+            tracker.chosen(candidates, None, free, table, work)
         })?;
-        ledger.now = Arc::clone(&start);
-        ledger.start = start;
-        Ok(ledger)
+        tracker.now = Arc::clone(&start);
+        tracker.start = start;
+        Ok(tracker)
     }
 
     /// Approximate bytes of what is kept of so many steps.
@@ -194,12 +194,12 @@ impl Ledger {
                 return Ok(Spending::To(self.ended()));
             }
         }
-        let candidates = self.with_work(generation, found, |ledger, table, work| {
+        let candidates = self.with_work(generation, found, |tracker, table, work| {
             let mut candidates = Vec::new();
-            for branch in &ledger.now.branches {
+            for branch in &tracker.now.branches {
                 let read = table.read_token(branch.piece, id, work)?;
                 for (outcome, length) in read.iter() {
-                    candidates.push(ledger.judge(table, branch, outcome, *length, work)?);
+                    candidates.push(tracker.judge(table, branch, outcome, *length, work)?);
                 }
             }
             Ok(candidates)
@@ -225,8 +225,8 @@ impl Ledger {
                 candidate.fits = true;
             }
         }
-        let now = self.with_work(generation, found, |ledger, table, work| {
-            ledger.chosen(candidates, Some(&ledger.now), free, table, work)
+        let now = self.with_work(generation, found, |tracker, table, work| {
+            tracker.chosen(candidates, Some(&tracker.now), free, table, work)
         })?;
         if is_eos {
             // A grammar that ends in a marker which is itself an end of the turn needs no second one.
@@ -260,18 +260,18 @@ impl Ledger {
                 place: self.now.place,
                 free: self.now.free,
                 branches: self.now.branches.clone(),
-                excess: self.now.excess,
+                overrun: self.now.overrun,
                 whole: self.now.whole,
             });
             return Ok(Spending::To(same));
         }
         let found = &mut *generation.write();
-        let candidates = self.with_work(generation, found, |ledger, table, work| {
+        let candidates = self.with_work(generation, found, |tracker, table, work| {
             let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
             let mut candidates = Vec::new();
-            for branch in &ledger.now.branches {
+            for branch in &tracker.now.branches {
                 for outcome in table.read_text(branch.piece, text, work)? {
-                    candidates.push(ledger.judge(table, branch, &outcome, length, work)?);
+                    candidates.push(tracker.judge(table, branch, &outcome, length, work)?);
                 }
             }
             Ok(candidates)
@@ -285,8 +285,8 @@ impl Ledger {
         if !candidates.iter().any(|candidate| candidate.fits) {
             return Ok(Spending::Spent);
         }
-        let now = self.with_work(generation, found, |ledger, table, work| {
-            ledger.chosen(candidates, Some(&ledger.now), free, table, work)
+        let now = self.with_work(generation, found, |tracker, table, work| {
+            tracker.chosen(candidates, Some(&tracker.now), free, table, work)
         })?;
         Ok(Spending::To(Self {
             now,
@@ -303,8 +303,8 @@ impl Ledger {
         row.fill(0);
         let mut states = {
             let found = &mut *generation.write();
-            let states = self.with_work(generation, found, |ledger, table, work| {
-                ledger.fill_bounded(table, row, work)
+            let states = self.with_work(generation, found, |tracker, table, work| {
+                tracker.fill_bounded(table, row, work)
             })?;
             let table = found.tables.get_mut(self.table);
             let all: Vec<StateId> = self.states(table).collect();
@@ -336,8 +336,8 @@ impl Ledger {
     /// The tokens of the shortest way out of the part that the text is in; none where it is in none.
     pub(crate) fn way_out(&self, generation: &Generation) -> Result<Vec<u32>, Error> {
         let found = &mut *generation.write();
-        self.with_work(generation, found, |ledger, table, work| {
-            let Some(first) = ledger.now.branches.first() else {
+        self.with_work(generation, found, |tracker, table, work| {
+            let Some(first) = tracker.now.branches.first() else {
                 return Ok(Vec::new());
             };
             if table.parts.piece(first.piece).class == OUTSIDE {
@@ -360,7 +360,7 @@ impl Ledger {
             place: Position::Ended,
             free: None,
             branches: Box::default(),
-            excess: 0,
+            overrun: 0,
             whole: true,
         });
         Self {
@@ -471,7 +471,7 @@ impl Ledger {
     }
 
     /// What a branch wants more than its bound allows.
-    fn excess(
+    fn overrun(
         &self,
         table: &mut Table,
         branch: &Branch,
@@ -509,7 +509,7 @@ impl Ledger {
             let in_bytes = table.parts.in_bytes(before);
             if let Some(bytes) = outcome.left {
                 let taken = counts[at].saturating_add(if in_bytes { bytes } else { 0 });
-                fits &= taken.saturating_sub(self.bounds[at].most) <= self.now.excess;
+                fits &= taken.saturating_sub(self.bounds[at].most) <= self.now.overrun;
                 if in_bytes {
                     counts[at] = 0;
                 }
@@ -536,10 +536,10 @@ impl Ledger {
             piece: outcome.piece,
             counts,
         };
-        let excess = self.excess(table, &branch, work)?;
+        let overrun = self.overrun(table, &branch, work)?;
         if class != OUTSIDE {
             match outcome.entry {
-                None => fits &= excess <= self.now.excess,
+                None => fits &= overrun <= self.now.overrun,
                 // Where it has only just begun, it takes what it needs.
                 Some(_) if outcome.run(length) == 0 => {}
                 Some(entry) => {
@@ -551,18 +551,18 @@ impl Ledger {
                     };
                     let need = table.need(entry, 0, work)?;
                     let most = self.bounds[at].most;
-                    fits &= excess <= so_far.saturating_add(need).saturating_sub(most);
+                    fits &= overrun <= so_far.saturating_add(need).saturating_sub(most);
                 }
             }
         }
         Ok(Candidate {
             branch,
-            excess,
+            overrun,
             fits,
         })
     }
 
-    /// The place that candidates lead to: those that fit, and of these the ones with the least excess. `free` is where the
+    /// The place that candidates lead to: those that fit, and of these the ones with the least overrun. `free` is where the
     /// grammar alone leads.
     fn chosen(
         &self,
@@ -573,9 +573,12 @@ impl Ledger {
         work: &mut Work<'_>,
     ) -> Result<Arc<Node>, Error> {
         let fitting = candidates.iter().filter(|candidate| candidate.fits);
-        let excess = fitting.map(|candidate| candidate.excess).min().unwrap_or(0);
+        let overrun = fitting
+            .map(|candidate| candidate.overrun)
+            .min()
+            .unwrap_or(0);
         let count = candidates.len();
-        candidates.retain(|candidate| candidate.fits && candidate.excess == excess);
+        candidates.retain(|candidate| candidate.fits && candidate.overrun == overrun);
         let mut whole = self.now.whole && candidates.len() == count;
         let mut branches: Vec<Branch> = Vec::new();
         candidates.sort_by(|a, b| a.branch.counts.cmp(&b.branch.counts));
@@ -602,7 +605,7 @@ impl Ledger {
             place: Position::At(state),
             free,
             branches: branches.into(),
-            excess,
+            overrun,
             whole,
         }))
     }

@@ -1,0 +1,31 @@
+//! The rules of a grammar, with its terminals as expressions.
+
+use super::derivative::{ExprId, Expressions};
+use crate::earley::DottedRules;
+
+/// What texts are read by.
+#[derive(Debug)]
+pub(super) struct Rules {
+    pub(super) dots: DottedRules,
+    pub(super) expressions: Expressions,
+    /// By terminal, what it is before anything is read.
+    pub(super) terminals: Vec<ExprId>,
+}
+
+impl Rules {
+    pub(super) fn new(dots: DottedRules) -> Self {
+        let sources = dots.terminals.iter().map(|terminal| terminal.source());
+        let (expressions, terminals) = Expressions::new(sources);
+        Self {
+            dots,
+            expressions,
+            terminals,
+        }
+    }
+
+    /// Forgets all expressions but the terminals.
+    pub(super) fn forget(&mut self) {
+        let sources = self.dots.terminals.iter().map(|terminal| terminal.source());
+        (self.expressions, self.terminals) = Expressions::new(sources);
+    }
+}
