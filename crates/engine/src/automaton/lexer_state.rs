@@ -5,7 +5,7 @@
 use smallvec::SmallVec;
 use syntagma_grammar::ir::ByteSet;
 
-use super::bounds::{Bounds, Consumed, Countable};
+use super::bounds::Bounds;
 use super::classes::ClassesId;
 use super::expression::ExprId;
 use super::residual::Residuals;
@@ -19,7 +19,7 @@ use crate::maps::{IdIndexSet, IdMap, IdSet};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct LexerStateId {
     plain: u32,
-    bounds: Bounds,
+    pub(super) bounds: Bounds,
 }
 
 impl LexerStateId {
@@ -45,16 +45,18 @@ impl LexerStateId {
     }
 
     /// The lexer state without its bounds.
-    fn without_bounds(self) -> Self {
+    pub(super) fn without_bounds(self) -> Self {
         Self::plain(self.plain)
+    }
+
+    /// The lexer state with bounds beside it.
+    pub(super) fn with_bounds(self, bounds: Bounds) -> Self {
+        Self { bounds, ..self }
     }
 
     /// The lexer state with the bounds of another one.
     pub(super) fn with_bounds_of(self, other: Self) -> Self {
-        Self {
-            bounds: other.bounds,
-            ..self
-        }
+        self.with_bounds(other.bounds)
     }
 }
 
@@ -92,7 +94,7 @@ impl Transition {
 
 /// Where a byte leads from a lexer state with counters.
 #[derive(Debug, Clone, Copy)]
-enum Counted {
+pub(super) enum Counted {
     /// To a lexer state without these counters.
     Away(LexerStateId, AcceptSetId),
     /// To one with the same counters, which take so many units.
@@ -112,10 +114,10 @@ enum Row {
     All { classes: ClassesId, start: u32 },
 }
 
-type Part = (u32, ExprId);
+pub(super) type Part = (u32, ExprId);
 
 /// What a byte leaves of the parts of a lexer state: mostly few.
-type Left = SmallVec<[Part; 4]>;
+pub(super) type Left = SmallVec<[Part; 4]>;
 
 type Parts = Box<[Part]>;
 
@@ -131,13 +133,13 @@ pub(crate) struct LexerStates {
     /// Lexer states with counters in which transitions arrive.
     arrivals: Vec<LexerStateId>,
     /// Where the classes of bytes lead from lexer states with counters.
-    steps: IdMap<(LexerStateId, u32), Counted>,
+    pub(super) steps: IdMap<(LexerStateId, u32), Counted>,
     /// By lexer state with counters: by how much upper bounds must be out of reach.
-    margins: IdMap<LexerStateId, u32>,
+    pub(super) margins: IdMap<LexerStateId, u32>,
     /// Lexer states with counters that are of no use.
-    useless: IdSet<LexerStateId>,
+    pub(super) useless: IdSet<LexerStateId>,
     /// By lexer state with counters: the one that has the same masks and no counters.
-    representatives: IdMap<LexerStateId, LexerStateId>,
+    pub(super) representatives: IdMap<LexerStateId, LexerStateId>,
     heap: usize,
 }
 
@@ -229,7 +231,7 @@ impl LexerStates {
     }
 
     /// The classes of the bytes that a lexer state without counters tells apart, and where their transitions begin.
-    fn row(&mut self, lexer_state: LexerStateId) -> (ClassesId, u32) {
+    pub(super) fn row(&mut self, lexer_state: LexerStateId) -> (ClassesId, u32) {
         let known = match self.rows[lexer_state.plain as usize] {
             Row::All { classes, start } => return (classes, start),
             Row::One { byte, at } => Some((byte, self.transitions[at as usize])),
@@ -323,107 +325,6 @@ impl LexerStates {
         &self.interned[lexer_state.plain as usize]
     }
 
-    /// The same lexer state with repetitions in place of counters.
-    pub(crate) fn written_out(
-        &mut self,
-        lexer_state: LexerStateId,
-        fuel: &mut Fuel,
-    ) -> Result<LexerStateId, Error> {
-        if !lexer_state.is_counted() {
-            return Ok(lexer_state);
-        }
-        self.with_bounds(lexer_state.without_bounds(), lexer_state.bounds, fuel)
-    }
-
-    /// A lexer state with repetitions of these bounds in place of counters.
-    fn with_bounds(
-        &mut self,
-        counters: LexerStateId,
-        bounds: Bounds,
-        fuel: &mut Fuel,
-    ) -> Result<LexerStateId, Error> {
-        self.with_parts(counters, |residuals, part| {
-            residuals.with_bounds(part, bounds, fuel)
-        })
-    }
-
-    /// The lexer state of what becomes of each residual of another.
-    fn with_parts(
-        &mut self,
-        lexer_state: LexerStateId,
-        mut become_of: impl FnMut(&mut Residuals, ExprId) -> Result<ExprId, Error>,
-    ) -> Result<LexerStateId, Error> {
-        let mut parts = self.parts(lexer_state).to_vec();
-        for (_, part) in &mut parts {
-            *part = become_of(&mut self.residuals, *part)?;
-        }
-        Ok(self.intern(parts))
-    }
-
-    /// A lexer state without counters from which the same tokens lead on.
-    pub(crate) fn representative(
-        &mut self,
-        lexer_state: LexerStateId,
-        fuel: &mut Fuel,
-    ) -> Result<LexerStateId, Error> {
-        if !lexer_state.is_counted() {
-            return Ok(lexer_state);
-        }
-        let counted = lexer_state.without_bounds();
-        if let Some(&known) = self.representatives.get(&counted) {
-            return Ok(known);
-        }
-        let representative = self.with_parts(counted, |residuals, part| {
-            residuals.with_out_of_reach(part, fuel)
-        })?;
-        self.representatives.insert(counted, representative);
-        Ok(representative)
-    }
-
-    /// Puts bounds of repetitions that are out of reach beside a lexer state.
-    fn arrive(&mut self, parts: Left, fuel: &mut Fuel) -> Result<LexerStateId, Error> {
-        if parts.is_empty() {
-            return Ok(LexerStateId::DEAD);
-        }
-        if !self.residuals.has(Layer::Counters) {
-            return Ok(self.intern(parts));
-        }
-        let mut reach = Countable::Nothing;
-        for &(_, part) in &parts {
-            reach = reach.with(self.residuals.countable_bounds(part, fuel)?);
-        }
-        let Countable::Same(bounds, margin) = reach else {
-            return Ok(self.intern(parts));
-        };
-        let mut counters = parts.clone();
-        for (_, part) in &mut counters {
-            if self.residuals.countable_bounds(*part, fuel)? != Countable::Nothing {
-                *part = self.residuals.with_counters(*part, fuel)?;
-            }
-        }
-        let counters = self.intern(counters);
-        Ok(if self.useless.contains(&counters) {
-            self.intern(parts)
-        } else {
-            self.raise_margin(counters, margin);
-            LexerStateId { bounds, ..counters }
-        })
-    }
-
-    /// Makes sure that upper bounds beside a lexer state are out of reach by a margin.
-    pub(super) fn raise_margin(&mut self, lexer_state: LexerStateId, margin: u32) {
-        if margin > 0 {
-            let known = self.margins.entry(lexer_state).or_insert(0);
-            *known = margin.max(*known);
-        }
-    }
-
-    /// By how much upper bounds beside a lexer state must be out of reach.
-    pub(super) fn margin(&self, lexer_state: LexerStateId) -> u32 {
-        let known = self.margins.get(&lexer_state.without_bounds());
-        known.copied().unwrap_or(0)
-    }
-
     /// Every byte that may come next in a lexer state, and perhaps more.
     pub(crate) fn first(&self, lexer_state: LexerStateId) -> ByteSet {
         let parts = self.parts(lexer_state).iter();
@@ -497,7 +398,7 @@ impl LexerStates {
     }
 
     /// What remains of each part after a byte, and which tags end with it.
-    fn derived(
+    pub(super) fn derived(
         &mut self,
         lexer_state: LexerStateId,
         byte: u8,
@@ -520,78 +421,6 @@ impl LexerStates {
             }
         }
         Ok((parts, accept_set))
-    }
-
-    fn step_counted(
-        &mut self,
-        lexer_state: LexerStateId,
-        byte: u8,
-        fuel: &mut Fuel,
-    ) -> Result<(LexerStateId, AcceptSetId), Error> {
-        let (counters, bounds) = (lexer_state.without_bounds(), lexer_state.bounds);
-        let (classes, _) = self.row(counters);
-        let class = self.residuals.class_of(classes, byte) as u32;
-        let step = if let Some(&known) = self.steps.get(&(counters, class)) {
-            known
-        } else {
-            let step = self.derive_counted(counters, byte, fuel)?;
-            self.steps.insert((counters, class), step);
-            step
-        };
-        match step {
-            Counted::Away(to, accept_set) => Ok((to, accept_set)),
-            Counted::On(to, accept_set, units) => {
-                let bounds = bounds.less(units);
-                let margin = self.margin(counters);
-                let near = !bounds.are_out_of_reach(self.residuals.reach(), margin);
-                Ok((
-                    if near {
-                        self.with_bounds(to, bounds, fuel)?
-                    } else {
-                        LexerStateId { bounds, ..to }
-                    },
-                    accept_set,
-                ))
-            }
-            Counted::Unclear => {
-                let lexer_state = self.written_out(lexer_state, fuel)?;
-                self.step(lexer_state, byte, fuel)
-            }
-        }
-    }
-
-    #[cold]
-    fn derive_counted(
-        &mut self,
-        lexer_state: LexerStateId,
-        byte: u8,
-        fuel: &mut Fuel,
-    ) -> Result<Counted, Error> {
-        let (mut parts, accept_set) = self.derived(lexer_state, byte, fuel)?;
-        let consumed = parts
-            .iter()
-            .fold(Consumed::Nothing, |consumed, &(_, part)| {
-                consumed.with(self.residuals.consumed(part))
-            });
-        Ok(match consumed {
-            Consumed::Nothing => {
-                Counted::Away(self.arrive(parts, fuel)?, self.accept_set(accept_set))
-            }
-            Consumed::All(units) => {
-                if units > 0 {
-                    for (_, part) in &mut parts {
-                        *part = self.residuals.reset_counters(*part, fuel)?;
-                    }
-                }
-                let to = self.intern(parts);
-                self.raise_margin(to, self.margin(lexer_state));
-                Counted::On(to, self.accept_set(accept_set), units)
-            }
-            Consumed::Unclear => {
-                self.useless.insert(lexer_state);
-                Counted::Unclear
-            }
-        })
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {

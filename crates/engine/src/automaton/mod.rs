@@ -15,7 +15,7 @@
 //! * `exclusion` finds residuals that are others but for some words;
 //! * `loop_alphabet` tells which text a residual reads without dying, `unit` what is known of what it repeats;
 //! * `carry` takes over what is still in use into a new store;
-//! * `lexer_state` runs all terminals that an Earley set waits for at once.
+//! * `lexer_state` runs all terminals that an Earley set waits for at once, `lexer_counting` takes units off bounds.
 
 mod arena;
 mod bounds;
@@ -32,6 +32,7 @@ mod facts;
 mod form;
 mod length_table;
 mod lengths;
+mod lexer_counting;
 mod lexer_state;
 mod loop_alphabet;
 mod normal;
