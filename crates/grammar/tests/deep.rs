@@ -8,11 +8,11 @@ use syntagma_grammar::ir::{Grammar, Lnf, Regex};
 use syntagma_grammar::syntax::{ebnf, gbnf};
 use syntagma_grammar::{Limits, print};
 
-/// `"a"+ % "b"+ % …`: each separator stands between all that comes before it.
-fn separated(levels: usize) -> String {
+/// `item+ % "b"+ % …`: each separator stands between all that comes before it.
+fn separated(item: &str, levels: usize) -> String {
     let separators = (b'b'..=b'z').cycle().take(levels).map(char::from);
     let repeated: Vec<String> = separators.map(|sign| format!("+ % \"{sign}\"")).collect();
-    format!("start ::= \"a\"{} ;", repeated.concat())
+    format!("start ::= {item}{} ;", repeated.concat())
 }
 
 fn read(text: &str) -> Grammar {
@@ -21,8 +21,8 @@ fn read(text: &str) -> Grammar {
 
 #[test]
 fn separated_repetitions_of_each_other_are_written_once() {
-    let size = |levels: usize| {
-        let grammar = read(&separated(levels));
+    let size = |item: &str, levels: usize| {
+        let grammar = read(&separated(item, levels));
         let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
         let sizes = [
             print::to_ebnf(&grammar).len(),
@@ -34,14 +34,16 @@ fn separated_repetitions_of_each_other_are_written_once() {
         }
         sizes
     };
-    for (long, longer) in size(60).into_iter().zip(size(120)) {
-        assert!(longer < 3 * long, "{long} bytes became {longer}");
+    for item in ["\"a\"", "@marker(\"a\")", "<[1]>"] {
+        for (long, longer) in size(item, 60).into_iter().zip(size(item, 120)) {
+            assert!(longer < 3 * long, "{item}: {long} bytes became {longer}");
+        }
     }
 }
 
 #[test]
 fn separated_repetitions_keep_their_language() {
-    let text = separated(12);
+    let text = separated("\"a\"", 12);
     let grammar = read(&text);
     let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
     let again = read(&print::to_ebnf(&grammar));

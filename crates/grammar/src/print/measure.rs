@@ -4,23 +4,37 @@
 use crate::ir::{Expr, ExprId, Grammar, Regex};
 use crate::tuning::{MAX_COUNTED_COPIES, NAMED_WEIGHT};
 
-/// Whether an expression is better named than written twice.
+/// Whether an expression is better named than written twice: by its weight as it would be written, in which the item of a
+/// repetition with a separator stands twice.
 pub(super) fn is_long(grammar: &Grammar, root: ExprId) -> bool {
-    let mut work = vec![root];
-    let mut weight = 0;
-    while let Some(id) = work.pop() {
-        weight += 1;
-        match grammar.expr(id) {
-            Expr::Regex(regex) => weight += regex.weight() as usize,
-            Expr::Seq(parts) | Expr::Alt(parts) => work.extend(parts.iter()),
-            Expr::Repeat {
-                inner, separator, ..
-            } => work.extend(std::iter::once(inner).chain(separator)),
-            Expr::Capture { inner, .. } => work.push(*inner),
-            Expr::Empty | Expr::Rule(_) | Expr::Embed(_) | Expr::Marker(_) | Expr::Token(_) => {}
-        }
+    // Each with how often it is written.
+    let mut work = vec![(root, 1usize)];
+    let mut weight = 0usize;
+    while let Some((id, times)) = work.pop() {
+        let own = match grammar.expr(id) {
+            Expr::Regex(regex) => 1 + regex.weight() as usize,
+            _ => 1,
+        };
+        weight = weight.saturating_add(own.saturating_mul(times));
         if weight > NAMED_WEIGHT {
             return true;
+        }
+        match grammar.expr(id) {
+            Expr::Seq(parts) | Expr::Alt(parts) => {
+                work.extend(parts.iter().map(|&part| (part, times)));
+            }
+            Expr::Repeat {
+                inner,
+                separator: Some(separator),
+                ..
+            } => work.extend([(*inner, times.saturating_mul(2)), (*separator, times)]),
+            Expr::Repeat { inner, .. } | Expr::Capture { inner, .. } => work.push((*inner, times)),
+            Expr::Empty
+            | Expr::Regex(_)
+            | Expr::Rule(_)
+            | Expr::Embed(_)
+            | Expr::Marker(_)
+            | Expr::Token(_) => {}
         }
     }
     false
