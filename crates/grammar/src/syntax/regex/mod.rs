@@ -46,7 +46,7 @@ pub enum Dialect {
 ///
 /// # Errors
 /// `E-REGEX-SYNTAX` where the pattern cannot be read, `E-REGEX-UNSUPPORTED` where it is not regular or looks around in a
-/// way that is not supported, `E-LIMIT-REGEX-BYTES`, `-MAX_PATTERN_NESTING`, `-REPETITION` and `-EXPANSION` where it is
+/// way that is not supported, `E-LIMIT-REGEX-BYTES`, `-NESTING`, `-REPETITION` and `-EXPANSION` where it is
 /// too large, `E-LIMIT-FUEL` where it takes too much work.
 pub fn parse(pattern: &str, dialect: Dialect, limits: &Limits) -> Result<Regex, Error> {
     let place = (&mut Utf8 as &mut dyn Alphabet, &Regex::empty());
@@ -219,7 +219,7 @@ impl<'p> Source<'p> {
                         .with_hint("it is written (?=…) (?!…) (?<=…) (?<!…)")
                 }
                 ErrorKind::NestLimitExceeded(limit) => {
-                    let (code, name) = ("E-LIMIT-REGEX-MAX_PATTERN_NESTING", "grammar_nesting");
+                    let (code, name) = ("E-LIMIT-REGEX-NESTING", "grammar_nesting");
                     let allowed = u64::from(*limit);
                     Error::limit(code, name, allowed + 1, allowed).at(place)
                 }
