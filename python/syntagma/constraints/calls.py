@@ -109,6 +109,11 @@ class _Way(NamedTuple):
     call: Grammar
 
 
+def _ends_in_word(way: _Way) -> bool:
+    """Whether a call ends in a name, an id or a number, which only what follows ends."""
+    return way.pattern.items[-1] in _WORDS
+
+
 class _Groups:
     def __init__(
         self,
@@ -171,10 +176,7 @@ class _Groups:
         """The calls of a form in one section, by what they begin with."""
         section, before, after = _stripped(shown)
         opener, closer = section.opener.rstrip(), section.closer.lstrip()
-        # A word at the end of a call ends with the whitespace after it.
-        ends_in_word = any(way.pattern.items[-1] in _WORDS for way in ways) and not form.separator.strip()
-        after_call = SOME_WHITESPACE if ends_in_word else WHITESPACE
-        separator = joined((after_call, *structure(form.separator, self._markers), WHITESPACE))
+        separator = joined((WHITESPACE, *structure(form.separator, self._markers), WHITESPACE))
         marked = all(self._is_marker(closer or way.pattern.closer) for way in ways)
         ends = [WHITESPACE, *structure(closer, self._markers)] if closer else []
         if opener:
@@ -241,7 +243,13 @@ class _Groups:
             number = 0 if form.numbers == "turn" else self._request.history_calls
         further = Grammar.union(*(way.call for way in ways))
         if number is None and len(first) == len(ways) and all(way.first is way.writer for way in first):
-            return further if self._single else Grammar.repeat(further, min=1, separator=separator)
+            if self._single or form.separator.strip() or not any(map(_ends_in_word, ways)):
+                return further if self._single else Grammar.repeat(further, min=1, separator=separator)
+            # A word at the end of a call ends with the whitespace after it.
+            each = (Grammar.concat(way.call, SOME_WHITESPACE if _ends_in_word(way) else separator) for way in ways)
+            return Grammar.concat(Grammar.repeat(Grammar.union(*each)), further)
+        if any(map(_ends_in_word, ways)) and not form.separator.strip():
+            separator = SOME_WHITESPACE
         begins = Grammar.union(*(way.first.call(way.tools, number) for way in first if way.first is not None))
         if self._single:
             return begins

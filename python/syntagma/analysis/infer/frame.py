@@ -195,7 +195,10 @@ def _without_shared_closer(frame: Frame, seen: Observations) -> Frame:
 
 def _opens(text: str, gap: str, body: str | None) -> bool:
     """Whether a text in the gap before a part is followed by what opens that part where it stands first."""
-    return text in gap if body is None else equal_ignoring_whitespace(gap[gap.rfind(text) :], text + body)
+    if body is None:
+        return text in gap
+    places = (at for at in range(len(gap)) if gap.startswith(text, at))
+    return any(equal_ignoring_whitespace(gap[at:], text + body) for at in places)
 
 
 def _may_open(text: str) -> bool:

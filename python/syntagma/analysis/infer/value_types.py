@@ -124,7 +124,7 @@ def _with_other_types(probe: _Probe, arguments: ArgumentPatterns) -> ArgumentPat
     texts: dict[str, TypeMeaning] = {word: kind for word, kind in arguments.types.items() if kind == "string"}
     if len(set(words.values())) <= 1:
         return arguments
-    if all(word == kind for kind, word in words.items()):
+    if all(word == kind or (kind, word) == ("integer", "number") for kind, word in words.items()):
         return msgspec.structs.replace(arguments, types={**texts, "*": "json"})
     types = dict(texts)
     for word in dict.fromkeys(words.values()):
