@@ -111,7 +111,7 @@ export function showStep(step, token, ask, model) {
   const box = $("step");
   box.hidden = false;
   const parts = [el("h3", {}, token ? `Before token ${step.at + 1}: ${visible(token.text)}` : "After the last token")];
-  if (step.why) parts.push(el("p", { class: "why" }, `Not allowed: ${step.why}${step.keyword ? `, by ${step.keyword} of the JSON Schema` : ""}.`));
+  if (step.why) parts.push(el("p", { class: "why" }, `Not allowed: ${step.why}${step.keyword ? ` (JSON Schema: ${step.keyword})` : ""}.`));
   if (step.place) parts.push(el("p", { class: "place" }, `${step.place[0].toUpperCase()}${step.place.slice(1)}.`));
   if (step.expected.length) parts.push(el("p", {}, "Allowed next:"), el("ul", {}, ...step.expected.map((one) => el("li", {}, el("code", {}, one)))));
   if (step.allowed != null) parts.push(el("p", {}, `${step.allowed} tokens are allowed${step.may_end ? ", and the answer may end here" : ""}.`));
