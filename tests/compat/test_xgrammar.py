@@ -172,7 +172,7 @@ def test_the_list_of_what_is_not_offered_only_becomes_shorter() -> None:
     ],
 )
 def test_formats_that_are_not_supported(tag: dict[str, Any]) -> None:
-    with pytest.raises(NotImplementedError, match="not held"):
+    with pytest.raises(NotImplementedError, match="cannot express"):
         ours.Grammar.from_structural_tag({"type": "structural_tag", "format": tag})
 
 

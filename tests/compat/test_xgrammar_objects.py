@@ -69,7 +69,7 @@ def test_the_library_takes_objects_of_this_package() -> None:
     assert sg.Grammar.union(grammar) is grammar.syntagma  # type: ignore[arg-type]
     assert sg.Grammar.labelled("x", grammar) == sg.Grammar.labelled("x", grammar.syntagma)  # type: ignore[arg-type]
     for odd in (3, None, COMPILED):
-        with pytest.raises(sg.ArgumentTypeError, match="grammars/0 is Grammar, not a"):
+        with pytest.raises(sg.ArgumentTypeError, match="grammars/0 must be Grammar, not a"):
             sg.Grammar.union(odd)
     # A class of the same name is told apart.
     with pytest.raises(sg.ArgumentTypeError, match=r"grammar must be Grammar, not a elsewhere\.Grammar"):
