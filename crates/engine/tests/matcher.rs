@@ -513,7 +513,12 @@ fn a_mask_is_known_once_it_was_filled() {
 
 #[test]
 fn a_step_is_known_once_it_was_asked_for() {
-    let mut m = matcher(&text("ab"));
+    let [mut m, mut verified] = [false, true].map(|verify| {
+        let vocabulary = vocabulary(&["hello"]);
+        let (report, limits) = (Report::default(), Limits::default());
+        let compiled = CompiledGrammar::from_lnf(&text("ab"), report, vocabulary, &limits, verify);
+        GrammarMatcher::new(Arc::new(compiled.unwrap()))
+    });
     let mut again = m.fork();
     let (a, b) = (byte(b'a'), byte(b'b'));
     assert_eq!(m.accept_known(a), None);
@@ -528,6 +533,10 @@ fn a_step_is_known_once_it_was_asked_for() {
     }
     assert!(again.is_terminated().unwrap());
     assert_eq!(again.accept_known(EOS), None);
+    // Where steps are verified, each is taken anew.
+    let start = verified.fork();
+    assert!(verified.accept_token(a).unwrap());
+    assert_eq!(start.clone().accept_known(a), None);
 }
 
 #[test]
