@@ -324,6 +324,8 @@ class _Server:
                 first.result()
         except BaseException:
             await closed(happenings, first)
+            # Error, task and frame would refer to each other, and keep the body until garbage is collected.
+            del first
             raise
         return EventStream(
             happenings,
