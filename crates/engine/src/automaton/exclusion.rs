@@ -118,7 +118,7 @@ impl Residuals {
                     words.extend((first..end).map(rest));
                 }
                 Node::Alt(parts) if parts.len() <= tuning::EXCLUDED_WORDS => {
-                    work.extend(parts.iter().copied())
+                    work.extend(parts.iter().copied());
                 }
                 _ => return None,
             }

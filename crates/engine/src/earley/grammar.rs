@@ -49,11 +49,6 @@ impl Terminal {
         Ok(*self.residual.get_or_init(|| residual))
     }
 
-    /// The language as the grammar has it.
-    pub(crate) fn source(&self) -> &Regex {
-        &self.source
-    }
-
     /// The language for people.
     pub(crate) fn describe(&self) -> String {
         describe(&self.source)
@@ -201,6 +196,11 @@ impl DottedRules {
                 .collect(),
             tail_calls: true,
         })
+    }
+
+    /// The languages of the terminals as the grammar has them.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = &Regex> + Clone {
+        self.terminals.iter().map(|terminal| &terminal.source)
     }
 
     /// How many nonterminals there are.

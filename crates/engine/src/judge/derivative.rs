@@ -175,9 +175,8 @@ impl Expressions {
     /// The derivative, from those of [`Self::derived_parts`].
     fn of_parts(&mut self, id: ExprId, byte: u8, parts: Vec<ExprId>) -> ExprId {
         match self.exprs[id.0 as usize].clone() {
-            Expr::Nothing | Expr::Empty => ExprId::NOTHING,
             Expr::Class(set) if set.contains(byte) => ExprId::EMPTY,
-            Expr::Class(_) => ExprId::NOTHING,
+            Expr::Nothing | Expr::Empty | Expr::Class(_) => ExprId::NOTHING,
             Expr::Concat(_, tail) => {
                 let first = self.concat(parts[0], tail);
                 let second = parts.get(1).copied().unwrap_or(ExprId::NOTHING);
@@ -352,7 +351,7 @@ fn same_bytes<'a>(regexes: impl Iterator<Item = &'a Regex>) -> [u8; 256] {
             Regex::Class(set) => drop(sets.insert(*set)),
             Regex::Literal(bytes) => sets.extend(bytes.iter().map(|&byte| ByteSet::byte(byte))),
             Regex::Concat(parts) | Regex::Alt(parts) | Regex::And(parts) => {
-                work.extend(parts.iter())
+                work.extend(parts.iter());
             }
             Regex::Not(inner) | Regex::Repeat { inner, .. } => work.push(inner),
         }

@@ -14,8 +14,7 @@ pub(super) struct Rules {
 
 impl Rules {
     pub(super) fn new(dots: DottedRules) -> Self {
-        let sources = dots.terminals.iter().map(|terminal| terminal.source());
-        let (expressions, terminals) = Expressions::new(sources);
+        let (expressions, terminals) = Expressions::new(dots.sources());
         Self {
             dots,
             expressions,
@@ -25,7 +24,6 @@ impl Rules {
 
     /// Forgets all expressions but the terminals.
     pub(super) fn forget(&mut self) {
-        let sources = self.dots.terminals.iter().map(|terminal| terminal.source());
-        (self.expressions, self.terminals) = Expressions::new(sources);
+        (self.expressions, self.terminals) = Expressions::new(self.dots.sources());
     }
 }

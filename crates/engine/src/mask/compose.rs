@@ -522,7 +522,7 @@ impl Out {
         match tokens {
             Tokens::Row(row) => self.rows.push(Arc::clone(row)),
             Tokens::List(list) if list.len() <= tuning::COPIED_LIST => {
-                self.ids.extend_from_slice(list)
+                self.ids.extend_from_slice(list);
             }
             Tokens::List(list) => self.lists.push(Arc::clone(list)),
         }
