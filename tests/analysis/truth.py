@@ -85,7 +85,7 @@ def problems(template: ChatTemplate, analysis: Analysis, settings: dict[str, Any
         if raw is None:
             continue
         turn = codec.prepare(USER, tools=tools, template_kwargs=settings)
-        wanted = [reasoning if reasoning in raw else "", content if content in raw else "", list(calls)]
+        wanted = [_shown(reasoning, raw), _shown(content, raw), list(calls)]
         if turn.start.reasoning == "open" and not wanted[0]:
             continue  # no model writes it so: its prompt has opened reasoning
         problem = _problem(turn, raw, wanted)
@@ -95,6 +95,19 @@ def problems(template: ChatTemplate, analysis: Analysis, settings: dict[str, Any
             again = _written(codec, _message(analysis, *problem), tools, settings)
             if again != raw or not _alike(problem, wanted):
                 yield f"{raw!r} is read as {problem}"
+
+
+def _shown(text: str, raw: str) -> str:
+    """A text as the template wrote it, perhaps with other whitespace between words; empty if it did not."""
+    words = text.split()
+    start = raw.find(words[0]) if words else -1
+    at = start
+    for word in words if start >= 0 else ():
+        at += len(raw[at:]) - len(raw[at:].lstrip())
+        if not raw.startswith(word, at):
+            return ""
+        at += len(word)
+    return text if text in raw else raw[start:at] if start >= 0 else ""
 
 
 def _alike(read: list[Any], wanted: list[Any]) -> bool:
@@ -157,6 +170,8 @@ def _problem(turn: Turn, raw: str, wanted: list[Any]) -> str | list[Any] | None:
         spec = turn.format.spec
         end = "".join(texts[0] for texts in spec.turn_ends)
         ends = [end[:size] for size in range(len(end), 0, -1)]
+        # Whitespace before the end may be that of the last part.
+        ends += [one.lstrip() for one in ends if one.strip()]
         ends += spec.content.drop if spec.content is not None else ()
         matchers = [(GrammarMatcher(compiled), text) for text in {raw, *map(raw.removesuffix, ends)}]
         if not any(matcher.accept_bytes(text.encode()) and matcher.is_accepting() for matcher, text in matchers):
