@@ -27,17 +27,17 @@ def stands_alone(opener: str) -> bool:
 
 
 def begins_exactly(opener: str) -> bool:
-    """Whether exactly the whitespace that is shown must follow this opener of a call: it is one sign, or a run of it.
+    """Whether exactly the whitespace that is shown must follow this opener of a call: a sign, a run of it, or a word.
 
-    Signs stand anywhere in prose, where other text, or none, follows them.
+    These stand anywhere in prose, where other text, or none, follows them.
     """
     core = opener.strip()
-    return len(core) == 1 or (bool(core) and core == core[0] * len(core) and core[0] in _SIGNS)
+    return len(core) == 1 or core.isalpha() or (bool(core) and core == core[0] * len(core) and core[0] in _SIGNS)
 
 
 def needs_known_name(call: Pattern) -> bool:
-    """Whether only the name of a declared tool makes a call of this pattern: nothing but a sign stands before it."""
-    return not stands_alone(call.opener) and call.placeholders[:1] == ("name",)
+    """Whether only a declared tool's name makes a call of this pattern: a sign or a word alone stands before it."""
+    return (not stands_alone(call.opener) or call.opener.strip().isalpha()) and call.placeholders[:1] == ("name",)
 
 
 def value_ends(tools: ToolsSpec, gap: str, closer: str, markers: Markers) -> tuple[str, ...]:

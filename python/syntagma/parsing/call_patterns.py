@@ -206,9 +206,10 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def needs_known_name(self) -> bool:
-        """A single sign stands before the name, as in any prose: only the name of a declared tool makes it a call."""
+        """A sign or a word stands before the name, as in any prose: only a declared tool's name makes it a call."""
         first, *rest = self.ops
-        return first.kind == "literal" and not stands_alone(first.text) and bool(rest) and rest[0].text == "name"
+        is_weak = not stands_alone(first.text) or first.text.strip().isalpha()
+        return first.kind == "literal" and is_weak and bool(rest) and rest[0].text == "name"
 
     @cached_property
     def steps(self) -> CallSteps:
