@@ -285,7 +285,8 @@ class CallWriter:
         """A name that nothing encloses."""
         follows = self._pattern.around("name")[1]
         if not follows and self._tools.argument and self._tools.values == "literal":
-            follows = self._tools.argument[0].opener
+            opener = self._tools.argument[0].opener
+            follows = "" if opener.strip()[:1] in ("-", ".", "_") else opener
         follower = next(iter(follows.split()), "")
         return self._spelled(names, lambda name: is_name(name) and not (follower and follower in name))
 

@@ -246,8 +246,10 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
             if op.kind == "literal":
                 yield op.text
                 return
-            if op.text == "arguments" and self.form.values == "literal":
-                yield self.form.argument_opener
+            # Signs that stand in names end none.
+            opener = self.form.argument_opener
+            if op.text == "arguments" and self.form.values == "literal" and opener[:1] not in ("-", ".", "_"):
+                yield opener
             if op.kind == "placeholder" and op.text not in ("arguments", "envelope"):
                 return
         if self.closer and self.closer[0].kind == "literal":
