@@ -166,12 +166,16 @@ def _framing(spec: FormatSpec) -> tuple[str, ...]:
 
 
 def _ends(spec: FormatSpec) -> list[str]:
-    return [_end(text) for texts in spec.turn_ends for text in texts]
+    """What ends the turn; a sign that stands after a marker of the end ends nothing without it."""
+    found: list[str] = []
+    for texts in spec.turn_ends:
+        found += [_end(text) for text in texts if not any(found) or not begins_exactly(text)]
+    return found
 
 
 def _end(text: str) -> str:
-    """What ends the turn: a single sign only with the whitespace around it."""
-    return text.strip() if stands_alone(text) else text
+    """What ends the turn: a sign, or a run of one, only with the whitespace around it."""
+    return text if begins_exactly(text) else text.strip()
 
 
 def _openers(spec: FormatSpec) -> Iterator[str]:

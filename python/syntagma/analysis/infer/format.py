@@ -353,7 +353,7 @@ def _end_of_turn_list(text: str, eos: str) -> list[str]:
     The end-of-sequence token, other whitespace than a space, and a bracketed atom at the beginning of a marker are
     markers of their own. Any other marker goes on, through brackets, signs, words and spaces, until one of the first
     two or until a closing bracket meets an opening one. A single sign stands in any prose, so the whitespace around it
-    is a part of its marker.
+    is a part of its marker; a run of one sign does so within a line, so only the whitespace before it is.
     """
     made: list[str] = []
     goes_on = False
@@ -367,7 +367,7 @@ def _end_of_turn_list(text: str, eos: str) -> list[str]:
             made.append(atom)
             goes_on = not single and not (len(atom) > 1 and atom[0] in _OPENING)
     for at in range(len(made) - 1, 0, -1):
-        if len(made[at].strip()) == 1 and not made[at].strip().isalnum() and made[at - 1].isspace():
+        if len(set(made[at].strip())) == 1 and not made[at].strip().isalnum() and made[at - 1].isspace():
             made[at - 1 : at + 1] = [made[at - 1] + made[at]]
     return [part for piece in made for part in _without_outer_spaces(piece)]
 
