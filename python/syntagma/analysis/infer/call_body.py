@@ -85,7 +85,7 @@ def find_argument_patterns(
     opener = common_suffix([before, between[len(closes) :]])
     if not closes.strip():
         closes, opener = _without_closer(before, between, after, without_arguments)
-    marker = shared_marker(closes)
+    marker = shared_marker(closes) or (_begun_line(closes) if closes + opener == between else "")
     if marker and before.endswith(marker + opener):
         closes, opener = closes.removesuffix(marker), marker + opener
     separator = between[len(closes) : len(between) - len(opener)]
@@ -138,6 +138,12 @@ def shared_marker(text: str) -> str:
         if pieces[:size] == pieces[-size:] and len(marker) > 1 and marker == marker.strip():
             return marker
     return ""
+
+
+def _begun_line(text: str) -> str:
+    """What a text ends with after its last line break, if anything: it leads what follows in that line."""
+    line = text[text.rfind("\n") + 1 :]
+    return line if line != text and line.strip() else ""
 
 
 def _argument_literals(text: str, call: LocatedCall) -> _ArgumentLiterals | None:
