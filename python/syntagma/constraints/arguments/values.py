@@ -165,7 +165,7 @@ def with_definitions(schema: Any, root: Mapping[str, Any]) -> Any:
 def is_spaced(tools: ToolsSpec) -> bool:
     """Whether whitespace around arguments is a matter of spelling, and does not end or belong to a value."""
     separated = tools.values == "literal" and bool(tools.argument_separator.strip())
-    return not is_open(tools) or (separated and not tools.argument[0].closer)
+    return not is_open(tools) or (separated and not tools.argument[0].closer.strip())
 
 
 def unsupported(what: str, pointer: str | None = None, hint: str | None = None) -> FormatError:
