@@ -57,6 +57,8 @@ class ContentBlock(msgspec.Struct, frozen=True, kw_only=True):
     open: str
     close: str
     when: Literal["always", "reasoning"] = "always"
+    opens_calls: bool = False
+    """nothing closes it, and calls without content stand after its opener, too"""
 
 
 def find_reasoning_block(
@@ -272,7 +274,8 @@ def find_content_block(seen: Observations, frame: Frame, reasoning: ReasoningBlo
     if plain is not None:
         opener = _content_opener(plain, frame, reasoning)
         if opener.strip():
-            return ContentBlock(open=opener, close=frame.tail(plain))
+            found = ContentBlock(open=opener, close=frame.tail(plain))
+            return msgspec.structs.replace(found, opens_calls=_opens_calls(seen, frame, reasoning, found))
     reasoned = seen.best("RC", "RCT")
     if reasoned is not None and reasoning is not None and reasoned.next_kind("R") == "C":
         rest = text_after(reasoning.end, reasoned.after("R"))
@@ -280,6 +283,14 @@ def find_content_block(seen: Observations, frame: Frame, reasoning: ReasoningBlo
         if rest is not None and rest.strip():
             return ContentBlock(open=rest, close=closer, when="reasoning" if plain is not None else "always")
     return None
+
+
+def _opens_calls(seen: Observations, frame: Frame, reasoning: ReasoningBlock | None, content: ContentBlock) -> bool:
+    """Whether the opener of content stands before calls without content, and not between content and calls."""
+    alone, both = seen.best("T"), next((one for one in seen.all("CT") if one.next_kind("C") == "T"), None)
+    if alone is None or both is None or content.close.strip() or content.open.strip() in both.before("T"):
+        return False
+    return text_after(content.open, without_empty_reasoning(frame.body(alone), reasoning)) is not None
 
 
 def opener_before_calls(seen: Observations, frame: Frame, reasoning: ReasoningBlock | None) -> str | None:
@@ -300,7 +311,7 @@ def _content_opener(located: LocatedTurn, frame: Frame, reasoning: ReasoningBloc
 
 def without_empty_content(text: str, content: ContentBlock | None) -> str:
     """The text without an empty wrapper of content at its beginning."""
-    if content is None or not content.open.strip() or not content.close.strip():
+    if content is None or not content.open.strip() or not (content.close.strip() or content.opens_calls):
         return text
     rest = text_after(content.open + content.close, text)
     return text if rest is None else rest
