@@ -217,7 +217,12 @@ def _lead(heads: list[str], prompts: list[str], eos: str) -> str:
 
 
 def _holds_header(prompt: str, lead: str, eos: str) -> bool:
-    """Whether a prompt holds the end of the lead, perhaps after instructions: then it does not shorten the lead."""
+    """Whether a prompt holds the end of the lead, perhaps after instructions: then it does not shorten the lead.
+
+    A prompt that the lead begins with ends before the lead does, whatever of that end it holds earlier.
+    """
+    if lead != prompt and lead.startswith(prompt):
+        return False
     return len(visible_atoms(lead, eos)) > 1 and from_visible_atom(lead, 2, eos) in prompt
 
 
@@ -239,7 +244,16 @@ def _user_open(openers: tuple[str, str] | None, eos: str) -> str:
     shared = 0
     while shared < min(len(first), len(second)) and first[-1 - shared] == second[-1 - shared]:
         shared += 1
-    return "".join(second[len(second) - shared :])
+    opener = "".join(second[len(second) - shared :])
+    rest = [row[: len(row) - shared] for row in (first, second)]
+    return _cut_otherwise(rest) + opener
+
+
+def _cut_otherwise(rows: list[list[str]]) -> str:
+    """The marker of signs that all rows of atoms end with, cut in one way after a sign and in another elsewhere."""
+    lasts = (row[-1] for row in rows if row)
+    markers = (atom for atom in lasts if len(atom) > 1 and not atom[0].isalnum())
+    return next((atom for atom in markers if all("".join(row).endswith(atom) for row in rows)), "")
 
 
 def _open_after(seen: Observations) -> str:
@@ -278,6 +292,9 @@ def _common_end(tails: list[str], eos: str) -> str:
     if not shared:
         return ""
     ends = [from_visible_atom(tail, shared, eos) for tail in tails]
+    cut = _cut_otherwise([row[: len(row) - shared] for row in rows])
+    if all(tail.endswith(cut + end) for tail, end in zip(tails, ends, strict=True)):
+        ends = [cut + end for end in ends]
     before = [tail[: len(tail) - len(end)] for tail, end in zip(tails, ends, strict=True)]
     common = before[0][len(before[0].rstrip()) :]
     for text in before[1:]:
