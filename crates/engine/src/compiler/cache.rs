@@ -202,6 +202,9 @@ mod loom_tests {
     use crate::limits::Limits;
     use crate::vocabulary::{Vocabulary, VocabularyParts};
 
+    /// Room for a compilation, in words of the machine; loom gives a thread 4,096.
+    const STACK_WORDS: usize = 1 << 18;
+
     fn compile() -> Result<Arc<CompiledGrammar>, Error> {
         let lnf = Lnf::new(&grammar(), &syntagma_grammar::Limits::default())?;
         let parts = VocabularyParts {
@@ -236,8 +239,11 @@ mod loom_tests {
                     cache.get_or_build(&key, build, &Limits::default())
                 }
             };
-            let other = thread::spawn(ask.clone());
-            let answers = [ask(), other.join().unwrap()];
+            let asking = [ask.clone(), ask].map(|ask| {
+                let thread = thread::Builder::new().stack_size(STACK_WORDS);
+                thread.spawn(ask).unwrap()
+            });
+            let answers = asking.map(|thread| thread.join().unwrap());
             let made: Vec<_> = answers.iter().filter_map(|one| one.as_ref().ok()).collect();
             assert_eq!(made.len(), 2 - failing);
             assert!(made.windows(2).all(|two| Arc::ptr_eq(two[0], two[1])));
