@@ -73,7 +73,7 @@ sanitize: build ## threads in every order under loom, unsafe code under valgrind
 	@if command -v valgrind >/dev/null; then \
 		PYTHONMALLOC=malloc valgrind --quiet --undef-value-errors=no --error-exitcode=9 $(BIN)/python -m pytest -q -p no:cacheprovider tests/decoding/test_bitmask.py; \
 	else echo "skipped: valgrind is not installed; it checks the unsafe code of the extension"; fi
-	@echo "skipped: miri and the thread sanitizer need a nightly toolchain; the engine forbids unsafe code, loom runs its threads"
+	@echo "skipped: miri, and the thread sanitizer with a standard library built for it, need a nightly toolchain; loom runs the threads"
 
 lint: build ## check style, types, stubs, layers of imports, and the documentation's links
 	cargo fmt --all --check
