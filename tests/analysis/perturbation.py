@@ -44,6 +44,8 @@ _PREFIXES = ("x:", "kit_", "v2.", "my-")
 _MARKER = re.compile(r"<\|?(/?)([A-Za-z_]+)\|?>|\[\[?(/?)([A-Za-z_]+)\]\]?|⟦(/?)([A-Za-z_]+)⟧|«(/?)([A-Za-z_]+)»")
 """whole markers of common styles, as they stand in a template's literals: an optional slash, and a word"""
 _MEMBERS = re.compile(r"\{('\w+': [^{},]+), ('\w+': [^{},]+)\}")
+_LINE_BREAK = re.compile(r"""(?<!replace\(['"])\\n""")
+"""one that the template writes; the text that a filter looks for is no spacing of the format"""
 _ROLES = ("assistant", "user", "system", "tool")
 """words that a template also writes by their role: changed in one place alone, the template would be broken"""
 
@@ -117,7 +119,7 @@ def _space(source: str, draw: random.Random) -> str:
         return _MARKER.sub(lambda match: match[0] + _blank(match), source)
     if kind == "before":
         return _MARKER.sub(lambda match: (_blank(match) if match[0][1] != "/" else "") + match[0], source)
-    return source.replace("\\n", "" if kind == "dropped" else "\\n\\n")
+    return _LINE_BREAK.sub("" if kind == "dropped" else r"\\n\\n", source)
 
 
 def _blank(match: re.Match[str]) -> str:

@@ -113,7 +113,7 @@ def _resolve(source: str) -> tuple[str, str]:
     raise ModelError(
         "E-MODEL-SOURCE",
         f"{source!r} cannot be loaded: {why}",
-        hint='"embedded" is the model that comes with the library; a backend is chosen by NAME:PATH, with NAME one of '
+        hint='load("embedded") loads the shipped model; NAME:PATH chooses a backend, with NAME one of '
         + ", ".join(names()),
     )
 

@@ -112,6 +112,8 @@ class Pattern(Spelled):
 
     def around(self, placeholder: str) -> tuple[str, str]:
         """The literals directly before and after the first placeholder of that name; empty where there is none."""
+        if placeholder not in self.placeholders:
+            return "", ""
         at = next(i for i, item in enumerate(self.items) if isinstance(item, Placeholder) and item.name == placeholder)
         before = self.items[at - 1] if at else None
         after = self.items[at + 1] if at + 1 < len(self.items) else None

@@ -34,7 +34,9 @@ class LiteralValues:
         self._writer = ValueWriter(tools.literals, limits)
         if tools.item is not None:
             raise unsupported("literals that nest", "/tools/item")
-        closer = tools.call[0].around("arguments")[1]
+        # A call without arguments may have a pattern of its own.
+        shown = next((one for one in tools.call if "arguments" in one.placeholders), tools.call[0])
+        closer = shown.around("arguments")[1]
         own = tools.argument[0].around("value")[1]
         between = own + tools.argument_separator + tools.argument[0].opener
         self._not_key = closer.strip()
