@@ -19,4 +19,4 @@ def test_no_certificate_of_an_invented_family_is_falsely_clean(name: str) -> Non
 def test_no_certificate_of_a_further_shape_is_falsely_clean() -> None:
     judged = list(rates.of_shapes())
     assert [one.name for one in judged if one.clean and one.problems] == []
-    assert len([one for one in judged if one.problems]) >= 5
+    assert len([one for one in judged if one.problems]) >= 3

@@ -65,7 +65,7 @@ def test_the_grammar_is_asked() -> None:
     with pytest.raises(AssertionError, match="the grammar rejects the output after"):
         _tester().output(wrong).check()
     assert _tester().output(wrong).without_grammar().check().tool_calls
-    with pytest.raises(TemplateTestError, match="wants more"):
+    with pytest.raises(TemplateTestError, match="does not allow the output to end here"):
         _tester().output(RAW.removesuffix("</invoke>")).check()
 
 

@@ -117,7 +117,7 @@ def test_options_come_from_a_file_and_the_command_line_counts_before_it(tmp_path
         ("config = 'x'", "E-REQUEST-CONFIG", "config"),
         ("complete = 'no'", "E-REQUEST-CONFIG", "true or false"),
         ("upstream = 5", "E-REQUEST-CONFIG", "list"),
-        ("model = ['a']", "E-REQUEST-CONFIG", "a text or a number"),
+        ("model = ['a']", "E-REQUEST-CONFIG", "a string or a number"),
         ("max-tokens = 'many'", "E-REQUEST-CONFIG", "'max-tokens': "),
         ("workers = 0", "E-REQUEST-CONFIG", "'workers': "),
         ("name = 'a'\nserved-model-name = 'b'", "E-REQUEST-CONFIG", "twice"),

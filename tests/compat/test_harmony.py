@@ -251,7 +251,7 @@ def test_malformed_completions() -> None:
         ENCODING.parse_messages_from_completion_tokens(ids, "assistant", strict=True)
     unopened = ids_of("<|channel|>analysis<|message|>a<|end|>assistant<|channel|>final<|message|>b<|return|>")
     assert len(ENCODING.parse_messages_from_completion_tokens(unopened, "assistant")) == 2
-    with pytest.raises(HarmonyError, match="guessed"):
+    with pytest.raises(HarmonyError, match="the header of a message is malformed"):
         ENCODING.parse_messages_from_completion_tokens(unopened, "assistant", strict=True)
     sound = ids_of("<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b<|return|>")
     assert len(ENCODING.parse_messages_from_completion_tokens(sound, "assistant", strict=True)) == 2

@@ -29,7 +29,7 @@ SHARED: list[tuple[dict[str, Any], str, str]] = [
     ({"temperature": 3}, "temperature", "must be from 0 to 2, not 3"),
     ({"temperature": "hot"}, "temperature", "must be a number, not text"),
     ({"top_p": 1.5}, "top_p", "must be above 0 and at most 1, not 1.5"),
-    ({"allowed_token_ids": [1] * 50 + [-1]}, "allowed_token_ids", "must be numbers from 0 up"),
+    ({"allowed_token_ids": [1] * 50 + [-1]}, "allowed_token_ids", "must be ids of at least 0"),
     ({"logit_bias": {"5": "x"}}, "logit_bias", "a value in it must be a number, not text"),
     ({"logit_bias": {"5": 1000}}, "logit_bias[5]", "must be from -100 to 100, not 1000"),
     ({"stop": ["x", ""]}, "stop[1]", "must not be empty"),

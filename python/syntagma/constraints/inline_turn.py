@@ -146,14 +146,18 @@ def _text_and_calls(turn: TurnContext, wrapper: Pattern | None, *, reasoned: boo
     content = _wrapped((_free_answer(turn, wrapper),), wrapper, begun=begun)
     calls = Grammar.union(*(_with_text_after(turn, group, wrapper) for group in marked)) if marked else None
     space = [] if wrapper is None else [WHITESPACE]
-    text = _before_calls(turn, content, begun=begun)
-    if text is None:
-        text = content if calls is None else joined((content, Grammar.optional(joined((*space, calls)))))
-    if wrapper is None or begun:
-        return text
     # Reasoning that no marker closes is over only where a marker follows its whitespace, and one must follow.
     blocks = turn.spec.reasoning.block if turn.spec.reasoning is not None else ()
     exact = reasoned and any(ends_at_next(turn.spec, block) for block in blocks)
+    may_lack = wrapper is not None and not begun
+    text = _before_calls(turn, content, begun=begun)
+    if text is None and may_lack and not exact:
+        # The calls stand once, since exports write every part of a grammar as often as it occurs.
+        content, may_lack = Grammar.optional(content), False
+    if text is None:
+        text = content if calls is None else joined((content, Grammar.optional(joined((*space, calls)))))
+    if not may_lack:
+        return text
     if exact:
         return text if calls is None else Grammar.union(text, calls)
     alone = Grammar.literal("") if calls is None else Grammar.optional(joined((*space, calls)))

@@ -81,7 +81,7 @@ class Form(msgspec.Struct, frozen=True, dict=True):
     value: Block | None
     """the markers around a value"""
     value_tail: str
-    """what follows a literal value, where the key is a part of it: `</{key}>`"""
+    """what follows a literal value, where the key is a part of it, as in the closing tag of an element"""
     values: str
     types: dict[str, TypeMeaning]
     notation: Notation

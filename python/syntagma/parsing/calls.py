@@ -63,10 +63,13 @@ class CallReader:
     Args:
         window: the text.
         parts: what the reader of the turn works with.
+
+    Attributes:
+        after: what was read after the last call, and what may still close it.
     """
 
     __slots__ = (
-        *("_after", "_alike", "_argument_chars", "_choice", "_compiled", "_cut_reported", "_end_reported", "_id"),
+        *("after", "_alike", "_argument_chars", "_choice", "_compiled", "_cut_reported", "_end_reported", "_id"),
         *(
             "_limits",
             "_matchers",
@@ -84,7 +87,7 @@ class CallReader:
     def __init__(self, window: Window, parts: ReaderParts) -> None:
         self._window = window
         self._compiled, self._out, self._limits, self._policies, self._tools = parts
-        self._after = AfterCall(window, parts.compiled, parts.emitter, parts.limits.parser_header_chars)
+        self.after = AfterCall(window, parts.compiled, parts.emitter, parts.limits.parser_header_chars)
         self._may_prefilter = parts.policies.malformed != "drop" and parts.limits.parser_header_chars >= _MIN_PREFILTER
         self._matchers: list[CallMatcher] = []
         self._choice: CallChoice | None = None
@@ -102,11 +105,11 @@ class CallReader:
     @property
     def open_section(self) -> Section | None:
         """The section whose closer is removed from content: one that holds a call."""
-        return self._after.open_section
+        return self.after.open_section
 
     def close_section(self) -> str:
         """The closer of the section was read in content; the whitespace after it that belongs to it."""
-        return self._after.close_section()
+        return self.after.close_section()
 
     # ---- which call it is
 
@@ -137,7 +140,7 @@ class CallReader:
             return False
         last, meant = at, False
         section: Section | None = None
-        inside = self._after.open_section is not None
+        inside = self.after.open_section is not None
         for pattern in self._compiled.openings[marker]:
             stopped = pattern.steps.ruled_out(window.text, at)
             if stopped is None:
@@ -151,7 +154,7 @@ class CallReader:
             pass_on(at)
             self._no_call("E-PARSE-CALL", (window.base + at, window.base + last))
         if section is not None:
-            self._after.section_seen(section)
+            self.after.section_seen(section)
         return True
 
     def _no_call(self, code: str, span: Span) -> None:
@@ -285,16 +288,16 @@ class CallReader:
         """
         if found.code is not None:
             self._no_call(found.code, (found.start, found.end))
-        self._after.section_seen(found.section, live=dropped)
+        self.after.section_seen(found.section, live=dropped)
 
     @property
     def in_section(self) -> bool:
         """The opener of a section was read, and not its closer."""
-        return self._after.section is not None
+        return self.after.section is not None
 
     def begin_after_object(self) -> None:
         """Read on after an object that is no call, inside of a section, as after a call."""
-        self._after.begin_after_object()
+        self.after.begin_after_object()
 
     def _infer(self, arguments: str) -> str | None:
         """The only declared tool that takes these arguments, told by their keys."""
@@ -440,7 +443,7 @@ class CallReader:
         self._out.call_end(complete=False, span=here)
         if not truncated:
             assert self.call is not None
-            self._after.section_seen(self.call.pattern.section, live=True)
+            self.after.section_seen(self.call.pattern.section, live=True)
 
     def close(self, *, may_have_id: bool = True) -> State:
         """The arguments are whole: the state in which what belongs to the call is read on.
@@ -464,7 +467,7 @@ class CallReader:
         return State.CLOSERS
 
     def _begin_closers(self, call: CallMatcher) -> None:
-        self._after.begin(call.pattern, call.name or "", owes_end=not self._end_reported, alike=self._alike)
+        self.after.begin(call.pattern, call.name or "", owes_end=not self._end_reported, alike=self._alike)
 
     def read_envelope(self, *, final: bool) -> NeedMore | Call:
         """Read the rest of the object that holds the call."""
@@ -484,11 +487,6 @@ class CallReader:
         self._begin_closers(call)
         return Call("whole")
 
-    @property
-    def is_closed(self) -> bool:
-        """What closes the call and its section was read, or what parts it from the next one."""
-        return self._after.is_closed
-
     def read_closers(self, *, final: bool) -> NextCall | CallsOver | NeedMore:
         """Read what closes the call and its section."""
-        return self._after.read(final=final)
+        return self.after.read(final=final)

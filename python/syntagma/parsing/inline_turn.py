@@ -157,7 +157,7 @@ class InlineTurnReader:
     @property
     def inside_call(self) -> bool:
         """See `TurnReader`."""
-        return self.state.now == "call" and not (self.state is State.CLOSERS and self._call.is_closed)
+        return self.state.now == "call" and not (self.state is State.CLOSERS and self._call.after.is_closed)
 
     @property
     def opener(self) -> str:
