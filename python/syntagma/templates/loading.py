@@ -188,7 +188,7 @@ def _missing(path: str | os.PathLike[str], kind: str, name: str, known: list[str
     """No template has the name. `otherwise` is the hint where there is none at all."""
     if not known:
         return _unreadable(path, f"the {kind} has no chat template", hint=otherwise)
-    return _unreadable(path, f"there is no chat template {name!r}", hint=f"there are: {', '.join(known)}")
+    return _unreadable(path, f"there is no chat template {name!r}", hint=f"its templates: {', '.join(known)}")
 
 
 def _unreadable(path: str | os.PathLike[str], why: str, hint: str | None = None) -> TemplateError:
