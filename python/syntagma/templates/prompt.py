@@ -116,12 +116,18 @@ class Prompt(str):
             self._segments = self._rendering.segments(str(self))
         return self._segments
 
+    @entry
     def without_end(self, size: int) -> Prompt:
         """The prompt without its last characters.
 
         Args:
-            size: how many; none of them was written before `begun`.
+            size: how many, at least 0; none of them was written before `begun`.
+
+        Raises:
+            ArgumentError: `E-ARGUMENT-VALUE`, the size is negative or larger than the prompt.
         """
+        if not 0 <= size <= len(self):
+            raise ArgumentError("E-ARGUMENT-VALUE", f"size must be from 0 to {len(self)}, not {size}")
         text, segments = self[: len(self) - size], []
         done = 0
         for part, origin in self.segments:
