@@ -25,7 +25,7 @@ pub enum Layer {
     Tables,
     /// What a repetition reads is not looked at byte by byte.
     LoopAlphabets,
-    /// Bytes on which no residual ever dies are searched for.
+    /// Bytes after which every residual still accepts some continuation are searched for.
     Closed,
     /// Tokens without quotes and control characters are read all at once.
     Plain,

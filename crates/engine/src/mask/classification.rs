@@ -1,11 +1,13 @@
 //! What one residual of a terminal does to each token of the vocabulary, whatever grammar it stands in. From `scan`,
 //! for `compose`; the store in `shared` keeps it for all grammars of a vocabulary.
 //!
-//! Read by the residual alone, a token stays inside (all of it is consumed, and something or the empty string is left),
-//! or it dies. Where it dies right behind a place at which the terminal may end, the rest of the token belongs to what
-//! follows the terminal: an exit, a boundary token. It may also have passed such places and gone on; as long as what
-//! follows cannot begin with a byte on which the residual went on, those lead nowhere, and the exits are all that is
-//! left to decide.
+//! Read by the residual alone, a token has one of two outcomes. Either all of it is consumed and the text so far can be
+//! completed to a word of the terminal: the token stays inside. Or the residual reaches its dead state before the
+//! token ends. If the terminal could end directly before the byte that led there, the rest of the token may belong to
+//! what follows the terminal: the token is an exit, also called a boundary token.
+//!
+//! A token may also pass positions at which the terminal could end, and read on. Where no following terminal can begin
+//! with a byte on which the residual read on, these positions need no second parse, and only the exits remain to be decided.
 
 use std::ops::Range;
 use std::sync::Arc;

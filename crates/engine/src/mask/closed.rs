@@ -1,8 +1,12 @@
-//! Closed sets of bytes, on which a residual never dies, and killing bytes, on which it always does. For scans.
+//! Closed sets of bytes and killing bytes of a residual. Scans use them to decide tokens without reading each byte.
+//!
+//! A residual dies when it has read bytes after which no continuation is accepted: it reaches the dead state of its
+//! automaton. On a closed set of bytes it never does, whatever text of them it reads; after a killing byte it always
+//! does.
 
 use crate::vocabulary::{ASCII, Below, Kinds, kinds};
 
-/// Text that a residual reads without dying.
+/// A set of text that a residual can read without reaching the dead state.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Closed {
     /// The ASCII bytes of the text.

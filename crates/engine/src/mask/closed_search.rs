@@ -1,9 +1,10 @@
-//! Closed sets of bytes: bytes on which nothing that a residual leads to ever dies. Found by a search, for residuals
-//! whose form does not tell, complements mostly; the scans of `scan` skip text of nothing else.
+//! Searches for closed sets of bytes (see `closed`): sets whose texts never lead a residual to its dead state. `scan`
+//! skips text that consists of such bytes. The search is needed where the form of a residual does not show the set,
+//! mostly for complements.
 //!
-//! From one residual, all are met that some bytes lead to. If none of them dies at any of these bytes, none ever does
-//! while it reads nothing else. Killing bytes, at which some would die, and bytes that lead to what dies at many
-//! others, are left out.
+//! The search visits all residuals that can be reached from one residual by bytes of a candidate set. If no byte of the
+//! set leads any of them to the dead state, the set is closed. Bytes that do lead there are removed from the candidates,
+//! and so are bytes that lead to residuals for which many other bytes do.
 
 use std::ops::RangeInclusive;
 
@@ -55,7 +56,8 @@ impl Met {
 }
 
 impl LazyDfa {
-    /// Finds text on which nothing dies for a residual between characters, and with it for all that it leads to.
+    /// Finds the closed set of a residual that stands between two characters. The same set holds for all residuals that
+    /// its bytes lead to.
     pub(super) fn find_closed(
         &mut self,
         rest: DfaState,

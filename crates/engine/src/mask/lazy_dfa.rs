@@ -78,7 +78,8 @@ pub(super) struct LazyDfa {
     /// Places within words.
     places: Vec<Passage>,
     words: Way,
-    /// Whether text on which nothing dies is looked for, where the form says nothing: for a scan that is long already.
+    /// Whether `closed_search` searches for closed sets where the form of a residual does not show them. Switched on
+    /// once a scan has become long, since the search costs more than a short one.
     pub(super) looking: bool,
     /// Whether it is worth while to look for all of it, and not only for what leads back.
     pub(super) looks: bool,

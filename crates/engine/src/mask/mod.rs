@@ -3,7 +3,7 @@
 //! * `row` is the layout that people hand to a sampler;
 //! * `walk` finds the tokens by one walk over the vocabulary, terminal by terminal where others have better ways;
 //! * `anchor` is where in the vocabulary a terminal begins to read, `front` how;
-//! * `lazy_dfa` runs one terminal alone, `closed` says on which bytes it never dies and `closed_search` finds that out;
+//! * `lazy_dfa` runs one terminal alone, `closed` holds the bytes that never lead to its dead state and `closed_search` finds them;
 //! * `scan` reads the vocabulary by one terminal, `runs` deals with whitespace before it;
 //! * `classification` is what comes of that, `exits` where tokens leave, `shared` keeps it for all grammars of the vocabulary;
 //! * `excluded` derives that from what is known of another terminal, which some words are left out of;
