@@ -233,7 +233,7 @@ def test_workers_share_an_address_and_what_they_count(tmp_path: Path) -> None:
         # One that ends by itself, once it has served for a while, is replaced.
         time.sleep(10)
         os.kill(workers[0], signal.SIGKILL)
-        server.awaits(lambda: "another takes its place" in server.log())
+        server.awaits(lambda: "and is replaced" in server.log())
         server.awaits(lambda: len(children(server)) == 2 and workers[0] not in children(server))
         assert httpx.post(f"{server.url}/chat/completions", json=ASK, timeout=PATIENCE).status_code == 200
         workers = children(server)
