@@ -28,7 +28,7 @@ from syntagma.format_schema import (
     value_ends,
 )
 from syntagma.format_schema import Literal as LiteralItem
-from syntagma.format_schema.names import is_header_word, is_name, is_word
+from syntagma.format_schema.names import NAME_SIGNS, is_header_word, is_name, is_word
 from syntagma.format_schema.xml_escapes import xml_escaped
 from syntagma.grammars import Grammar
 
@@ -286,7 +286,7 @@ class CallWriter:
         follows = self._pattern.around("name")[1]
         if not follows and self._tools.argument and self._tools.values == "literal":
             opener = self._tools.argument[0].opener
-            follows = "" if opener.strip()[:1] in ("-", ".", "_") else opener
+            follows = "" if opener.strip()[:1] in NAME_SIGNS else opener
         follower = next(iter(follows.split()), "")
         return self._spelled(names, lambda name: is_name(name) and not (follower and follower in name))
 

@@ -64,9 +64,8 @@ def begun_parts(turn: TurnContext, going_on: Iterable[CallGroup]) -> list[Gramma
 
 def _openers(turn: TurnContext) -> dict[str, Pattern]:
     """The ways to write a block of reasoning, by what opens it; of those that open alike, a reader takes the first."""
-    reasoning = turn.spec.reasoning
     found: dict[str, Pattern] = {}
-    for block in reasoning.block if reasoning is not None else ():
+    for block in turn.spec.reasoning_blocks:
         if block.opener.strip():
             found.setdefault(block.opener.strip(), block)
     return found
@@ -113,8 +112,8 @@ def _rest(turn: TurnContext, *, reasoned: bool) -> Grammar:
     """What follows the reasoning: answer and calls; `reasoned`: there was some, whitespace after it means nothing."""
     wrapper = _wrapper(turn, reasoned=reasoned)
     begun = turn.start.content_open
-    blocks = turn.spec.reasoning.block if turn.spec.reasoning is not None else ()
-    space = [WHITESPACE] if reasoned and all(block.closer.strip() for block in blocks) else []
+    is_closed = all(block.closer.strip() for block in turn.spec.reasoning_blocks)
+    space = [WHITESPACE] if reasoned and is_closed else []
     if turn.forced and turn.groups:
         closed = literal(closing(wrapper.closer)) if wrapper is not None and begun else space
         return joined((*closed, _calls(turn.groups)))
@@ -145,23 +144,25 @@ def _text_and_calls(turn: TurnContext, wrapper: Pattern | None, *, reasoned: boo
     marked = [group for group in turn.groups if group.begins]
     content = _wrapped((_free_answer(turn, wrapper),), wrapper, begun=begun)
     calls = Grammar.union(*(_with_text_after(turn, group, wrapper) for group in marked)) if marked else None
-    space = [] if wrapper is None else [WHITESPACE]
+    later = None if calls is None else joined((*([] if wrapper is None else [WHITESPACE]), calls))
     # Reasoning that no marker closes is over only where a marker follows its whitespace, and one must follow.
-    blocks = turn.spec.reasoning.block if turn.spec.reasoning is not None else ()
-    exact = reasoned and any(ends_at_next(turn.spec, block) for block in blocks)
-    may_lack = wrapper is not None and not begun
+    exact = reasoned and any(ends_at_next(turn.spec, block) for block in turn.spec.reasoning_blocks)
+    may_lack_answer = wrapper is not None and not begun
     text = _before_calls(turn, content, begun=begun)
-    if text is None and may_lack and not exact:
+    if text is None and may_lack_answer and not exact:
         # The calls stand once, since exports write every part of a grammar as often as it occurs.
-        content, may_lack = Grammar.optional(content), False
+        return _followed(Grammar.optional(content), later)
     if text is None:
-        text = content if calls is None else joined((content, Grammar.optional(joined((*space, calls)))))
-    if not may_lack:
+        text = _followed(content, later)
+    if not may_lack_answer:
         return text
     if exact:
         return text if calls is None else Grammar.union(text, calls)
-    alone = Grammar.literal("") if calls is None else Grammar.optional(joined((*space, calls)))
-    return Grammar.union(text, alone)
+    return Grammar.union(text, Grammar.literal("") if later is None else Grammar.optional(later))
+
+
+def _followed(answer: Grammar, later: Grammar | None) -> Grammar:
+    return answer if later is None else joined((answer, Grammar.optional(later)))
 
 
 def _before_calls(turn: TurnContext, alone: Grammar, *, begun: bool) -> Grammar | None:

@@ -147,9 +147,8 @@ def forbidden_in_reasoning(spec: FormatSpec) -> tuple[str, ...]:
 def _nexts(spec: FormatSpec) -> Iterator[str]:
     """What ends reasoning that no marker closes, because it opens what follows; words only after the whitespace."""
     assert spec.reasoning is not None
-    wrappers = spec.content.wrappers if spec.content is not None else ()
     calls = (one.opener for form in _forms(spec) for one in (*form.section, *form.call))
-    openers = [text.strip() for text in (*(one.opener for one in wrappers), *calls) if text.strip()]
+    openers = [text.strip() for text in (*(one.opener for one in spec.wrappers), *calls) if text.strip()]
     for block in spec.reasoning.block:
         for opener in openers if ends_at_next(spec, block) else ():
             pieces = Markers(spec.markers).pieces(opener)

@@ -75,9 +75,7 @@ class _MessageTurn:
         return found
 
     def _blocks(self) -> list[Pattern]:
-        reasoning = self._turn.spec.reasoning
-        blocks = reasoning.block if reasoning is not None else ()
-        return [block for block in blocks if has_required_fields(self._turn.spec, block)]
+        return [block for block in self._turn.spec.reasoning_blocks if has_required_fields(self._turn.spec, block)]
 
     def _reasoning(self, block: Pattern) -> list[Grammar]:
         """The body of a message of reasoning, and what opens the message after it."""

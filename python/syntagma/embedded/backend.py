@@ -80,10 +80,8 @@ class EmbeddedBatch:
         Raises:
             ModelError: `E-MODEL-CONTEXT` or `E-MODEL-TOKEN`, as `EmbeddedSession.prefill`; nothing was read.
         """
-        begun, fresh = (
-            [key for key in token_ids if key in self._keys],
-            [key for key in token_ids if key not in self._keys],
-        )
+        begun = [key for key in token_ids if key in self._keys]
+        fresh = [key for key in token_ids if key not in self._keys]
         lengths, first = self._cache.lengths.copy(), len(self._keys)
         self._cache.add(len(fresh))
         self._keys += fresh

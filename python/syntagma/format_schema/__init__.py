@@ -30,7 +30,8 @@ from syntagma.format_schema.spec import (
 from syntagma.format_schema.start import StartState
 from syntagma.format_schema.structure import structure_steps
 from syntagma.format_schema.toml import FormatFile, Tables, read_tables, read_toml, write_toml
-from syntagma.format_schema.value_ends import begins_exactly, is_open, needs_known_name, stands_alone, value_ends
+from syntagma.format_schema.value_ends import is_open, value_ends
+from syntagma.format_schema.weak_texts import begins_exactly, is_weak_before_name, needs_known_name, stands_alone
 
 __all__ = [
     "PLACEHOLDERS",
@@ -66,6 +67,7 @@ __all__ = [
     "ends_at_next",
     "has_required_fields",
     "is_open",
+    "is_weak_before_name",
     "message_ends",
     "needs_known_name",
     "opening",

@@ -14,6 +14,7 @@ __all__ = [
     "IN_WORD",
     "KEYWORD_SIGNS",
     "NAME_ENDS",
+    "NAME_SIGNS",
     "WORD_ENDS",
     "excluding",
     "is_element",
@@ -30,6 +31,8 @@ WORD_ENDS = "<>{}()[]\"'"
 """end an id, a key or a type"""
 NAME_ENDS = WORD_ENDS + ",="
 """end the name of a tool"""
+NAME_SIGNS = frozenset("-._")
+"""signs that occur in names of tools: arguments that begin with one of them do not end a name"""
 ELEMENT_ENDS = WORD_ENDS + "/"
 """end a key that names an element: a slash would close one"""
 KEYWORD_SIGNS = "_-.$"

@@ -70,6 +70,16 @@ class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         return tuple((texts,) if isinstance(texts, str) else texts for texts in self.end_of_turn)
 
     @property
+    def reasoning_blocks(self) -> tuple[Pattern, ...]:
+        """The patterns of reasoning; empty if the format has none."""
+        return self.reasoning.block if self.reasoning is not None else ()
+
+    @property
+    def wrappers(self) -> tuple[Pattern, ...]:
+        """Everything that may stand around an answer; empty if nothing does."""
+        return self.content.wrappers if self.content is not None else ()
+
+    @property
     def written_end(self) -> str:
         """The end of the turn as it is written: the first text of each place."""
         return "".join(texts[0] for texts in self.turn_ends)
@@ -152,7 +162,7 @@ def required_fields(spec: FormatSpec) -> tuple[str, ...]:
     messages = spec.messages
     if messages is None:
         return ()
-    blocks = (*(spec.reasoning.block if spec.reasoning else ()), *(spec.content.block if spec.content else ()))
+    blocks = (*spec.reasoning_blocks, *(spec.content.block if spec.content else ()))
     shown = {field for block in blocks for field, _ in split_header(block, messages).fields}
     return tuple(field for field in messages.fields if field in shown and not field[0].isspace())
 

@@ -105,26 +105,27 @@ def forbidding_keyword(schema: Mapping[str, Any], text: str, *, seconds: float =
     Raises:
         GrammarError, LimitError: the schema cannot be read.
     """
-    check = Grammar.from_json_schema(dict(schema)).check(text)
-    if check.accepted or check.offset is None or check.offset == len(text):
+    at = _wrong_at(dict(schema), text)
+    if at is None:
         return None
-    text = text[: check.offset + 1]
+    text = text[: at + 1]
     until = time.monotonic() + seconds
     found = keyword_pointers(schema)
     for pointer in sorted(found, key=lambda one: (one.rpartition("/")[2] in _HOLDERS, -one.count("/"), one)):
         if time.monotonic() > until:
             break
         try:
-            if _begins(without_keyword(schema, pointer), text):
+            if _wrong_at(without_keyword(schema, pointer), text) is None:
                 return pointer
         except SyntagmaError:
             continue  # what only makes sense together with this keyword says nothing
     return None
 
 
-def _begins(schema: Any, text: str) -> bool:
+def _wrong_at(schema: Any, text: str) -> int | None:
+    """The index of the first character with which a text begins no document; None if all of it begins one."""
     check = Grammar.from_json_schema(schema).check(text)
-    return check.accepted or check.offset == len(text)
+    return None if check.accepted or check.offset == len(text) else check.offset
 
 
 def keyword_pointers(schema: Mapping[str, Any]) -> Iterator[str]:

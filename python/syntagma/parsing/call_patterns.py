@@ -10,7 +10,17 @@ from typing import TypeAlias
 
 import msgspec
 
-from syntagma.format_schema import Envelope, Markers, Notation, Pattern, PlacedPiece, TypeMeaning, stands_alone
+from syntagma.format_schema import (
+    Envelope,
+    Markers,
+    Notation,
+    Pattern,
+    PlacedPiece,
+    TypeMeaning,
+    is_weak_before_name,
+    stands_alone,
+)
+from syntagma.format_schema.names import NAME_SIGNS
 from syntagma.parsing.call_steps import CallSteps, Step, characters_of
 from syntagma.parsing.literal_runs import LiteralRun, Op, longest_first
 from syntagma.parsing.text.scanner import MarkerSet
@@ -208,8 +218,7 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
     def needs_known_name(self) -> bool:
         """A sign or a word stands before the name, as in any prose: only a declared tool's name makes it a call."""
         first, *rest = self.ops
-        is_weak = not stands_alone(first.text) or first.text.strip().isalpha()
-        return first.kind == "literal" and is_weak and bool(rest) and rest[0].text == "name"
+        return first.kind == "literal" and is_weak_before_name(first.text) and bool(rest) and rest[0].text == "name"
 
     @cached_property
     def steps(self) -> CallSteps:
@@ -246,9 +255,8 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
             if op.kind == "literal":
                 yield op.text
                 return
-            # Signs that stand in names end none.
             opener = self.form.argument_opener
-            if op.text == "arguments" and self.form.values == "literal" and opener[:1] not in ("-", ".", "_"):
+            if op.text == "arguments" and self.form.values == "literal" and opener[:1] not in NAME_SIGNS:
                 yield opener
             if op.kind == "placeholder" and op.text not in ("arguments", "envelope"):
                 return

@@ -138,12 +138,8 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
     starts = tuple(start for form in forms for start in starts_of(form))
     marked = tuple(start for start in starts if not start.bare)
     reasoning, content = spec.reasoning, spec.content
-    blocks = tuple(
-        _reasoning_block(spec, pattern, markers) for pattern in (reasoning.block if reasoning is not None else ())
-    )
-    wrappers = (
-        tuple(block_of(pattern, "content", markers) for pattern in content.wrappers) if content is not None else ()
-    )
+    blocks = tuple(_reasoning_block(spec, pattern, markers) for pattern in spec.reasoning_blocks)
+    wrappers = tuple(block_of(pattern, "content", markers) for pattern in spec.wrappers)
     drop = content.drop if content is not None else ()
     interrupts = reasoning.interrupt if reasoning is not None else ()
     firsts = dict.fromkeys(start.first for start in marked)

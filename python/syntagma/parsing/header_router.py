@@ -302,7 +302,7 @@ def _routes(spec: FormatSpec, messages: MessagesSpec) -> list[Route]:
     found = []
     for pointer, form in spec.tools.placed_forms if spec.tools is not None else ():
         found += [_call(form, pattern, messages, markers, pointer) for pattern in form.call]
-    for pattern in spec.reasoning.block if spec.reasoning is not None else ():
+    for pattern in spec.reasoning_blocks:
         found.append(_text("reasoning", pattern, messages, markers))
     for number, pattern in enumerate(spec.content.block if spec.content is not None else ()):
         found.append(_text("content", pattern, messages, markers, exact=number > 0))

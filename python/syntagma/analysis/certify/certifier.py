@@ -181,10 +181,10 @@ class Certifier:
         spec = fmt.spec
         known = {finding.code for finding in certificate.findings}
         extras = [self._outputs.after_header(prompt).strip() for prompt in self._outputs.prompts]
-        blocks = spec.reasoning.block if spec.reasoning is not None else ()
+        blocks = spec.reasoning_blocks
         markers = [text.strip() for block in blocks for text in (block.opener, block.closer) if text.strip()]
         delimited = any(not block.opener.strip() for block in blocks)
-        openers = [block.opener.strip() for block in (spec.content.wrappers if spec.content is not None else ())]
+        openers = [block.opener.strip() for block in spec.wrappers]
         openers += [call.opener.strip() for call in (spec.tools.call if spec.tools is not None else ())]
         prompted = [extra for extra in extras if extra and any(extra.startswith(text) for text in markers)]
         if "prompt-unexplained" not in known:
@@ -397,7 +397,7 @@ class _FormatChecks:
         at = len(text) - len(tail)
         spec = self._fmt.spec
         end = [texts[0] for texts in spec.turn_ends] if tail.endswith(spec.written_end) else []
-        closers = [block.closer.strip() for block in (spec.content.wrappers if spec.content is not None else ())]
+        closers = [block.closer.strip() for block in spec.wrappers]
         for piece in (*atoms(tail.removesuffix("".join(end)), frame.eos), *end):
             output = text[len(frame.lead) : at]
             written = text[len(text) - len(tail) : at].strip()

@@ -217,7 +217,7 @@ def first_words(fmt: ChatFormat) -> tuple[str, ...]:
     spec = fmt.spec
     words = [text.split(maxsplit=1) for text in markers_of(fmt)]
     found = [found[0] for found in words if len(found) > 1 and found[0].isalpha()]
-    blocks = (*(spec.reasoning.block if spec.reasoning else ()), *(spec.content.wrappers if spec.content else ()))
+    blocks = (*spec.reasoning_blocks, *spec.wrappers)
     found += [text.strip() for block in blocks for text in (block.opener, block.closer) if len(text.strip()) == 1]
     return tuple(dict.fromkeys(found))
 
