@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from syntagma.cli.app import app
 from tests.cli.test_cli import call, failure
 
 SCHEMA = {"type": "object", "properties": {"city": {"enum": ["Oslo", "Lima"]}}, "required": ["city"]}
@@ -44,6 +46,16 @@ def test_an_answer_by_grammar(tmp_path: Path, name: str, text: str, wanted: str)
 
 def test_an_answer_by_pattern_to_what_stands_on_standard_input() -> None:
     assert call("generate", "-", "--regex", "yes|no", text="Is it so?").strip() in ("yes", "no")
+
+
+def test_words_that_resemble_keywords_are_named(tmp_path: Path) -> None:
+    given = ["--grammar", in_file(tmp_path, "answer.json", {"enum": ["a"], "requird": []})]
+    done = CliRunner().invoke(app, ["generate", "Which?", *given])
+    assert done.exit_code == 0
+    assert "did you mean required?" in done.stderr
+    assert done.stdout.strip() == '"a"'
+    done = CliRunner().invoke(app, ["generate", "Which?", *given, "--json"])
+    assert json.loads(done.stdout)["content"] == '"a"'
 
 
 @pytest.mark.parametrize("choice", ["required", "look_up"])

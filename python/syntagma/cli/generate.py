@@ -19,6 +19,7 @@ from syntagma.cli.inputs import (
     read_text,
 )
 from syntagma.cli.output import JsonOption, reported, warn, write, write_json
+from syntagma.cli.schemas import misspelt_in, warn_of_misspelt
 from syntagma.codec import ChatCodec
 from syntagma.errors import RequestError
 from syntagma.events import ContentDelta, Event, Malformed, MessageEnd, ReasoningDelta, ToolCallDelta, ToolCallStart
@@ -60,6 +61,8 @@ def generate(
     """
     conversation = _conversation(prompt, messages)
     shape = _shape(grammar, regex)
+    listed = load_tools(tools) or []
+    warn_of_misspelt(misspelt_in(grammar, tools))
     choice: Any = tool_choice
     if tool_choice not in ("auto", "required", "none"):
         choice = {"type": "function", "function": {"name": tool_choice}}
@@ -68,7 +71,7 @@ def generate(
         if format_ is not None:
             loaded = Model(loaded.engine, ChatCodec.from_format(load_format(format_), loaded.codec.template))
         asked: dict[str, Any] = {
-            "tools": load_tools(tools) or [],
+            "tools": listed,
             "tool_choice": choice,
             "response_format": shape,
             "temperature": temperature,

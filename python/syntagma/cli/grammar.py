@@ -15,23 +15,19 @@ from syntagma.cli.inputs import (
     load_grammar,
     load_tokenizer,
     load_tools,
-    read_json,
     read_text,
 )
 from syntagma.cli.output import JsonOption, reported, warn, write, write_json
 from syntagma.cli.progress import progress
+from syntagma.cli.schemas import misspelt_in, schema_of, warn_of_misspelt
 from syntagma.compat.llama_cpp import special_tokens
 from syntagma.decoding import TokenizerInfo, grammar_cost, keyword_costs
 from syntagma.errors import RequestError
-from syntagma.grammars import Check, Grammar, misspelt_keywords
-from syntagma.grammars.dialects import notation_of_file
-from syntagma.json_pointer import pointer_of
-from syntagma.messages import tools_from
+from syntagma.grammars import Check, Grammar
 
 __all__ = ["grammar"]
 
 _SHOWN_KEYWORDS = 10
-_MISSPELT = "W-SCHEMA-KEYWORD"
 
 
 @reported
@@ -91,7 +87,7 @@ def grammar(
     else:
         with progress(source or "regex"):
             read = load_grammar(source, regex, start=start, order=order, strict=strict)
-    misspelt = _misspelt(source, tools)
+    misspelt = misspelt_in(source, tools)
     enforced = read.report
     vocabulary = None if tokenizer is None else load_tokenizer(tokenizer)
     token_ids = None if vocabulary is None else special_tokens(vocabulary)
@@ -123,8 +119,7 @@ def grammar(
     else:
         for warning in read.warnings:
             warn(str(warning))
-        for pointer, keyword in misspelt.items():
-            warn(f"{_MISSPELT}: an unknown keyword is ignored (at {pointer})\nhint: did you mean {keyword}?")
+        warn_of_misspelt(misspelt)
         _print(answer, verdict, report=report)
     if verdict is not None and (not verdict.accepted or verdict.violations):
         raise typer.Exit(1)
@@ -133,30 +128,9 @@ def grammar(
 def _cost(grammar: Grammar, info: TokenizerInfo, source: str | None) -> dict[str, Any]:
     """The cost of a grammar, with the cost of keywords if its source is a JSON Schema."""
     cost: dict[str, Any] = msgspec.to_builtins(grammar_cost(grammar, info))
-    if (schema := _schema_of(source)) is not None:
+    if (schema := schema_of(source)) is not None:
         cost["keywords"] = msgspec.to_builtins(keyword_costs(schema, info))
     return cost
-
-
-def _schema_of(source: str | None) -> dict[str, Any] | None:
-    """The JSON Schema in a grammar file, as data; None: the file holds something else."""
-    if source is None or source == "-":
-        return None
-    text = read_text(source)
-    if notation_of_file(source, text) != ("json_schema",):
-        return None
-    schema = msgspec.json.decode(text)
-    return schema if isinstance(schema, dict) else None
-
-
-def _misspelt(source: str | None, tools: str | None) -> dict[str, str]:
-    """Pointers of words that resemble keywords, in the schema of the file and in those of the tools."""
-    found = misspelt_keywords(_schema_of(source))
-    if tools is not None:
-        for index, tool in enumerate(tools_from(read_json(tools)) or ()):
-            at = pointer_of("tools", index, "function", "parameters")
-            found |= {at + pointer: keyword for pointer, keyword in misspelt_keywords(tool.parameters).items()}
-    return found
 
 
 def _print_cost(cost: dict[str, Any]) -> None:
