@@ -281,7 +281,7 @@ NO_TAG = {
 
 
 @pytest.mark.parametrize(
-    "name", ["Qwen25Detector", "DeepSeekV3Detector", "Llama32Detector", "MistralDetector", *NO_TAG]
+    "name", ["Qwen25Detector", "DeepSeekV3Detector", "Llama32Detector", "MistralDetector", *sorted(NO_TAG)]
 )
 def test_which_detectors_have_a_structural_tag(name: str) -> None:
     assert getattr(sglang, name)().supports_structural_tag() is (name not in NO_TAG)

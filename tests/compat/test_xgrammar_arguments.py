@@ -36,6 +36,10 @@ def floats(*shape: int) -> Any:
 class Odd:
     """A type that no function takes."""
 
+    def __repr__(self) -> str:
+        # Names of tests must be the same in each process.
+        return "Odd()"
+
 
 CALLS: dict[str, Callable[[Any], Any]] = {
     "token_id": lambda odd: matcher().accept_token(odd),
