@@ -12,7 +12,7 @@ from syntagma.serving.threads import ThreadStream, put_all
 __all__ = ["Rounds"]
 
 _LEAST_S = 0.02
-_PER_ANSWER_S = 0.002
+_PER_ANSWER_S = 0.003
 """what comes within so many seconds goes out together: an event takes a tenth of a millisecond, so that events take
 some hundredths of the time, however short the rounds of a model are"""
 
