@@ -44,7 +44,7 @@ pub enum Layer {
     /// A terminal may be followed by what could also be more of it, and need not be walked.
     Overlaps,
     /// A mask is used wherever what was looked into is the same.
-    Depths,
+    StackSuffixes,
 }
 
 impl Layer {
@@ -69,7 +69,7 @@ impl Layer {
         Self::TailCalls,
         Self::Within,
         Self::Overlaps,
-        Self::Depths,
+        Self::StackSuffixes,
     ];
 
     fn bit(self) -> u32 {

@@ -3,9 +3,9 @@
 use crate::error::Error;
 use crate::tuning;
 
-/// Bounds on work and memory; every bound is inclusive. The defaults are the library's documented ones: take the others from
-/// [`Limits::default`], so that code goes on to compile where there is a new one.
+/// Bounds on work and memory; every bound is inclusive. The defaults are the library's documented ones; change fields of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Units of work of one compilation: a symbol of a rule, a residual that is looked at; a new one is a few.
     pub compile_fuel: u64,

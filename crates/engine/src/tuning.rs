@@ -171,7 +171,7 @@ pub(crate) const CLOSED_RESIDUALS: usize = 24;
 pub(crate) const CLOSED_RESIDUALS_PLAIN: usize = 4;
 
 /// Rests of tokens behind one byte on which a terminal may end or go on; past these, the terminal is walked.
-pub(crate) const SPLITS: usize = 32_768;
+pub(crate) const RESTS: usize = 32_768;
 
 /// Fewer exits of a terminal than this are sorted, more are counted by byte.
 pub(crate) const SORTED_EXITS: usize = 8;

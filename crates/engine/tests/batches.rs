@@ -37,10 +37,8 @@ fn read(threads: Option<usize>) -> (Vec<Vec<i32>>, Vec<Vec<String>>) {
     let vocabulary = vocabulary();
     let width = bitmask_words(vocabulary.size());
     let size = vocabulary.size() as u32;
-    let limits = Limits {
-        step_fuel: 4_000,
-        ..Limits::default()
-    };
+    let mut limits = Limits::default();
+    limits.step_fuel = 4_000;
     let compiler = GrammarCompiler::new(vocabulary, limits);
     let mut matchers = matchers(&compiler);
     let (mut rows, mut answers) = (Vec::new(), Vec::new());

@@ -75,10 +75,9 @@ fn embedding_one_grammar_many_times_over_costs_one() {
 
 #[test]
 fn the_cache_keeps_to_its_bounds_and_drops_the_unused_first() {
-    let compiler = compiler(Limits {
-        cache_entries: 2,
-        ..Limits::default()
-    });
+    let mut limits = Limits::default();
+    limits.cache_entries = 2;
+    let compiler = compiler(limits);
     let grammars: Vec<_> = ["a", "b", "c"].map(literal).into();
     for grammar in &grammars[..2] {
         compiler.compile(grammar).unwrap();
@@ -92,10 +91,9 @@ fn the_cache_keeps_to_its_bounds_and_drops_the_unused_first() {
     compiler.compile(&grammars[1]).unwrap();
     assert_eq!(compiler.stats().hits, before + 1);
 
-    let small = self::compiler(Limits {
-        cache_bytes: 1,
-        ..Limits::default()
-    });
+    let mut limits = Limits::default();
+    limits.cache_bytes = 1;
+    let small = self::compiler(limits);
     for grammar in &grammars {
         small.compile(grammar).unwrap();
     }

@@ -284,7 +284,8 @@ proptest! {
     ) {
         if let Some(lnf) = lnf {
             let (vocabulary, _) = vocabulary();
-            let tiny = Limits { grammar_cache_bytes: 1, ..Limits::default() };
+            let mut tiny = Limits::default();
+            tiny.grammar_cache_bytes = 1;
             let mut matchers =
                 [Limits::default(), tiny].map(|limits| GrammarMatcher::new(compile(&lnf, &vocabulary, &limits)));
             for choice in choices {

@@ -408,10 +408,8 @@ fn explanations_name_rules_and_the_byte_where_a_token_dies() {
 
 #[test]
 fn spent_fuel_fails_the_matcher_for_good() {
-    let limits = Limits {
-        step_fuel: 200,
-        ..Limits::default()
-    };
+    let mut limits = Limits::default();
+    limits.step_fuel = 200;
     let mut m =
         GrammarMatcher::new(try_compile(&text(&"hello".repeat(100)), &limits, &[]).unwrap());
     assert!(m.accept_bytes(b"hello").unwrap());
@@ -431,10 +429,8 @@ fn spent_fuel_fails_the_matcher_for_good() {
 
 #[test]
 fn compile_fuel_and_residual_caps_are_errors() {
-    let limits = Limits {
-        compile_fuel: 10,
-        ..Limits::default()
-    };
+    let mut limits = Limits::default();
+    limits.compile_fuel = 10;
     let error = try_compile(&text(&"hello".repeat(4)), &limits, &["hello"]);
     assert!(error.is_ok(), "a literal is one residual");
     let mut b = Builder::default();
@@ -461,10 +457,8 @@ fn compile_fuel_and_residual_caps_are_errors() {
     ]);
     let symbol = b.regex(many);
     b.rule(s, &[symbol]);
-    let limits = Limits {
-        terminal_residuals: 100,
-        ..Limits::default()
-    };
+    let mut limits = Limits::default();
+    limits.terminal_residuals = 100;
     let mut m = GrammarMatcher::new(try_compile(&b.finish(), &limits, &[]).unwrap());
     let mut noise = 1_u32;
     let error = (0..10_000).find_map(|_| {

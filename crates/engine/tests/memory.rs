@@ -20,10 +20,9 @@ fn vocabulary() -> Arc<Vocabulary> {
 
 /// Nothing is kept that can be given up.
 fn tiny() -> Limits {
-    Limits {
-        grammar_cache_bytes: 1,
-        ..Limits::default()
-    }
+    let mut limits = Limits::default();
+    limits.grammar_cache_bytes = 1;
+    limits
 }
 
 fn matcher(lnf: &Lnf, vocabulary: &Arc<Vocabulary>, limits: &Limits) -> GrammarMatcher {
@@ -157,10 +156,8 @@ fn a_grammar_of_ever_new_residuals_goes_on_for_ever() {
     ]));
     b.rule(s, &[before]);
     let (lnf, vocabulary) = (b.finish(), vocabulary());
-    let limits = Limits {
-        grammar_cache_bytes: 2 << 20,
-        ..Limits::default()
-    };
+    let mut limits = Limits::default();
+    limits.grammar_cache_bytes = 2 << 20;
     let compiled =
         CompiledGrammar::from_lnf(&lnf, Report::default(), vocabulary, &limits, false).unwrap();
     let compiled = Arc::new(compiled);

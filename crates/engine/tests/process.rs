@@ -40,10 +40,8 @@ fn read(compiled: &Arc<CompiledGrammar>, first: u8, tokens: usize) -> GrammarMat
 #[test]
 fn what_was_used_longest_ago_is_given_up_first() {
     const MOST: usize = 4 << 20;
-    let limits = Limits {
-        process_cache_bytes: MOST,
-        ..Limits::default()
-    };
+    let mut limits = Limits::default();
+    limits.process_cache_bytes = MOST;
     let vocabulary = vocabularies::of_tokens(vocabularies::bytes());
     // Two compilers: the bound is not one of a cache.
     let compilers = [(); 2].map(|()| GrammarCompiler::new(Arc::clone(&vocabulary), limits.clone()));

@@ -180,7 +180,10 @@ proptest! {
     #[test]
     fn any_text_is_a_pattern_or_an_error(text in scraps()) {
         let front = syntagma_grammar::Limits::default();
-        let limits = Limits { compile_fuel: 300_000, step_fuel: 100_000, terminal_residuals: 2_000, ..Limits::default() };
+        let mut limits = Limits::default();
+        limits.compile_fuel = 300_000;
+        limits.step_fuel = 100_000;
+        limits.terminal_residuals = 2_000;
         let read = [
             parse(&text, Dialect::Rust, &front),
             parse(&text, Dialect::Ecma, &front),

@@ -130,10 +130,8 @@ fn runs_of_blanks_before_and_behind_anything_stay_flat() {
 
 #[test]
 fn long_literals_and_long_concatenations_work() {
-    let limits = Limits {
-        step_fuel: 100_000_000,
-        ..Limits::default()
-    };
+    let mut limits = Limits::default();
+    limits.step_fuel = 100_000_000;
     let literal = b"0123456789abcdef".repeat(1 << 16);
     let mut b = Builder::default();
     let s = b.nonterminal("s");
@@ -175,11 +173,9 @@ fn deep_nesting_does_not_recurse() {
     let symbol = b.regex(regex);
     b.rule(s, &[symbol]);
     let lnf = b.finish();
-    let limits = Limits {
-        step_fuel: 100_000_000,
-        compile_fuel: 100_000_000,
-        ..Limits::default()
-    };
+    let mut limits = Limits::default();
+    limits.step_fuel = 100_000_000;
+    limits.compile_fuel = 100_000_000;
     let mut m = matcher_within(&lnf, &limits);
     assert!(m.accept_bytes(b"a").unwrap() && m.is_accepting().unwrap());
     // The tree itself is dropped by the grammar crate, whose front ends bound its depth.

@@ -13,7 +13,7 @@ use syntagma_grammar::ir::ByteSet;
 
 use super::anchor::Anchor;
 use super::classification::{Classification, Tokens};
-use super::exits::{Leave, at};
+use super::exits::{MidAccept, at};
 use super::memo::Mask;
 use super::pool::Pool;
 use super::row::List;
@@ -175,22 +175,22 @@ fn loops_of(parts: &[Part], residuals: &mut Residuals, fuel: &mut Fuel) -> Resul
 }
 
 /// What may come behind each of some bytes that may come next in a lexer state.
-fn leaves_of(
+fn mid_accepts_of(
     lexer_state: LexerStateId,
     bytes: &ByteSet,
     recognizer: &mut Recognizer,
     fuel: &mut Fuel,
-) -> Result<Vec<Leave>, Error> {
+) -> Result<Vec<MidAccept>, Error> {
     let lexer = &mut recognizer.lexer;
-    let leave = |byte| {
+    let accept = |byte| {
         let (to, accept_set) = lexer.step(lexer_state, byte, fuel)?;
         let then = match accept_set {
             AcceptSetId::NONE => lexer.first(to),
             _ => ByteSet::FULL,
         };
-        Ok(Leave { byte, then })
+        Ok(MidAccept { byte, then })
     };
-    bytes.iter().map(leave).collect()
+    bytes.iter().map(accept).collect()
 }
 
 /// Which terminals are looked at by themselves.
@@ -208,7 +208,7 @@ enum Job {
     /// Tokens that leave a terminal at its exits, where these bytes may follow.
     Exits(Arc<Classification>, Thread, ByteSet),
     /// Tokens that leave it elsewhere: a trie of what they have behind that place.
-    Splits(Arc<Trie>, Thread),
+    Rests(Arc<Trie>, Thread),
 }
 
 /// A mask in the making.
@@ -341,16 +341,16 @@ impl Making<'_> {
             return Ok(false);
         }
         let overlap = first.intersection(&classification.live);
-        let mut splits = Vec::new();
+        let mut rests = Vec::new();
         if !overlap.is_empty() {
             if !wide || !self.terminals.has(Layer::Overlaps) {
                 return Ok(false);
             }
-            let leaves = leaves_of(next, &overlap, recognizer, fuel)?;
+            let accepts = mid_accepts_of(next, &overlap, recognizer, fuel)?;
             let residuals = recognizer.lexer.residuals();
-            let found = self.terminals.splits(
+            let found = self.terminals.rest_tries(
                 part,
-                (place, &leaves),
+                (place, &accepts),
                 &classification,
                 residuals,
                 &mut self.reading,
@@ -358,13 +358,13 @@ impl Making<'_> {
             let Some(found) = found else {
                 return Ok(false);
             };
-            splits = found;
+            rests = found;
         }
         self.out.add(&classification.tokens);
         if let Some(behind) = behind.set.filter(|_| next != LexerStateId::DEAD) {
             let thread = (behind, next);
-            let splits = splits.into_iter().map(|trie| Job::Splits(trie, thread));
-            self.jobs.extend(splits);
+            let rests = rests.into_iter().map(|trie| Job::Rests(trie, thread));
+            self.jobs.extend(rests);
             if classification.leaves() {
                 self.jobs.push(Job::Exits(classification, thread, first));
             }
@@ -471,7 +471,7 @@ impl Making<'_> {
     ) -> Result<(), Error> {
         let vocabulary = self.reading.vocabulary;
         let (classification, thread, first) = match job {
-            Job::Splits(rests, thread) => {
+            Job::Rests(rests, thread) => {
                 frames.load_threads(&[thread]);
                 let all = &mut Listed(&mut self.out.ids);
                 return walk(recognizer, &rests, whole(&rests), frames, stack, fuel, all);

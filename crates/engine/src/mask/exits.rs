@@ -82,18 +82,19 @@ pub(super) fn at(exits: &[(u8, u32)], byte: u8) -> &[(u8, u32)] {
     &exits[from..from + same]
 }
 
-/// A byte at which tokens may leave, and what may come right behind it then.
+/// Where a terminal may end in the middle of a token though it could go on: the byte that then begins what follows, and the
+/// bytes that may come right after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Leave {
+pub(super) struct MidAccept {
     pub(super) byte: u8,
     pub(super) then: ByteSet,
 }
 
-/// What tokens have behind the places at which they may leave at a byte, that byte included; None if that is too much.
+/// The rests of tokens from such a byte on, as a trie; None if there are too many.
 #[derive(Debug, Clone)]
-pub(super) struct Split(pub(super) Option<Arc<Trie>>);
+pub(super) struct RestTrie(pub(super) Option<Arc<Trie>>);
 
-impl Split {
+impl RestTrie {
     pub(super) fn memory_bytes(&self) -> usize {
         let trie = self.0.as_ref().map_or(0, |trie| trie.memory_bytes());
         trie + size_of::<Self>() + 64

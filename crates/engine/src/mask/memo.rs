@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::depths::Depths;
 use super::row::List;
 use super::row::{MaskRow, is_allowed};
+use super::stack_suffixes::StackSuffixes;
 use crate::earley::{Recognizer, StateId};
 use crate::maps::IdMap;
 
@@ -57,7 +57,7 @@ pub(crate) struct Memo {
     masks: IdMap<StateId, Mask>,
     /// States whose masks are those of others.
     same: IdMap<StateId, StateId>,
-    depths: Depths,
+    suffixes: StackSuffixes,
     steps: IdMap<(StateId, u32), Step>,
 }
 
@@ -69,12 +69,12 @@ impl Memo {
 
     /// A state that has the mask of this one, and whose mask is known.
     pub(crate) fn alike(&mut self, recognizer: &Recognizer, state: StateId) -> Option<StateId> {
-        self.depths.find(recognizer, state)
+        self.suffixes.find(recognizer, state)
     }
 
     /// Remembers that to find the mask of a state, which is known, it was looked so deep.
     pub(crate) fn remember_depth(&mut self, recognizer: &Recognizer, state: StateId, depth: u8) {
-        self.depths.remember(recognizer, state, depth);
+        self.suffixes.remember(recognizer, state, depth);
     }
 
     pub(crate) fn step(&self, state: StateId, id: u32) -> Option<Step> {
@@ -102,7 +102,7 @@ impl Memo {
 
     /// Without the parts of masks.
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.depths.memory_bytes()
+        self.suffixes.memory_bytes()
             + self.masks.len() * MASK
             + (self.same.len() + self.steps.len()) * 32
     }

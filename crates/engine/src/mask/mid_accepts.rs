@@ -1,4 +1,4 @@
-//! Tokens that leave a terminal where it could also have gone on.
+//! Mid-terminal accepts: tokens that leave a terminal where it could also have gone on.
 //!
 //! Behind `x`, the token `yor(` may be the end of a name, the word `or` and a bracket, though `yor` could be the end of the
 //! name as well. Where what follows may begin with a byte on which the terminal goes on, each place of such a byte is one
@@ -11,7 +11,7 @@ use syntagma_grammar::ir::ByteSet;
 
 use super::anchor::Anchor;
 use super::classification::Classification;
-use super::exits::{Leave, Split};
+use super::exits::{MidAccept, RestTrie};
 use super::front::Front;
 use super::lazy_dfa::{DfaState, Reads};
 use super::scan::Scan;
@@ -22,59 +22,59 @@ use crate::tuning;
 use crate::vocabulary::{Trie, Vocabulary};
 
 /// The bytes of some.
-fn bytes_of(leaves: &[Leave]) -> ByteSet {
-    leaves.iter().fold(ByteSet::EMPTY, |mut bytes, leave| {
-        bytes.insert(leave.byte);
+fn bytes_of(accepts: &[MidAccept]) -> ByteSet {
+    accepts.iter().fold(ByteSet::EMPTY, |mut bytes, accept| {
+        bytes.insert(accept.byte);
         bytes
     })
 }
 
-/// What tokens have behind the places at which they may leave alike.
-type Left<'a> = (Leave, Vec<(u32, &'a [u8])>);
+/// The rests of tokens from one kind of mid-terminal accept on.
+type RestsBehind<'a> = (MidAccept, Vec<(u32, &'a [u8])>);
 
 /// Rests of tokens, by their first bytes.
 struct Rests<'a> {
     /// By first byte: an index into the lists.
     list: [u8; 256],
-    lists: Vec<Left<'a>>,
+    lists: Vec<RestsBehind<'a>>,
 }
 
 impl<'a> Rests<'a> {
-    fn new(leaves: &[Leave]) -> Self {
+    fn new(accepts: &[MidAccept]) -> Self {
         let mut rests = Self {
             list: [0; 256],
-            lists: Vec::with_capacity(leaves.len()),
+            lists: Vec::with_capacity(accepts.len()),
         };
-        for &leave in leaves {
-            rests.list[usize::from(leave.byte)] = rests.lists.len() as u8;
-            rests.lists.push((leave, Vec::new()));
+        for &accept in accepts {
+            rests.list[usize::from(accept.byte)] = rests.lists.len() as u8;
+            rests.lists.push((accept, Vec::new()));
         }
         rests
     }
 
     /// Whether a text is one of these, as far as its first bytes tell. The first is a byte at which tokens may leave.
     fn may_have(&self, text: &[u8]) -> bool {
-        let (leave, _) = &self.lists[usize::from(self.list[usize::from(text[0])])];
-        text.get(1).is_none_or(|&byte| leave.then.contains(byte))
+        let (accept, _) = &self.lists[usize::from(self.list[usize::from(text[0])])];
+        text.get(1).is_none_or(|&byte| accept.then.contains(byte))
     }
 
     /// Adds the rest of a token from a place on, if it may be one.
     fn add(&mut self, id: u32, rest: &'a [u8]) {
         if self.may_have(rest) {
             let (_, rests) = &mut self.lists[usize::from(self.list[usize::from(rest[0])])];
-            if rests.len() <= tuning::SPLITS {
+            if rests.len() <= tuning::RESTS {
                 rests.push((id, rest));
             }
         }
     }
 
-    fn splits(self) -> Vec<(Leave, Split)> {
-        let split = |(leave, rests): Left<'_>| {
-            let few = rests.len() <= tuning::SPLITS;
+    fn rest_tries(self) -> Vec<(MidAccept, RestTrie)> {
+        let rest_trie = |(accept, rests): RestsBehind<'_>| {
+            let few = rests.len() <= tuning::RESTS;
             let trie = few.then(|| Arc::new(Trie::new(rests.into_iter())));
-            (leave, Split(trie))
+            (accept, RestTrie(trie))
         };
-        self.lists.into_iter().map(split).collect()
+        self.lists.into_iter().map(rest_trie).collect()
     }
 }
 
@@ -82,17 +82,17 @@ impl<'a> Rests<'a> {
 /// where that is not so.
 pub(super) fn from_exits(
     classification: &Classification,
-    (anchor, leaves): (Anchor, &[Leave]),
+    (anchor, accepts): (Anchor, &[MidAccept]),
     vocabulary: &Vocabulary,
     fuel: &mut Fuel,
-) -> Result<Option<Vec<(Leave, Split)>>, Error> {
+) -> Result<Option<Vec<(MidAccept, RestTrie)>>, Error> {
     if !classification.ends_anywhere {
         return Ok(None);
     }
     let trie = vocabulary.trie();
     let nodes = trie.nodes();
-    let bytes = bytes_of(leaves);
-    let mut rests = Rests::new(leaves);
+    let bytes = bytes_of(accepts);
+    let mut rests = Rests::new(accepts);
     let mut places: Vec<usize> = Vec::new();
     for exit in classification.exits.all() {
         let leaving = trie.before(exit) as usize..trie.before(nodes[exit].next as usize) as usize;
@@ -116,19 +116,19 @@ pub(super) fn from_exits(
             }
         }
     }
-    Ok(Some(rests.splits()))
+    Ok(Some(rests.rest_tries()))
 }
 
 impl Scan {
     /// Finds the places of some bytes, in the vocabulary as far as `front` reads it.
-    pub(super) fn splits(
+    pub(super) fn rest_tries(
         &mut self,
         owner: u32,
-        (front, leaves): (Front, &[Leave]),
+        (front, accepts): (Front, &[MidAccept]),
         residuals: &mut Residuals,
         vocabulary: &Vocabulary,
         fuel: &mut Fuel,
-    ) -> Result<Vec<(Leave, Split)>, Error> {
+    ) -> Result<Vec<(MidAccept, RestTrie)>, Error> {
         let trie = vocabulary.trie();
         let nodes = trie.nodes();
         let Self { dfa, path, .. } = self;
@@ -137,8 +137,8 @@ impl Scan {
         path.clear();
         path.resize(trie.longest() + 1, DfaState::DEAD);
         let start = dfa.start(front.rest, residuals);
-        let bytes = bytes_of(leaves);
-        let mut rests = Rests::new(leaves);
+        let bytes = bytes_of(accepts);
+        let mut rests = Rests::new(accepts);
         // The places on the way, by how many bytes are before and including them.
         let mut places: Vec<usize> = Vec::new();
         let mut visited = 0;
@@ -191,6 +191,6 @@ impl Scan {
             places.clear();
         }
         fuel.spend(visited)?;
-        Ok(rests.splits())
+        Ok(rests.rest_tries())
     }
 }

@@ -7,10 +7,10 @@
 //! * `scan` reads the vocabulary by one terminal, `runs` deals with whitespace before it;
 //! * `classification` is what comes of that, `exits` where tokens leave, `shared` keeps it for all grammars of the vocabulary;
 //! * `excluded` derives that from what is known of another terminal, which some words are left out of;
-//! * `splits` is about tokens that leave a terminal where it could also have gone on;
+//! * `mid_accepts` is about tokens that leave a terminal where it could also have gone on;
 //! * `terminals` is what one grammar knows of its terminals by way of these;
 //! * `compose` puts masks together from that;
-//! * `depths` finds states whose masks are the same;
+//! * `stack_suffixes` finds states whose masks are the same;
 //! * `pool` makes masks small: where few tokens are allowed, where most of them are a terminal's, and where they are those
 //!   of another mask;
 //! * `memo` keeps them.
@@ -20,18 +20,18 @@ mod classification;
 mod closed;
 mod closed_search;
 mod compose;
-mod depths;
 mod excluded;
 mod exits;
 mod front;
 mod lazy_dfa;
 mod memo;
+mod mid_accepts;
 mod pool;
 mod row;
 mod runs;
 mod scan;
 mod shared;
-mod splits;
+mod stack_suffixes;
 mod terminals;
 mod walk;
 

@@ -6,7 +6,7 @@ use syntagma_grammar::ir::ByteSet;
 
 use super::anchor::Anchor;
 use super::classification::Classification;
-use super::exits::{Leave, Split};
+use super::exits::{MidAccept, RestTrie};
 use super::runs::Runs;
 use super::scan::Scan;
 use crate::maps::{IdMap, SeededMap};
@@ -29,7 +29,7 @@ pub(crate) struct Shared {
 #[derive(Debug, Default)]
 struct Table {
     classifications: IdMap<(u128, Anchor), Arc<Classification>>,
-    splits: IdMap<(u128, Anchor, Leave), Split>,
+    rest_tries: IdMap<(u128, Anchor, MidAccept), RestTrie>,
     runs: SeededMap<ByteSet, Arc<Runs>>,
     /// Rows of masks, by hash.
     rows: IdMap<u64, Arc<[i32]>>,
@@ -113,23 +113,34 @@ impl Shared {
     }
 
     /// What is known of tokens that leave a residual at a byte on which it goes on.
-    pub(super) fn split(&self, fingerprint: u128, anchor: Anchor, leave: Leave) -> Option<Split> {
+    pub(super) fn rest_trie(
+        &self,
+        fingerprint: u128,
+        anchor: Anchor,
+        accept: MidAccept,
+    ) -> Option<RestTrie> {
         let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
-        let key = (fingerprint, anchor, leave);
-        if let Some(known) = table.splits.get(&key) {
+        let key = (fingerprint, anchor, accept);
+        if let Some(known) = table.rest_tries.get(&key) {
             return Some(known.clone());
         }
-        let known = table.before.as_ref()?.splits.get(&key).cloned()?;
+        let known = table.before.as_ref()?.rest_tries.get(&key).cloned()?;
         drop(table);
-        self.put_split(fingerprint, anchor, leave, &known);
+        self.put_rest_trie(fingerprint, anchor, accept, &known);
         Some(known)
     }
 
-    pub(super) fn put_split(&self, fingerprint: u128, anchor: Anchor, leave: Leave, split: &Split) {
+    pub(super) fn put_rest_trie(
+        &self,
+        fingerprint: u128,
+        anchor: Anchor,
+        accept: MidAccept,
+        trie: &RestTrie,
+    ) {
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
-        table.charge(split.memory_bytes(), self.bytes.load(Ordering::Relaxed));
-        let key = (fingerprint, anchor, leave);
-        table.splits.insert(key, split.clone());
+        table.charge(trie.memory_bytes(), self.bytes.load(Ordering::Relaxed));
+        let key = (fingerprint, anchor, accept);
+        table.rest_tries.insert(key, trie.clone());
     }
 
     /// Runs of bytes of a set.

@@ -11,13 +11,13 @@ use crate::tuning;
 
 /// Masks by what was looked into; all of it can be forgotten at any time.
 #[derive(Debug, Default)]
-pub(super) struct Depths {
+pub(super) struct StackSuffixes {
     /// What a set is down to a depth: the depth, then dot, nonterminal and what the set returned to is, by item.
-    views: IdIndexSet<Box<[u32]>>,
+    suffixes: IdIndexSet<Box<[u32]>>,
     /// By set and depth.
     of_sets: IdMap<(SetId, u8), u32>,
-    /// Which depths of the ladder states have that are the same down to depth 0.
-    rungs: IdMap<Box<[u32]>, u16>,
+    /// By what states are down to depth 0: which of [`tuning::DEPTHS`] those of them have that have a mask, as bits.
+    depths: IdMap<Box<[u32]>, u16>,
     /// A state that has its mask, by what it is down to a depth.
     states: IdMap<Box<[u32]>, StateId>,
     /// What the state that was looked for last is down to depth 0.
@@ -27,7 +27,7 @@ pub(super) struct Depths {
     heap: usize,
 }
 
-impl Depths {
+impl StackSuffixes {
     /// A state with a mask that is the mask of this one.
     pub(super) fn find(&mut self, recognizer: &Recognizer, state: StateId) -> Option<StateId> {
         if self.too_much > tuning::DEPTH_FAILURES {
@@ -35,11 +35,11 @@ impl Depths {
         }
         let items = &mut { tuning::DEPTH_ITEMS };
         let shallow = self.state(recognizer, state, 0, items)?;
-        let rungs = self.rungs.get(&shallow).copied();
+        let depths = self.depths.get(&shallow).copied();
         self.last = Some((state, shallow));
-        let rungs = rungs?;
-        for (rung, &depth) in tuning::DEPTHS.iter().enumerate() {
-            if rungs >> rung & 1 == 1 {
+        let depths = depths?;
+        for (bit, &depth) in tuning::DEPTHS.iter().enumerate() {
+            if depths >> bit & 1 == 1 {
                 let key = self.state(recognizer, state, depth, items)?;
                 if let Some(&known) = self.states.get(&key) {
                     return Some(known);
@@ -51,7 +51,7 @@ impl Depths {
 
     /// Remembers that a state has a mask for which it was looked so deep.
     pub(super) fn remember(&mut self, recognizer: &Recognizer, state: StateId, depth: u8) {
-        let Some(rung) = tuning::DEPTHS.iter().position(|&rung| depth <= rung) else {
+        let Some(bit) = tuning::DEPTHS.iter().position(|&known| depth <= known) else {
             return;
         };
         if self.too_much > tuning::DEPTH_FAILURES {
@@ -65,18 +65,18 @@ impl Depths {
         let Some(shallow) = shallow else {
             return;
         };
-        if let Some(key) = self.state(recognizer, state, tuning::DEPTHS[rung], items) {
+        if let Some(key) = self.state(recognizer, state, tuning::DEPTHS[bit], items) {
             self.heap += (key.len() + shallow.len()) * 4;
-            *self.rungs.entry(shallow).or_insert(0) |= 1 << rung;
+            *self.depths.entry(shallow).or_insert(0) |= 1 << bit;
             self.states.insert(key, state);
         }
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
         self.heap
-            + self.views.len() * 40
+            + self.suffixes.len() * 40
             + self.of_sets.len() * 16
-            + (self.rungs.len() + self.states.len()) * 40
+            + (self.depths.len() + self.states.len()) * 40
     }
 
     /// What a state is down to a depth; None if that is too much to look at.
@@ -125,7 +125,7 @@ impl Depths {
             found.push(match ret {
                 _ if depth == 0 => [dot, 0, 0],
                 None => [dot, u32::MAX, 0],
-                // At most as many calls within each other as the ladder is high.
+                // Calls within each other are at most as many as the greatest of the depths.
                 Some((nonterminal, below)) => {
                     let below = self.set(sets, below, depth - 1, items)?;
                     [dot, nonterminal, below]
@@ -133,14 +133,14 @@ impl Depths {
             });
         }
         found.sort_unstable();
-        let view: Vec<u32> = [u32::from(depth)]
+        let suffix: Vec<u32> = [u32::from(depth)]
             .into_iter()
             .chain(found.into_iter().flatten())
             .collect();
-        let length = view.len();
-        let (view, new) = self.views.insert_full(view.into());
+        let length = suffix.len();
+        let (number, new) = self.suffixes.insert_full(suffix.into());
         self.heap += if new { length * 4 } else { 0 };
-        self.of_sets.insert((set, depth), view as u32);
-        Some(view as u32)
+        self.of_sets.insert((set, depth), number as u32);
+        Some(number as u32)
     }
 }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::anchor::Anchor;
 use super::classification::Classification;
 use super::excluded::excluded;
-use super::exits::{Leave, Split};
+use super::exits::{MidAccept, RestTrie};
 use super::front::Front;
+use super::mid_accepts::from_exits;
 use super::shared::Shared;
-use super::splits::from_exits;
 use crate::automaton::{Exclusion, ExprId, LexerStateId, LexerStates, Residuals};
 use crate::error::Error;
 use crate::layers::{Layer, Layers};
@@ -56,7 +56,7 @@ pub(super) struct Terminals {
     shared: Arc<Shared>,
     layers: Layers,
     classifications: IdMap<(ExprId, Anchor), Arc<Classification>>,
-    splits: IdMap<(ExprId, Anchor, Leave), Split>,
+    rest_tries: IdMap<(ExprId, Anchor, MidAccept), RestTrie>,
     /// By residual: what it leaves out of another.
     exclusions: IdMap<ExprId, Option<Arc<Exclusion>>>,
     /// Narrow terminals that have been walked.
@@ -73,7 +73,7 @@ impl Terminals {
             shared,
             layers,
             classifications: IdMap::default(),
-            splits: IdMap::default(),
+            rest_tries: IdMap::default(),
             exclusions: IdMap::default(),
             walked: IdSet::default(),
             bytes: 0,
@@ -84,7 +84,7 @@ impl Terminals {
 
     pub(super) fn memory_bytes(&self) -> usize {
         self.bytes
-            + (self.classifications.len() + self.splits.len()) * 40
+            + (self.classifications.len() + self.rest_tries.len()) * 40
             + self.exclusions.len() * 128
             + self.walked.len() * 56
             + (self.wide.len() + self.with_wide.len()) * 16
@@ -255,20 +255,20 @@ impl Terminals {
 
     /// What tokens have where they leave a residual at a byte on which it goes on, for each of these bytes; None if that
     /// is too much, or cannot be found out within the limits.
-    pub(super) fn splits(
+    pub(super) fn rest_tries(
         &mut self,
         (tag, residual): (u32, ExprId),
-        (place, leaves): (Anchor, &[Leave]),
+        (place, accepts): (Anchor, &[MidAccept]),
         classification: &Classification,
         residuals: &mut Residuals,
         reading: &mut Reading,
     ) -> Option<Vec<Arc<Trie>>> {
         let mut tries = Vec::new();
         let mut missing = Vec::new();
-        for &leave in leaves {
-            match self.splits.get(&(residual, place, leave)) {
-                Some(Split(known)) => tries.push(Arc::clone(known.as_ref()?)),
-                None => missing.push(leave),
+        for &accept in accepts {
+            match self.rest_tries.get(&(residual, place, accept)) {
+                Some(RestTrie(known)) => tries.push(Arc::clone(known.as_ref()?)),
+                None => missing.push(accept),
             }
         }
         if missing.is_empty() {
@@ -282,10 +282,10 @@ impl Terminals {
         let fingerprint = fingerprint.filter(|_| remembers);
         let mut unknown = Vec::new();
         let mut found = Vec::new();
-        for leave in missing {
-            match fingerprint.and_then(|known| self.shared.split(known, place, leave)) {
-                Some(split) => found.push((leave, split)),
-                None => unknown.push(leave),
+        for accept in missing {
+            match fingerprint.and_then(|known| self.shared.rest_trie(known, place, accept)) {
+                Some(trie) => found.push((accept, trie)),
+                None => unknown.push(accept),
             }
         }
         if !unknown.is_empty() {
@@ -299,24 +299,24 @@ impl Terminals {
                 reading.spend(place)?;
                 let front = front(place, shape, residuals, vocabulary, shared);
                 let made = shared.with_scan(|scan| {
-                    scan.splits(aside, (front, &unknown), residuals, vocabulary, fuel)
+                    scan.rest_tries(aside, (front, &unknown), residuals, vocabulary, fuel)
                 });
                 made.ok()?
             };
-            for (leave, split) in made {
+            for (accept, trie) in made {
                 if let Some(fingerprint) = fingerprint {
-                    shared.put_split(fingerprint, place, leave, &split);
+                    shared.put_rest_trie(fingerprint, place, accept, &trie);
                 }
-                found.push((leave, split));
+                found.push((accept, trie));
             }
         }
-        for (leave, split) in found {
+        for (accept, trie) in found {
             if remembers {
-                self.bytes += split.memory_bytes();
-                let key = (residual, place, leave);
-                self.splits.insert(key, split.clone());
+                self.bytes += trie.memory_bytes();
+                let key = (residual, place, accept);
+                self.rest_tries.insert(key, trie.clone());
             }
-            tries.push(split.0?);
+            tries.push(trie.0?);
         }
         Some(tries)
     }
