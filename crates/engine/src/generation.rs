@@ -327,8 +327,8 @@ impl Generation {
         // Another thread may have computed it while this one waited for the lock.
         let shared = recognizer.representative(state, &mut self.fuel())?;
         memo.remember_same(state, shared);
-        let shares = self.basis.layers.has(Layer::StackSuffixes);
-        if shares
+        let uses_suffixes = self.basis.layers.has(Layer::StackSuffixes);
+        if uses_suffixes
             && memo.mask(shared).is_none()
             && let Some(alike) = memo.alike(recognizer, shared)
         {
@@ -349,7 +349,7 @@ impl Generation {
         };
         if self.basis.layers.has(Layer::Memo) {
             memo.remember_mask(shared, mask.clone());
-            if let Some(depth) = looked.filter(|_| shares) {
+            if let Some(depth) = looked.filter(|_| uses_suffixes) {
                 memo.remember_depth(recognizer, shared, depth);
             }
         }
