@@ -172,7 +172,7 @@ def segments() -> str:
 
 def budgets() -> str:
     """A turn whose reasoning has used its budget, and one that nears the end of its tokens."""
-    drawing = Drawing(900, 236, "A budget closes reasoning; near the last token, the shortest legal end is written")
+    drawing = Drawing(900, 236, "A budget closes reasoning; near the last token, the shortest valid ending is written")
     drawing.text(24, 44, "reasoning_tokens=4", "code", "start")
     first = [("<think>", "key"), ("Let", "held"), ("me", "held"), ("see", "held"), (",", "held")]
     places = drawing.cells(
@@ -185,7 +185,7 @@ def budgets() -> str:
     second = ['{"', "name", '":"', "Anna", '","', "note", '":"']
     places = drawing.cells(230, 126, [*((word, "box") for word in second), ('"', "good"), ("}", "good")])
     drawing.text((places[0][0] + places[6][1]) / 2, 172, "as the model likes", "small")
-    drawing.text((places[7][0] + places[8][1]) / 2, 172, "the shortest legal end", "small")
+    drawing.text((places[7][0] + places[8][1]) / 2, 172, "the shortest valid ending", "small")
     drawing.text(
         24, 212, "Both answers are valid; the second is marked incomplete (finish_reason: length).", "small", "start"
     )

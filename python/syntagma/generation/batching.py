@@ -1,7 +1,7 @@
 """Sequences that advance together: masks in one call, one pass of the model, then one token or more of each.
 
-Sequences join and leave between passes. Nothing runs by itself: whoever waits for a token advances all of them, or
-waits for the thread that is doing so.
+Sequences join and leave between passes. The loop has no thread of its own: a thread that waits for a token advances
+all sequences, or waits for the thread that does.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ class Row(Protocol):
 
     matcher: GrammarMatcher | None
     unread: list[int]
-    """tokens that the model has not read; the prompt to begin with"""
+    """tokens that the model has not read; at first the prompt"""
     asks: Asks | None
-    """None: it is over, or was never begun"""
+    """None: it is over, or has not begun"""
     mask: NDArray[np.int32]
-    """[words], given with `go_on` where it asked for one"""
+    """int32 [words], set before `go_on` if `asks` is `Asks.MASK`"""
     logits: Logits
-    """given when the model has read `unread`"""
+    """[vocab_size], set when the model has read `unread`"""
     error: Exception | None
 
     @property
@@ -51,24 +51,24 @@ class Row(Protocol):
 
     @property
     def is_over(self) -> bool:
-        """Whether it ended, failed or was cancelled."""
+        """Whether it has ended, failed or been cancelled."""
         ...
 
     @property
     def may_advance(self) -> bool:
-        """Whether a further token is wanted."""
+        """Whether it may make a further token."""
         ...
 
     def read_part(self, seconds: float) -> None:
-        """The model has read a part of the prompt."""
+        """Note that the model has read a part of the prompt, in `seconds`."""
         ...
 
     def read(self, logits: Logits, seconds: float) -> None:
-        """The model has read all of `unread`."""
+        """Take the logits after the tokens that the model has read, in `seconds`."""
         ...
 
     def go_on(self, *, masked_s: float = 0.0) -> None:
-        """Go on with what it asked for, until it asks again; what it raises becomes its `error`."""
+        """Go on with the mask or the logits, until it asks again; an exception becomes its `error`."""
         ...
 
     def fail(self, error: Exception) -> None:
@@ -76,7 +76,7 @@ class Row(Protocol):
         ...
 
     def release(self) -> None:
-        """Give back what it holds; it is not in the loop any more."""
+        """Give back its matcher: it has left the loop."""
         ...
 
 
@@ -125,7 +125,7 @@ class BatchLoop:
 
     Args:
         batch: computes their logits.
-        vocab_size: the width of these.
+        vocab_size: their width.
     """
 
     def __init__(self, batch: Batch, vocab_size: int) -> None:
@@ -140,13 +140,13 @@ class BatchLoop:
         self._is_driven = False
 
     def join(self, row: Row) -> None:
-        """Let a sequence join: its prompt is read with the next step."""
+        """Add a sequence; its prompt is read in the next step."""
         self._joining.append(row)
 
     def leave(self, row: Row) -> None:
-        """Let a sequence leave, at once or after the step that is being computed.
+        """Remove a sequence, at once or after the step that is being computed.
 
-        May be called while memory is collected, by a thread that is in the middle of anything: it waits for nothing.
+        The garbage collector may call it in any thread, at any point: it waits for nothing.
         """
         self._leaving.append(row)
         if self._changed.acquire(blocking=False):
@@ -159,7 +159,7 @@ class BatchLoop:
             self._end_turn()
 
     def await_prompt(self, row: Row) -> None:
-        """Advance until the prompt of a sequence was read or refused."""
+        """Advance until the prompt of a sequence has been read or refused."""
         self.drive(lambda: row.is_read)
 
     def drive(self, done: Callable[[], bool]) -> None:
@@ -178,7 +178,7 @@ class BatchLoop:
                 self._end_turn()
 
     def step(self) -> bool:
-        """Advance all that may by one pass of the model, or wait until another thread did; whether there were any."""
+        """Advance by one pass of the model, or wait until another thread has; returns whether any sequence could."""
         with self._changed:
             if self._is_driven:
                 self._changed.wait()
@@ -190,7 +190,7 @@ class BatchLoop:
             self._end_turn()
 
     def _end_turn(self) -> None:
-        """Let go of what left, then of the loop."""
+        """Remove the sequences that left, then let another thread advance."""
         try:
             while self._leaving:
                 self._remove(self._leaving.popleft())
@@ -262,7 +262,7 @@ class BatchLoop:
     def _compute(
         self, read: Callable[[Mapping[int, Sequence[int]]], Iterable[Logits]], unread: Mapping[int, Sequence[int]]
     ) -> None:
-        """Let the model read tokens; where it refuses, each sequence by itself, so that only one at fault ends."""
+        """Let the model read tokens; if it fails, again sequence by sequence, so that only the one at fault ends."""
         began = time.perf_counter()
         try:
             computed = read(unread)
@@ -279,7 +279,7 @@ class BatchLoop:
             row.read(logits, took)
 
     def _mask(self, rows: Sequence[Row]) -> None:
-        """Fill the masks of all these in one call, and let each go on."""
+        """Fill the masks of these sequences in one call, and let each go on."""
         if len(rows) > len(self._bitmask):
             self._bitmask = allocate_token_bitmask(2 * len(rows), self._vocab_size)
         matchers = [row.matcher for row in rows if row.matcher is not None]

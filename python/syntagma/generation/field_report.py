@@ -1,4 +1,4 @@
-"""Which tokens made each field of a message, how likely they were, and how much a grammar took away there."""
+"""Which tokens made each field of a message, their log-probabilities, and how much probability the grammar masked."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ BENT = 0.5
 
 
 class FieldStats(msgspec.Struct, frozen=True, kw_only=True):
-    """The tokens of one field. Every token of an answer belongs to exactly one field.
+    """The tokens of one field. Every token of an answer belongs to exactly one field. Log-probabilities are natural.
 
     Attributes:
         pointer: JSON pointer of the field in the message, as `syntagma.parsing.field_spans` has it.
-        tokens: how many tokens made it.
-        forced_tokens: those of them that were the only ones allowed, or with which the text was brought to its legal
-            end. They count in none of the three that follow.
-        shared_tokens: those of them that hold text of another field, too.
-        logprob_sum: sum of the log-probabilities of the tokens that were chosen; None: there are none, or they are not
-            known.
+        tokens: the number of its tokens.
+        forced_tokens: how many of them were the only ones allowed, or part of a valid ending. `logprob_sum`,
+            `logprob_mean` and `logprob_min` leave them out.
+        shared_tokens: how many of them also hold text of another field.
+        logprob_sum: sum of the log-probabilities of the tokens that were chosen; None: there are none, or they are
+            unknown.
         logprob_mean: their mean.
-        logprob_min: the least of them.
-        forced_logprob_sum: sum of the log-probabilities of the forced tokens, where the model was asked; else None.
-        masked_max: the largest masked mass of a step; None where it was not asked for, or no grammar held.
+        logprob_min: the lowest of them.
+        forced_logprob_sum: sum of the log-probabilities of the forced tokens; None if the model did not compute them.
+        masked_max: the largest masked mass of a step; None if it was not asked for, or without a grammar.
         masked_mean: the mean of the masked mass of its steps.
     """
 
@@ -49,15 +49,15 @@ class FieldStats(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BentStep(msgspec.Struct, frozen=True, kw_only=True):
-    """A step at which the grammar took more than half of the probability away.
+    """A step at which the grammar masked more than half of the probability.
 
     Attributes:
         index: 0-based number of the token in the answer.
         pointer: JSON pointer of its field.
-        text: the token; U+FFFD where its bytes are no whole character.
+        text: the token's text; U+FFFD for bytes that are no whole character.
         logprob: natural log-probability that the model gave it.
-        masked: the probability of all tokens that the grammar did not allow.
-        preferred: the token that the model held for the likeliest.
+        masked: the probability of all tokens that the grammar did not allow, from 0 to 1.
+        preferred: the text of the model's likeliest token.
         preferred_logprob: its natural log-probability.
     """
 
@@ -71,11 +71,11 @@ class BentStep(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FieldReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What the fields of an answer are made of, as far as it was read.
+    """The fields of an answer and their tokens, as far as it was read.
 
     Attributes:
         fields: in the order in which they begin.
-        bent: steps at which the grammar took more than half of the probability away, in their order.
+        bent: the steps at which the grammar masked more than half of the probability, in order.
     """
 
     fields: tuple[FieldStats, ...] = ()
@@ -83,12 +83,12 @@ class FieldReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TokenReading(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of one token of an answer.
+    """One token of an answer.
 
     Attributes:
         data: its bytes.
         logprob: its natural log-probability.
-        forced: it was the only one allowed.
+        forced: whether it was the only one allowed.
         masked: see `BentStep`.
         preferred: bytes and log-probability of the likeliest token.
     """
@@ -109,20 +109,20 @@ class Reading:
         self._events: list[Event] = []
 
     def token(self, token: TokenReading, position: int) -> None:
-        """A token was read; the raw text now ends at this code point."""
+        """Add a token; `position` is the end of the raw text after it, in code points."""
         self._tokens.append(token)
         self._ends.append(position)
 
     def events(self, events: Iterable[Event]) -> None:
-        """Events that came with what was read."""
+        """Add the parser's events for the tokens added so far."""
         self._events += events
 
     def report(self, raw: str, *, json_content: bool = False) -> FieldReport:
-        """What the fields are made of.
+        """The report of what was added.
 
         Args:
             raw: all text that the parser read.
-            json_content: the answer is JSON.
+            json_content: whether the content is JSON, so that it has fields of its own.
         """
         spans = field_spans(raw, self._events, json_content=json_content)
         starts = [0, *self._ends]
@@ -185,10 +185,10 @@ class _Field:
 
 
 def _field_of(spans: Sequence[FieldSpan], first: int, end: int) -> tuple[str, bool]:
-    """The field of a token that ends before `end`, and whether it holds text of another.
+    """The field of a token that ends before `end`, and whether it also holds text of another.
 
-    The first value that it holds text of; without one, the innermost object, array or call. A token without a whole
-    character of its own belongs to the character that it is a part of.
+    It is the first value of which the token holds text; without one, the innermost object, array or call. A token that
+    is a part of a character counts as that character.
     """
     if first >= len(spans):
         return "", False
@@ -211,8 +211,8 @@ def masked_mass(logprobs: NDArray[np.float64], mask: NDArray[np.int32]) -> float
 
     Args:
         logprobs: natural log-probabilities of all tokens, [vocab_size].
-        mask: a row of a token bitmask.
+        mask: a row of a token bitmask, int32 [words].
     """
     allowed = np.unpackbits(mask.view(np.uint8), bitorder="little", count=logprobs.shape[0])
-    # Summing what is left out keeps small masses exact.
+    # Summing the masked tokens, not the allowed ones, keeps small masses exact.
     return min(1.0, float(np.exp(logprobs[allowed == 0]).sum()))

@@ -1,4 +1,4 @@
-"""Tokens of text that a grammar forces, for which no model need be asked."""
+"""Tokens of text that a grammar forces; the model need not compute them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["ForcedTokens"]
 
 
 class ForcedTokens:
-    """The tokens of one answer that are certain, one after another.
+    """The forced tokens of one answer, one after another.
 
-    They are those that the tokenizer would write, whatever text comes after them. A vocabulary that cannot encode has
-    none.
+    They are the tokens that the tokenizer makes of the text, whatever follows it. A vocabulary that cannot encode text
+    has none.
 
     Args:
         info: the vocabulary.
@@ -29,7 +29,7 @@ class ForcedTokens:
         """The next token if text is forced, else None.
 
         Args:
-            matcher: it has accepted every token that was given here before, and nothing else since.
+            matcher: if the last call returned a token, the matcher has accepted that one since, and no other.
         """
         if not self._ahead and self._can_encode:
             try:

@@ -23,7 +23,7 @@ __all__ = ["Generator"]
 
 
 class _Asked(NamedTuple):
-    """What one generation is asked for; see `Generator.start`."""
+    """The arguments of one generation; see `Generator.start`."""
 
     prompt: str | Sequence[int]
     grammar: Grammar | Callable[[], Grammar | None] | None
@@ -33,7 +33,7 @@ class _Asked(NamedTuple):
 
 
 class Generator:
-    """Runs generations on one backend, each with a grammar or without. Threads may share it.
+    """Runs generations on one backend, each with or without a grammar. Threads may share it.
 
     Use it where you have a prompt and want tokens; `Model` takes messages and gives a message. A generation is an
     iterator of `Step`s::
@@ -44,12 +44,12 @@ class Generator:
         print(generation.finish_reason, generation.metrics)
 
     Args:
-        backend: what computes the logits.
+        backend: computes the logits.
         compiler: compiles grammars for the backend's vocabulary; None makes one.
 
     Attributes:
-        backend: the same.
-        compiler: the same, or the one that was made.
+        backend: the backend.
+        compiler: the compiler, given or made.
     """
 
     @entry
@@ -60,7 +60,7 @@ class Generator:
         self._width = backend.tokenizer_info.vocab_size
         batch = backend.open_batch() if isinstance(backend, BatchBackend) else None
         self._loop = None if batch is None else BatchLoop(batch, self._width)
-        """in which all generations advance; None: each has its own"""
+        """the loop in which all generations advance; None: each has its own"""
         self._threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="syntagma-compile")
 
     @entry
@@ -73,21 +73,21 @@ class Generator:
         begin: Callable[[GrammarMatcher], None] | None = None,
         options: GenerationOptions = GenerationOptions(),  # noqa: B008 - frozen
     ) -> Generation:
-        """Read the prompt and compile the grammar, both at once; iterate over what comes back for the tokens.
+        """Read the prompt and compile the grammar, both at once; iterate over the result for the tokens.
 
         Args:
-            prompt: a rendered prompt, of which only the template's own text makes control tokens; other text, in which
-                the text of a control token is this token wherever it stands; or token ids.
-            grammar: what may be written, or what makes it, which then runs beside the reading of the prompt; None:
-                anything.
-            grammar_key: equal keys promise equal grammars, so that a matcher can be used again; None: the grammar
-                itself is the key.
-            begin: brings a matcher of the grammar to where the prompt ends, where that holds the beginning of what the
-                grammar allows; see `Turn.begin`.
+            prompt: a rendered prompt, in which only the template's own text becomes control tokens; any other text, in
+                which the text of a control token always becomes that token; or token ids.
+            grammar: the grammar of the answer, or a function that makes it, which runs while the prompt is read; None:
+                any text.
+            grammar_key: equal keys promise equal grammars, so that a matcher can be reused; None: the grammar itself
+                is the key.
+            begin: moves a matcher of the grammar past the part of the answer that the prompt already holds; see
+                `Turn.begin`.
             options: sampling, lengths and stop strings.
 
         Raises:
-            ArgumentError: `E-ARGUMENT-VALUE`, the options name a token that the vocabulary has not.
+            ArgumentError: `E-ARGUMENT-VALUE`, the options name a token that is not in the vocabulary.
             ModelError: `E-MODEL-CONTEXT`, the prompt leaves no room for an answer; `E-MODEL-PROMPT`, it is empty.
             GrammarError, LimitError: the grammar does not compile.
             SyntagmaError: what `begin` raises.
@@ -103,7 +103,7 @@ class Generator:
         grammar_keys: Sequence[Hashable] | None = None,
         options: GenerationOptions | Sequence[GenerationOptions] = GenerationOptions(),  # noqa: B008 - frozen
     ) -> list[Generation]:
-        """Start several at once; where the backend can, their prompts are read in one pass, and so is each step.
+        """Start several at once. If the backend can, it reads their prompts in one pass, and each step likewise.
 
         Args:
             prompts: see `start`.
@@ -116,7 +116,7 @@ class Generator:
 
         Raises:
             ArgumentError: `E-BATCH-SIZE`, the lists differ in length; or as `start`.
-            ModelError, GrammarError, LimitError: as `start`, for the first prompt at fault; none is started then.
+            ModelError, GrammarError, LimitError: as `start`, for the first prompt at fault; none is then started.
         """
         count = len(prompts)
         every = [options] * count if isinstance(options, GenerationOptions) else list(options)
@@ -158,13 +158,13 @@ class Generator:
 
     @entry
     def step(self) -> bool:
-        """Let the model compute one step of all that is being generated, where the backend computes them together.
+        """Compute one step of all generations, if the backend computes them together.
 
-        For those who read several generations in one thread: after it, take what `is_ready`. Where each is computed
-        alone, nothing is done.
+        It serves those who read several generations in one thread: afterwards, read those that are `is_ready`. If the
+        backend computes each generation alone, nothing is done.
 
         Returns:
-            Whether there was anything to compute: not where all generations are over, or wait for their readers.
+            Whether there was anything to compute: False if all generations are over or wait for their readers.
         """
         return self._loop is not None and self._loop.step()
 
@@ -196,7 +196,7 @@ class Generator:
 
     @entry
     def check(self, prompt: str | Sequence[int], options: GenerationOptions) -> list[int]:
-        """The token ids of a prompt, of which some room is left for an answer; nothing is computed.
+        """The token ids of a prompt, once it is sure to leave room for an answer; the model computes nothing.
 
         Args:
             prompt: as for `start`.
@@ -204,7 +204,7 @@ class Generator:
 
         Raises:
             ArgumentError: as `start`.
-            ModelError: as `start`; a text that is too long is refused before it is encoded where its size tells.
+            ModelError: as `start`; a text that is too long by its size alone is refused before it is encoded.
             VocabularyError: as `TokenizerInfo.encode`.
         """
         self._check_tokens(options)
@@ -225,12 +225,12 @@ class Generator:
         if tokens >= self.backend.context_length:
             raise ModelError(
                 "E-MODEL-CONTEXT",
-                # Clients tell this error from others by these words.
+                # Clients recognise this error by these words.
                 f"the prompt is too long: it has {bound}{tokens} tokens, and this model's maximum context length is "
                 f"{self.backend.context_length} tokens, the answer's included",
                 hint="shorten the conversation or the tools",
             )
 
     def close(self) -> None:
-        """Stop the compiling threads."""
+        """Stop the threads that compile."""
         self._threads.shutdown(wait=False, cancel_futures=True)

@@ -1,4 +1,4 @@
-"""How a turn's grammar goes to an engine: in a language that the engine can be held to, or not at all."""
+"""A turn's grammar as a constraint of an engine: in a language that the engine takes, or not at all."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from syntagma.request import ResolvedRequest
 __all__ = ["accepts", "constraint_for", "is_held_by_reading", "unheld"]
 
 _KEPT = 256
-"""constraints that are kept as text: the same tools come with every request of a conversation"""
+"""constraints kept as text: every request of a conversation brings the same tools"""
 _SCHEMA = "json_schema"
 
 
 def constraint_for(upstream: Upstream, turn: Turn) -> Constraint | None:
-    """What the engine is held to, so that its text is one of the turn's grammar; None where it cannot be.
+    """The constraint that holds the engine to the turn's grammar; None if it takes none that does.
 
     Raises:
-        RequestError: `E-REQUEST-PREFIX`, no text of the grammar begins with what the prompt holds of the answer.
+        RequestError: `E-REQUEST-PREFIX`, no text of the grammar begins with the part of the answer in the prompt.
         FormatError, GrammarError, LimitError: as `Turn.grammar`.
     """
     if turn.begun:
@@ -44,33 +44,33 @@ def constraint_for(upstream: Upstream, turn: Turn) -> Constraint | None:
 
 @functools.lru_cache(maxsize=_KEPT)
 def _source(grammar: Grammar, language: str) -> Any:
-    """The grammar in a language; None where that lacks words for it, or forgets what the grammar bounds."""
+    """The grammar in a language; None if the language cannot express it, or only without some of its bounds."""
     export = grammar.exports(languages=(language,))[language]
-    # What no grammar holds of a schema is no fault of the language.
+    # Parts of a schema that the grammar itself widens are no fault of the language.
     lost = set(export.where) - set(grammar.report.pointers)
     return None if lost else export.source
 
 
 def _answer_schema(turn: Turn) -> Any:
-    """The schema of an answer that is JSON and nothing else, where the turn may be that; else None."""
+    """The schema of the answer, if the whole turn may be JSON and nothing else; else None."""
     asked = turn.request.response_format
     if not asked.is_json or turn.request.choice.forced or turn.begun:
         return None
     schema = {"type": "object"} if asked.kind == "object" else asked.schema
     answer = Grammar.from_json_schema(schema).check("")
-    # Whether reasoning, headers or wrappers must come first is told by one answer as well as by any.
+    # Any one answer shows whether reasoning, headers or wrappers must come first.
     fits = answer.continuation is not None and accepts(turn, answer.continuation)
     return schema if fits else None
 
 
 def accepts(turn: Turn, text: str) -> bool:
-    """Whether a text that an engine ended is one of the turn's grammar; what ends a turn may be missing from it."""
+    """Whether the turn's grammar accepts a text that an engine ended; the end of turn may be missing from it."""
     grammar, text = turn.whole_grammar, turn.begun + text
     return grammar is None or any(grammar.accepts(text + end) for end in ("", *turn.stop_strings))
 
 
 def is_held_by_reading(request: ResolvedRequest) -> bool:
-    """Whether all that is asked for is that no call comes: what looks like one is then read as content."""
+    """Whether the only constraint is that there is no call; the parser then reads what looks like one as content."""
     bounded = request.budgets is not None and request.budgets.bounds()
     return request.choice.mode == "none" and request.response_format.is_text and not bounded
 

@@ -1,4 +1,4 @@
-"""A generation on a backend, read as an engine's answer is."""
+"""A generation on a backend, read in the same way as an engine's answer."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ __all__ = ["written"]
 def written(
     generation: Generation, parser: StreamParser, info: TokenizerInfo, *, markers: Collection[str] = ()
 ) -> Iterator[Written]:
-    """What a parser makes of a generation; the generation is closed at the end.
+    """The pieces of a generation with the events of a parser; the generation is closed at the end.
 
-    Where something is told of each token, each is a piece; else what is there already is one.
+    With log-probabilities or an explanation, each token is a piece; else all tokens that are ready make one.
 
     Args:
-        generation: just begun.
+        generation: one that has just begun.
         parser: reads the message; it is finished here.
         info: the vocabulary.
         markers: as for `Generation.read`.

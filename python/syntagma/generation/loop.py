@@ -1,4 +1,4 @@
-"""One sequence as its reader sees it."""
+"""A generation: one sequence, as its reader sees it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ __all__ = ["Generation"]
 class Generation:
     """One sequence that is being generated. Iterate over it once, in one thread.
 
-    Where the backend computes several sequences together, each step of one is a step of all that are being generated;
-    what the others make waits for their readers, some steps at most.
+    If the backend computes several sequences together, a step of one is a step of all; the steps of the others wait
+    for their readers, up to a bound.
     """
 
     def __init__(self, sequence: Sequence, loop: BatchLoop, info: TokenizerInfo) -> None:
@@ -41,15 +41,15 @@ class Generation:
 
     @property
     def options(self) -> GenerationOptions:
-        """What it was asked for."""
+        """The options with which it was started."""
         return self._sequence.options
 
     @property
     def finish_reason(self) -> Literal["stop", "length"] | None:
         """Why it ended.
 
-        `stop` (end of turn, stop string, or nothing may follow), `length` (max_tokens or context; the text was cut off,
-        or brought to an end that was not the model's), or None while there are steps to come and after `cancel`.
+        `stop` (end of turn, stop string, or nothing may follow), `length` (max_tokens or context; the text was cut
+        off, or closed with a valid ending), or None while there are steps to come and after `cancel`.
         """
         return None if self._sequence.steps else self._sequence.finish_reason
 
@@ -60,17 +60,17 @@ class Generation:
 
     @property
     def is_ready(self) -> bool:
-        """Whether the next step, or the end, is there without the model being asked."""
+        """Whether the next step, or the end, is there without a pass of the model."""
         return self._sequence.is_ready
 
     @property
     def is_over(self) -> bool:
-        """Whether no further step is made; some may wait to be read."""
+        """Whether no further step is made; steps may still wait to be read."""
         return self._sequence.is_over
 
     @property
     def metrics(self) -> Metrics:
-        """What it took so far, steps that wait for their reader included."""
+        """Time and tokens so far, steps that wait for their reader included."""
         return self._sequence.metrics
 
     def read(self, parser: StreamParser, *, markers: Collection[str] = ()) -> Iterator[tuple[Step | None, list[Event]]]:
@@ -78,8 +78,8 @@ class Generation:
 
         Args:
             parser: reads the message; it is finished here unless the generation is cancelled.
-            markers: texts that mean something to the format (`Turn.preserved_tokens`). A token that ends the turn is
-                read only if it is one of them: the closer of a call, for instance.
+            markers: the format's markers (`Turn.preserved_tokens`). A token that ends the turn is read only if it is
+                one of them: the closer of a call, for instance.
         """
         for step in self:
             events = self._fed(parser, (step,), markers)
@@ -95,7 +95,7 @@ class Generation:
     def read_together(
         self, parser: StreamParser, *, markers: Collection[str] = ()
     ) -> Iterator[tuple[collections.abc.Sequence[Step], list[Event]]]:
-        """As `read`, but steps that are there already are read at once: the parser has less to do than by single ones.
+        """As `read`, but all steps that are ready are read at once, which costs the parser less.
 
         At the end come the events of its `finish`, with no steps. There is no field report.
 
@@ -106,7 +106,7 @@ class Generation:
         made = self._sequence.steps
         try:
             while self._await_step():
-                # Others may be made in the meantime.
+                # Another thread may add steps in the meantime.
                 steps = [made.popleft() for _ in range(len(made))]
                 yield steps, self._fed(parser, steps, markers)
         finally:
@@ -117,7 +117,7 @@ class Generation:
     def _fed(
         self, parser: StreamParser, steps: collections.abc.Sequence[Step], markers: Collection[str]
     ) -> list[Event]:
-        """What a parser makes of steps that follow each other; one that a stop string cuts is the last of all."""
+        """A parser's events for consecutive steps; a step that a stop string cuts is the last one."""
         # Token identity is known, so text that only looks like a special token stays text.
         whole = [
             step.token_id
@@ -129,10 +129,10 @@ class Generation:
 
     @property
     def field_report(self) -> FieldReport:
-        """What the fields of the message are made of, as far as it was read by `read`.
+        """The fields of the message and their tokens, as far as `read` has read it.
 
-        Empty unless log-probabilities, or `GenerationOptions.explain`, were asked for. Each call looks at the whole
-        answer so far. A parser that keeps no raw text tells no fields: all tokens then belong to the message.
+        Empty unless log-probabilities or `GenerationOptions.explain` were asked for. Each call reads the whole answer
+        so far. A parser that keeps no raw text knows no fields: all tokens then belong to the message.
         """
         reading, parser = self._reading, self._parser
         if reading is None or parser is None:
@@ -158,7 +158,7 @@ class Generation:
         self._sequence.cancel()
 
     def close(self) -> None:
-        """Stop, and give the matcher back; happens by itself at the end of the iteration."""
+        """Stop, and give the matcher back. The end of the iteration does the same."""
         self._sequence.cancel()
         self._leave()
 
@@ -170,7 +170,7 @@ class Generation:
             self._leave()
 
     def _await_step(self) -> bool:
-        """Whether there is a further step; advances until it is known."""
+        """Whether there is a further step; advance until that is known."""
         sequence = self._sequence
         while not sequence.is_cancelled:
             if sequence.steps:

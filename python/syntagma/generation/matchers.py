@@ -21,7 +21,7 @@ _log = logging.getLogger("syntagma.generation")
 
 
 class Lease(msgspec.Struct, frozen=True):
-    """A matcher that one generation uses alone, and what it took to get it."""
+    """A matcher that one generation uses alone, and the seconds that it took to get it."""
 
     key: Hashable
     matcher: GrammarMatcher
@@ -42,12 +42,12 @@ class MatcherPool:
         grammar: Grammar | Callable[[], Grammar | None],
         begin: Callable[[GrammarMatcher], None] | None = None,
     ) -> Lease | None:
-        """A matcher at the start of the text, compiled if none is kept; None if there is no grammar.
+        """A matcher at the start of the text, kept or newly compiled; None if there is no grammar.
 
         Args:
             key: equal keys promise equal grammars; None: the grammar itself is the key.
-            grammar: what may be written, or what makes it: reading a schema takes time that counts as well.
-            begin: moves the matcher on from the start of the text; what it raises is raised.
+            grammar: the grammar, or a function that makes it, whose time counts as well.
+            begin: moves the matcher on from the start of the text; its exceptions are raised.
         """
         began = time.perf_counter()
         if callable(grammar):
@@ -70,7 +70,7 @@ class MatcherPool:
         return Lease(key, matcher, took)
 
     def give_back(self, lease: Lease) -> None:
-        """Keep the matcher; those that were kept longest are dropped."""
+        """Keep the matcher; those kept longest are dropped."""
         with self._guard.lock:
             self._idle[lease.key] = lease.matcher
             self._idle.move_to_end(lease.key)

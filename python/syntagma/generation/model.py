@@ -1,4 +1,4 @@
-"""`Model`: a backend or an upstream with its codec, which answers conversations; and `load`, which finds one."""
+"""`Model`: a backend or an upstream with its codec, which answers conversations; and `load`, which loads one."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ __all__ = ["ChatOptions", "Model", "load"]
 
 
 class ChatOptions(RequestOptions, total=False):
-    """Keyword arguments of `Model.chat` and `Model.stream`, with those of `RequestOptions`. All can be left out.
+    """Keyword arguments of `Model.chat` and `Model.stream`, with those of `RequestOptions`. All are optional.
 
     Attributes:
         tools: the declared tools. None, or an empty list: none, so that the answer holds no calls.
         temperature: 0 takes the likeliest token; 1, the default, samples from the model's own distribution.
         top_p: sample from the smallest set of tokens whose probability reaches this share. The default is 1.
         seed: the same seed gives the same answer. None, the default, draws a fresh one.
-        max_tokens: tokens of the answer at most. None, the default: as many as the context holds.
+        max_tokens: the answer has at most so many tokens. None, the default: as many as the context holds.
         stop: texts that end the answer and do not appear in it. The default is none.
     """
 
@@ -53,17 +53,17 @@ class Model:
     """A model that answers conversations. Threads may share it.
 
     Args:
-        engine: what computes the logits, or what writes the text.
+        engine: computes the logits (a backend) or writes the text (an upstream).
         codec: renders prompts for it, constrains it and reads what it writes.
         compiler: compiles grammars for a backend's vocabulary; None makes one.
-        unheld: what becomes of a constraint that an upstream cannot be held to: `refuse` raises, `check` looks at the
-            whole text afterwards, and asks for another, twice at most, where it breaks the constraint.
-        lookalikes: what becomes of texts of users and tools that an upstream would read as control tokens, where it is
-            given text; see `Turn.prompt_text`.
+        unheld: what to do about a constraint that an upstream cannot be held to: `refuse` raises; `check` checks the
+            whole text afterwards, and if it breaks the constraint asks for another, twice at most.
+        lookalikes: what to do about look-alikes in a prompt that is sent to an upstream as text; see
+            `Turn.prompt_text`.
 
     Attributes:
-        engine: the same.
-        codec: the same.
+        engine: the engine.
+        codec: the codec.
     """
 
     @entry
@@ -80,7 +80,7 @@ class Model:
         self.codec = codec
         self._unheld: Unheld = unheld
         self._lookalikes: Lookalikes = lookalikes
-        # Looked at once: asking what a protocol covers takes as long as some tokens.
+        # Once only: an `isinstance` check against a protocol takes as long as some tokens.
         self._upstream: Upstream | None = None
         self._generator: Generator | None = None
         if isinstance(engine, Upstream):
@@ -90,10 +90,10 @@ class Model:
 
     @property
     def generator(self) -> Generator:
-        """Runs single generations; for those who want tokens rather than messages.
+        """Runs single generations, for those who need tokens rather than messages.
 
         Raises:
-            ArgumentError: `E-ARGUMENT-ENGINE`, the model runs elsewhere: there are no logits.
+            ArgumentError: `E-ARGUMENT-ENGINE`, the model runs elsewhere, so that there are no logits.
         """
         if self._generator is None:
             raise ArgumentError("E-ARGUMENT-ENGINE", "the model runs elsewhere, so that its logits are not known here")
@@ -101,7 +101,7 @@ class Model:
 
     @property
     def backend(self) -> Backend:
-        """What computes the logits.
+        """The backend, which computes the logits.
 
         Raises:
             ArgumentError: as `generator`.
@@ -151,12 +151,12 @@ class Model:
 
     @entry
     def start(self, turn: Turn, options: GenerationOptions) -> Generation | RemoteGeneration:
-        """Begin one answer to a prepared turn: its grammar holds, and what ends a turn of the format ends it.
+        """Begin one answer to a prepared turn: its grammar holds, and the format's end of turn ends it.
 
         Raises:
             FormatError, GrammarError, LimitError: as `Turn.grammar`.
             ModelError: `E-MODEL-CONTEXT`, the prompt leaves no room for an answer.
-            UpstreamError: `E-UPSTREAM-CONSTRAINT`, the engine cannot be held to what is asked for.
+            UpstreamError: `E-UPSTREAM-CONSTRAINT`, the engine cannot be held to the turn's constraint.
         """
         if self._upstream is not None:
             return RemoteGeneration(self._upstream, turn, options, unheld=self._unheld, lookalikes=self._lookalikes)
@@ -172,7 +172,7 @@ class Model:
         )
 
     def close(self) -> None:
-        """Stop the compiling threads, or close the connections that `chat` and `stream` opened."""
+        """Stop the threads that compile, or close the connections that `chat` and `stream` opened."""
         if self._upstream is not None:
             upstreams.disconnect(self._upstream)
         else:
@@ -209,17 +209,17 @@ def load(source: str | os.PathLike[str], **options: Any) -> Model:
     """Load a model with its codec and its compiler.
 
     Args:
-        source: `"embedded"`, the model that comes with the library; a model folder; `"name:rest"`, which the backend
-            of that name loads (`syntagma.backends` has them); or `"kind:URL"`, an engine that runs already
-            (`syntagma.upstreams`).
-        **options: those of the backend; of `syntagma.upstreams.load`, with `unheld` and `lookalikes` of `Model`.
+        source: `"embedded"`, the shipped model; a model folder; `"name:rest"`, which the backend of that name loads
+            (see `syntagma.backends`); or `"kind:URL"`, a running engine (see `syntagma.upstreams`).
+        **options: those of the backend, or those of `syntagma.upstreams.load` with `unheld` and `lookalikes` of
+            `Model`.
 
     Raises:
         ModelError: `E-MODEL-SOURCE`, there is no such source; `E-MODEL-DEPENDENCY`, a library is missing, with the
             extra that installs it; or another code where the model cannot be loaded.
         ArgumentTypeError: `E-ARGUMENT-TYPE`, an option that the backend does not have.
         TemplateError, VocabularyError: the model's chat template or vocabulary cannot be used.
-        UpstreamError: the engine cannot be reached, or does not tell its chat template.
+        UpstreamError: the engine cannot be reached, or does not give its chat template.
     """
     if isinstance(source, str) and upstreams.is_address(source):
         own = {name: options.pop(name) for name in ("unheld", "lookalikes") if name in options}

@@ -1,4 +1,4 @@
-"""One answer that an engine elsewhere writes."""
+"""One answer that a running engine writes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["Lookalikes", "RemoteGeneration", "Unheld", "completion_of"]
 Unheld = Literal["refuse", "check"]
 Lookalikes = Literal["break", "refuse"]
 _ATTEMPTS = 3
-"""texts that an engine may write until one keeps to a constraint that is only checked afterwards"""
+"""texts that an engine may write until one satisfies a constraint that is only checked afterwards"""
 
 
 def completion_of(
@@ -38,7 +38,7 @@ def completion_of(
     unheld: Unheld = "refuse",
     lookalikes: Lookalikes = "break",
 ) -> Completion:
-    """What an engine is asked for, so that it answers a turn; arguments and errors are those of `RemoteGeneration`."""
+    """The request to an engine for an answer to a turn; arguments and errors are those of `RemoteGeneration`."""
     info = upstream.tokenizer_info
     constraint = None
     if turn.request.constrains:
@@ -47,8 +47,8 @@ def completion_of(
             raise refusal(upstream, turn.request)
     ends, shown = turn.stop_strings, turn.preserved_tokens
     if constraint is not None:
-        # A grammar ends with its turn. Within it a marker is text, as in a string of JSON: it neither ends the answer,
-        # nor may it be left out where the engine spells it by a control token.
+        # The grammar ends with the turn. Before that a marker may be text, as in a JSON string: it does not end the
+        # answer, and the engine must not drop it where it writes it as a control token.
         ends, shown = (), tuple(sorted({*turn.preserved_tokens, *turn.prompt.markers()}.difference(turn.stop_strings)))
     return Completion(
         prompt=str(turn.prompt_text(mode=lookalikes)) if info is None else turn.prompt_ids(info),
@@ -66,28 +66,27 @@ def completion_of(
 
 
 class RemoteGeneration:
-    """One answer that an engine writes. Read it once, by `read` or by `written`.
+    """One answer that a running engine writes. Read it once, with `read` or `written`.
 
-    Where the engine cannot be held to what the turn asks for, and that is to be checked, nothing is passed on before
-    the whole text is there. A text that breaks the constraint is thrown away and written anew, two times at most.
+    If the engine cannot be held to the turn's constraint and `unheld` is `check`, nothing is passed on before the text
+    is complete. A text that breaks the constraint is discarded and asked for again, twice at most.
 
     Args:
         upstream: the engine.
         turn: the prepared turn.
-        options: sampling, lengths and stop strings. `complete` means nothing here: an engine cuts off.
-        unheld: what becomes of a constraint that the engine cannot hold: `refuse` or `check`.
-        lookalikes: what becomes of texts of others that an engine would read as control tokens, where prompts go out
-            as text: see `Turn.prompt_text`.
+        options: sampling, lengths and stop strings. `complete` has no effect: an engine cuts the text off.
+        unheld: what to do about a constraint that the engine cannot be held to: `refuse` or `check`.
+        lookalikes: what to do about look-alikes in a prompt that is sent as text; see `Turn.prompt_text`.
 
     Raises:
-        TemplateError: `E-TEMPLATE-LOOKALIKE`, such a text is refused.
-        UpstreamError: `E-UPSTREAM-CONSTRAINT`, it cannot be held, and is not to be checked.
-        RequestError: `E-REQUEST-PREFIX`, no text of the grammar begins with what the prompt holds of the answer.
+        TemplateError: `E-TEMPLATE-LOOKALIKE`, a look-alike is refused.
+        UpstreamError: `E-UPSTREAM-CONSTRAINT`, the engine cannot be held to the constraint, and `unheld` is `refuse`.
+        RequestError: `E-REQUEST-PREFIX`, no text of the grammar begins with the part of the answer in the prompt.
         FormatError, GrammarError, LimitError: as `Turn.grammar`.
 
     Attributes:
         finish_reason: `stop` or `length`; None while it runs and after `cancel`.
-        stopped_by: the stop string that ended it, if it was seen here.
+        stopped_by: the stop string that ended it, if it was found here.
     """
 
     def __init__(
@@ -114,7 +113,7 @@ class RemoteGeneration:
 
     @property
     def metrics(self) -> Metrics:
-        """What it took so far. Tokens are counted by the engine; where it does not, its pieces are."""
+        """Time and tokens so far. The engine counts the tokens; if it does not, its pieces are counted."""
         return Metrics(
             prompt_tokens=self._prompt_tokens,
             completion_tokens=self._completion_tokens,
@@ -128,7 +127,7 @@ class RemoteGeneration:
         self._cancelled.set()
 
     def close(self) -> None:
-        """Nothing is held: closing the iterator closes the connection."""
+        """Do nothing: closing the iterator closes the connection."""
 
     def read(
         self,
@@ -140,7 +139,7 @@ class RemoteGeneration:
 
         Args:
             parser: reads the message; it is finished here unless the generation is cancelled.
-            markers: not needed here: an engine writes them as text.
+            markers: not used: an engine writes them as text.
         """
         for written in iterate(self.written(parser)):
             yield None, list(written.events)
@@ -155,7 +154,7 @@ class RemoteGeneration:
             UpstreamError: the engine failed; `E-UPSTREAM-UNHELD`, all its texts broke the constraint.
         """
         began = False
-        # Log-probabilities come token by token, text in pieces: fields are told by a parser that reads the tokens.
+        # Log-probabilities come token by token, text in pieces: a second parser reads the tokens to find their fields.
         reader = None if self._asked.logprobs is None else (self._turn.parser(), Reading())
         async with aclosing(self._checked() if self._checks else self._pieces()) as pieces:
             async for piece in pieces:
@@ -175,7 +174,7 @@ class RemoteGeneration:
         yield Written(events=events, metrics=self.metrics, stopped_by=self.stopped_by, fields=fields)
 
     async def _checked(self) -> AsyncGenerator[Piece, None]:
-        """The pieces of the first text that keeps to the constraint."""
+        """The pieces of the first text that satisfies the constraint."""
         for attempt in range(_ATTEMPTS):
             pieces = [piece async for piece in self._pieces(attempt)]
             text = "".join(piece.text for piece in pieces)
@@ -191,7 +190,7 @@ class RemoteGeneration:
 
     def _holds(self, text: str) -> bool:
         if self.finish_reason == "length" and self._turn.whole_grammar is not None:
-            # What was cut off is not whole, and may still be right as far as it goes.
+            # A text that was cut off may be the beginning of one that the grammar accepts.
             return self._turn.whole_grammar.check(self._turn.begun + text).reason != "refused"
         return accepts(self._turn, text)
 
@@ -224,7 +223,7 @@ class RemoteGeneration:
 
 
 def _before_a_stop(scanner: StopScanner[None], piece: Piece) -> Piece:
-    """A piece with the text of which it is certain that no stop string begins there."""
+    """The piece, with only the text in which no stop string can begin."""
     decided = scanner.push(None, piece.text.encode("utf-8", "replace"))
     if piece.finish_reason is not None and scanner.found is None:
         decided += scanner.flush()

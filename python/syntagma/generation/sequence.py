@@ -1,4 +1,4 @@
-"""One sequence, token by token: what it needs next, and the token that it makes of it."""
+"""One sequence, token by token: it asks for logits or a mask, and makes a token from them."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ from syntagma.generation.values import GenerationOptions, Metrics, Step
 __all__ = ["Sequence"]
 
 _AHEAD = 1024
-"""steps that are made before their reader wants them"""
+"""steps that may wait for their reader"""
 _Needs = collections.abc.Generator[Asks, None, None]
 
 
 class Sequence:
-    """A row of a `BatchLoop`: it makes steps of logits and masks, and keeps them until they are read.
+    """A row of a `BatchLoop`: it makes steps from logits and masks, and keeps them until they are read.
 
     Attributes:
         matcher: follows the grammar; None without one.
-        unread: tokens that the model has not read; the prompt to begin with.
-        asks: what it needs to go on; None before it was begun, and when it is over.
-        mask: which tokens may come next, int32 [words]; given where it asks for it.
-        logits: those after the last token, when the model has read them all.
-        options: what it was asked for.
-        steps: what was made and not yet read.
-        error: what ended it, or None.
+        unread: tokens that the model has not read; at first the prompt.
+        asks: what it needs to go on; None before it has begun, and when it is over.
+        mask: which tokens may come next, int32 [words]; set when it asks for a mask.
+        logits: those after the last token, [vocab_size]; set when the model has read all tokens.
+        options: the options with which it was started.
+        steps: the steps made and not yet read.
+        error: the exception that ended it, or None.
         finish_reason, stopped_by: see `Generation`.
     """
 
@@ -61,7 +61,7 @@ class Sequence:
         self._stop_tokens = frozenset(options.stop_token_ids)
         self._ends = self._stop_tokens.union(self._info.eos_token_ids)
         self._held_early = np.fromiter(self._ends, np.int64)
-        """tokens that may not come before there are `min_tokens`, unless nothing else may"""
+        """end tokens, which may not come before there are `min_tokens`, unless nothing else may"""
         self._held_always = np.fromiter(self._info.eos_token_ids if options.ignore_eos else (), np.int64)
         self._lease: Lease | None = None
         self._grammar_init_s = 0.0
@@ -73,13 +73,13 @@ class Sequence:
         room = backend.context_length - len(prompt)
         self._room = room if options.max_tokens is None else min(room, options.max_tokens)
         self._ends_complete = False
-        """whether the text is brought to an end before the limit cuts it off"""
+        """whether the text is closed with a valid ending before the limit cuts it off"""
         self._closing_tokens: list[int] | None = None
-        """what is left of the way to that end, once it is taken"""
+        """what is left of the valid ending, once that has begun"""
         self._forced: ForcedTokens | None = None
         self._was_forced = False
         self._logprobs: NDArray[np.float64] | None = None
-        """the model's, at the present place, if the answer is explained"""
+        """[vocab_size], the model's own at the current position, if the answer is explained"""
         self._masked: float | None = None
         self._sampled = 0
         self._passes = 0
@@ -92,10 +92,10 @@ class Sequence:
         self._run = self._steps_to_the_end()
 
     def begin(self, lease: Lease | None) -> None:
-        """Go on to what is needed first; the prompt was read.
+        """Begin to sample; the prompt has been read.
 
         Args:
-            lease: the matcher of the grammar; it is given back at the end.
+            lease: the matcher of the grammar, given back at the end; None: no grammar.
         """
         if lease is not None:
             options = self.options
@@ -107,27 +107,27 @@ class Sequence:
 
     @property
     def is_read(self) -> bool:
-        """Whether the model has read the prompt, or refused it."""
+        """Whether the model has read or refused the prompt."""
         return self._prompt_is_read or self._ended
 
     @property
     def is_over(self) -> bool:
-        """Whether it ended, failed or was cancelled."""
+        """Whether it has ended, failed or been cancelled."""
         return self._ended or self._cancelled.is_set()
 
     @property
     def is_ready(self) -> bool:
-        """Whether its reader need not wait."""
+        """Whether its reader can go on without waiting."""
         return bool(self.steps) or self.is_over
 
     @property
     def may_advance(self) -> bool:
-        """Whether a further token is wanted: its reader is not too far behind."""
+        """Whether it may make a further token: its reader is not too far behind."""
         return self.asks is not None and len(self.steps) < _AHEAD and not self.is_over
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether it was."""
+        """Whether `cancel` was called."""
         return self._cancelled.is_set()
 
     def cancel(self) -> None:
@@ -135,12 +135,12 @@ class Sequence:
         self._cancelled.set()
 
     def read_part(self, seconds: float) -> None:
-        """The model has read a part of the prompt, in one pass of so many seconds."""
+        """Note that the model has read a part of the prompt, in one pass of `seconds`."""
         self._prefill_s += seconds
         self._passes += 1
 
     def read(self, logits: Logits, seconds: float) -> None:
-        """The model has read the beginning of what was unread, or all, in one pass of so many seconds."""
+        """Take the logits after tokens of `unread`, which the model has read in one pass of `seconds`."""
         self.logits = logits
         if self._prompt_is_read:
             self._decode_s += seconds
@@ -150,10 +150,10 @@ class Sequence:
             self._prompt_is_read = True
 
     def go_on(self, *, masked_s: float = 0.0) -> None:
-        """Go on with what it asked for, until it asks again; what it raises becomes its `error`.
+        """Go on with the mask or the logits, until it asks again; an exception becomes its `error`.
 
         Args:
-            masked_s: seconds that filling the mask took.
+            masked_s: the seconds that it took to fill the mask.
         """
         began = time.perf_counter()
         self._grammar_s += masked_s
@@ -172,7 +172,7 @@ class Sequence:
         self.error, self.asks, self._ended = error, None, True
 
     def release(self) -> None:
-        """Give the matcher back; nothing is made any more."""
+        """Give the matcher back; no further step is made."""
         self._ended = True
         self._run.close()
         lease, self._lease, self.matcher = self._lease, None, None
@@ -181,7 +181,7 @@ class Sequence:
 
     @property
     def metrics(self) -> Metrics:
-        """What it took so far."""
+        """Time and tokens so far."""
         return Metrics(
             prompt_tokens=self._prompt_tokens,
             completion_tokens=self._sampled,
@@ -253,16 +253,16 @@ class Sequence:
         )
 
     def _chosen(self, logits: Logits) -> int:
-        """A token of those whose logits are finite; the logits of others that may not come now are lowered."""
+        """Sample a token; first, the logits of tokens that may not come now become -inf."""
         held = self._held_early if self._sampled < self.options.min_tokens else self._held_always
         if held.size:
             kept = logits[held]
             logits[held] = -np.inf
             if logits.max() == -np.inf:
-                # Nothing but the end may follow.
+                # Only an end token may follow.
                 logits[held] = kept
         token = self._sampler.sample(logits)
-        # What ends the answer is no part of it, whatever the text of the token.
+        # A token that ends the answer is not part of it, so its text may be an excluded one.
         while token not in self._ends and self._excluded.completes(self._info.token_bytes(token)):
             before = float(logits[token])
             logits[token] = -np.inf
@@ -273,7 +273,7 @@ class Sequence:
         return token
 
     def _constrained_token(self, matcher: GrammarMatcher) -> collections.abc.Generator[Asks, None, int | None]:
-        """The next token by a grammar, accepted; None, with `finish_reason` set, if none may follow."""
+        """The next token under a grammar, which has accepted it; None, with `finish_reason` set, if none may follow."""
         if self._closing_tokens is None:
             forced, token = yield from self._proposed(matcher)
             if token is None:
@@ -285,7 +285,7 @@ class Sequence:
                 self._without_model += forced and self._forced is not None
                 return token
             matcher.rollback(1)
-            # It could still be closed in as many tokens as there were left before this one.
+            # Before this token, the text could still be closed with the tokens that were left.
             self._closing_tokens = matcher.shortest_close(self._room - self._sampled) or []
         if not self._closing_tokens:
             self.finish_reason = "length"
@@ -308,7 +308,7 @@ class Sequence:
         yield Asks.MASK
         words = np.flatnonzero(self.mask)
         if not words.size:
-            # A vocabulary without an end-of-sequence token cannot say that it is done.
+            # A vocabulary without an end-of-sequence token cannot end the text itself.
             if matcher.is_accepting():
                 return False, None
             raise MatcherError("E-MATCH-DEAD", "no token of the vocabulary can continue what the grammar has begun")
@@ -337,7 +337,7 @@ class Sequence:
             raise MatcherError("E-MATCH-REFUSED", f"the grammar refused token {token}, which its mask had allowed")
 
     def _only_end_follows(self, matcher: GrammarMatcher) -> bool:
-        """Whether the text is complete and could not have gone on: then the length limit cut nothing off."""
+        """Whether the text is complete and nothing but its end may follow: then the length limit cut nothing off."""
         if not matcher.is_accepting():
             return False
         bitmask = allocate_token_bitmask(1, self._info.vocab_size)
@@ -348,7 +348,7 @@ class Sequence:
 
 
 def _may_force(options: GenerationOptions) -> bool:
-    """Whether tokens may be taken of which the model was not asked."""
+    """Whether forced tokens may be taken without asking the model."""
     sampling = options.sampling
     return (
         options.jump_forward
@@ -365,6 +365,6 @@ def _likeliest(logprobs: NDArray[np.float64]) -> TokenLogprob:
 
 
 def _only_token(bitmask: NDArray[np.int32], word: int) -> int | None:
-    """The one token whose bit is set in this word; None if there are several."""
+    """The token whose bit is set in this word, if that is the only one; None if there are several."""
     bits = int(bitmask[word]) & 0xFFFFFFFF
     return None if bits & (bits - 1) else int(word) * 32 + bits.bit_length() - 1

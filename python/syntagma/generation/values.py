@@ -1,4 +1,4 @@
-"""What a generation is asked for, and what it reports."""
+"""The options of a generation, and what it reports."""
 
 from __future__ import annotations
 
@@ -17,28 +17,27 @@ __all__ = ["GenerationOptions", "Metrics", "Step", "Written"]
 
 
 class GenerationOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What one generation is asked for.
+    """The options of one generation.
 
     Attributes:
-        sampling: temperature, nucleus and seed.
+        sampling: temperature, nucleus (`top_p`), seed and the like.
         max_tokens: tokens to sample at most, the end-of-turn token included; None: as many as the context holds.
         stop: texts that end the output and never appear in it. They are looked for in the raw text, reasoning and
             calls included.
-        logprobs: None computes none; otherwise each step has the chosen token's log-probability and this many of the
-            likeliest tokens. They are the model's own, before mask and temperature.
+        logprobs: each step has the chosen token's natural log-probability, and those of so many of the likeliest
+            tokens. They are the model's own, before mask and temperature. None: they are not computed.
         min_tokens: no token ends the text before there are this many, unless a grammar leaves nothing else.
         ignore_eos: the model's own end tokens never end the text, unless a grammar leaves nothing else.
         stop_token_ids: further tokens that end the text, like the model's own.
-        excluded: texts that never appear in the output, however they are cut into tokens. One that a grammar demands,
-            or with which a text is brought to its legal end, appears all the same.
-        complete: whether a text with a grammar is brought to a legal end before the tokens run out, by the fewest
-            tokens and whatever the model wants. Where not, and where the limit is too low for any legal text, it is
-            cut off.
+        excluded: texts that never appear in the output, however they are cut into tokens. A text that the grammar
+            requires, or that is part of a valid ending, appears all the same.
+        complete: whether a text with a grammar is closed with its valid ending before the tokens run out, whatever the
+            model prefers. If not, or if the limit is too low for any text of the grammar, it is cut off.
         jump_forward: whether text that the grammar forces is taken without asking the model, as the tokens that the
-            tokenizer makes of it; the model reads it together with the next token. Where log-probabilities,
-            `explain`, `logit_bias` or `allowed_token_ids` are asked for, the model is asked for every token.
-        explain: whether each step has its log-probability and tells how much probability the grammar took away, and
-            which token the model held for the likeliest. It costs a pass over the logits for each token.
+            tokenizer makes of it; the model reads it together with the next token. With log-probabilities, `explain`,
+            `logit_bias` or `allowed_token_ids`, the model computes every token.
+        explain: whether each step has its log-probability, the probability that the grammar masked, and the model's
+            likeliest token. It costs a pass over the logits for each token.
     """
 
     sampling: Sampling = Sampling()
@@ -72,14 +71,14 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         token_id: the token.
         data: its bytes; UTF-8 characters may be cut between steps.
-        cut: a stop string begins inside the token; `data` is what stands before it.
-        end: it ended the turn (an end-of-sequence token).
+        cut: whether a stop string begins inside the token; `data` is then what stands before it.
+        end: whether it ended the turn (an end-of-sequence token).
         logprob: natural log-probability, or None if not asked for.
         top_logprobs: the likeliest tokens at this place, likeliest first.
-        forced: the grammar allowed this token only, or the text was brought to its legal end with it.
-        masked: the probability that the model gave to tokens which the grammar did not allow, from 0 to 1; where the
-            text was brought to its legal end, to all other tokens. None without a grammar, or if not asked for.
-        preferred: the token that the model held for the likeliest, before the mask; None if not asked for.
+        forced: whether the grammar allowed this token only, or it is part of a valid ending.
+        masked: the probability that the model gave to tokens which the grammar did not allow, from 0 to 1; in a valid
+            ending, to all other tokens. None without a grammar, or if not asked for.
+        preferred: the model's likeliest token before the mask; None if not asked for.
     """
 
     token_id: int
@@ -94,21 +93,22 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Metrics(msgspec.Struct, frozen=True, kw_only=True):
-    """What one generation, or several together, took. Times are wall-clock seconds.
+    """Time and tokens of one generation, or of several together. Times are wall-clock seconds.
 
     Attributes:
         prompt_tokens: tokens of the prompt.
         completion_tokens: tokens of the answer, the end-of-turn token included.
-        forced_tokens: those of them for which the model was not asked: the grammar left one way on, or the text was
-            brought to its legal end.
-        forward_passes: how often the model computed, the prompt included; with no forced tokens as often as there are
-            tokens, and for an engine elsewhere 0.
+        forced_tokens: how many of them the model did not compute: the grammar allowed one token only, or they are part
+            of a valid ending.
+        forward_passes: passes of the model, the prompt included; without forced tokens, as many as there are tokens;
+            0 for a running engine.
         grammar_init_s: reading the schema, compiling the grammar and making the matcher, beside the reading of the
             prompt; over several choices the sum.
-        grammar_per_token_s: bitmask and acceptance alone, average of a token; over several choices the average.
+        grammar_per_token_s: filling the bitmask and accepting the token, the average over tokens; over several choices
+            the average.
         prefill_s: reading the prompt.
-        decode_s: all steps, masks and sampling included, the consumer's time not.
-        completed: answers that were brought to a legal end because their tokens ran out.
+        decode_s: all steps, with masks and sampling, without the reader's time.
+        completed: answers that were closed with a valid ending because their tokens ran out.
     """
 
     prompt_tokens: int = 0
@@ -143,16 +143,16 @@ class Metrics(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True):
-    """What came with one piece of an answer.
+    """One piece of an answer.
 
     Attributes:
-        events: what the parser made of it.
-        logprobs: of the tokens that are new, if asked for.
-        token_ids: of the tokens that are new, one that ends the turn included; none where the engine does not tell.
-        metrics: what it took so far; with the first piece, where the engine tells, and with the last.
-        stopped_by: the stop string that ended the answer; with the last piece, if it was seen.
-        fields: what the fields of the message are made of; with the last piece, if log-probabilities, or `explain`,
-            were asked for.
+        events: the parser's events for it.
+        logprobs: of the new tokens, if asked for.
+        token_ids: of the new tokens, one that ends the turn included; empty if the engine does not give them.
+        metrics: time and tokens so far; with the first piece, if the engine gives them, and with the last.
+        stopped_by: the stop string that ended the answer; with the last piece, if it was found.
+        fields: the fields of the message and their tokens; with the last piece, if log-probabilities or `explain` were
+            asked for.
     """
 
     events: Sequence[Event] = ()

@@ -24,9 +24,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             together, two of others.
         max_tokens: tokens of an answer if the request does not say; None: as many as the context holds.
         thinking_tokens: tokens of reasoning if the request does not say; None: no bound.
-        complete: whether an answer with a grammar is brought to a legal end before its tokens run out; where not, it
+        complete: whether an answer with a grammar is brought to a valid ending before its tokens run out; where not, it
             is cut off.
-        on_length: the finish reason of an answer that was brought to a legal end because its tokens ran out: `length`,
+        on_length: the finish reason of an answer that was brought to a valid ending because its tokens ran out: `length`,
             or what it would be had the model ended it (`stop`). `usage.extra.completed` tells of it in both cases.
         reasoning_fields: the fields of a chat completion that reasoning stands in.
         stored_bytes: what the answers of `/v1/responses` that are kept may have together; 0: none is kept.

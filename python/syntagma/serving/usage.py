@@ -36,7 +36,7 @@ class UsageExtra(msgspec.Struct, kw_only=True):
     grammar_init_s: float
     grammar_per_token_s: float
     completed: int | msgspec.UnsetType = msgspec.UNSET
-    """choices that were brought to a legal end because their tokens ran out, if there are any"""
+    """choices that were brought to a valid ending because their tokens ran out, if there are any"""
     forced_tokens: int | msgspec.UnsetType = msgspec.UNSET
     forward_passes: int | msgspec.UnsetType = msgspec.UNSET
     explained: list[ChoiceFields] | msgspec.UnsetType = msgspec.UNSET

@@ -156,7 +156,7 @@ CHECKS = (
         "JSON that is cut is not passed off as whole",
         f"response_format json_schema, max_tokens {_FEW}; whole and streamed",
         "Programs decode half a JSON text.",
-        "Tell 'length', or bring the text to a legal end.",
+        "Tell 'length', or bring the text to a valid ending.",
         _cut_schema,
     ),
     Check(
