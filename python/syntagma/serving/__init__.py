@@ -1,4 +1,4 @@
-"""An OpenAI-compatible server over any `Backend`: `create_app` makes an ASGI application, `serve` runs it."""
+"""An OpenAI-compatible server over any `Backend` or `Upstream`: `create_app` makes its ASGI application."""
 
 from __future__ import annotations
 

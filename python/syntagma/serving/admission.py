@@ -1,4 +1,4 @@
-"""Who is let in: places among the requests that are being answered, and the bodies that are held for them."""
+"""Admission: bounds on the requests that are answered at once, and on the memory of their bodies."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["Admission"]
 
 
 class Admission:
-    """What all requests together may have. For one event loop.
+    """Bounds what all requests together may hold. For one event loop.
 
     Args:
-        limits: how much that is.
+        limits: the bounds.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -28,15 +28,15 @@ class Admission:
 
     @property
     def active(self) -> int:
-        """Requests that have a place."""
+        """The number of requests that have a place."""
         return self._active
 
     @contextlib.contextmanager
     def place(self) -> Iterator[None]:
-        """A place among the requests, while the context lasts.
+        """A place among the requests, for as long as the context lasts.
 
         Raises:
-            RequestError: `E-REQUEST-BUSY`, 429: all are taken.
+            RequestError: `E-REQUEST-BUSY`, 429: all places are taken.
         """
         if self._active >= self._limits.server_streams:
             raise _busy("too many requests are being served")
@@ -47,12 +47,12 @@ class Admission:
             self._active -= 1
 
     async def body(self, request: Request, held: contextlib.ExitStack) -> bytes:
-        """The body of a request, counted until `held` is closed.
+        """The body of a request; it counts until `held` is closed.
 
         Raises:
             RequestError: `E-REQUEST-BODY`, 413: it is too large; `E-REQUEST-SLOW`, 408: it does not come in time;
-                `E-REQUEST-BUSY`, 429: others hold too much.
-            ClientDisconnect: its client has left.
+                `E-REQUEST-BUSY`, 429: the bodies of other requests are too large.
+            ClientDisconnect: the client has left.
         """
         allowed = self._limits.server_body_bytes
         announced = request.headers.get("content-length", "")

@@ -1,4 +1,4 @@
-"""What a request may ask of its answer beside sampling and shape, at every endpoint that writes; vLLM's names."""
+"""Fields of all endpoints that write, beside those of sampling and constraints; their names are vLLM's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["AnswerFields", "prompt_logprobs_of", "refuse_token_fields"]
 
 
 class AnswerFields(ConstraintFields, kw_only=True):
-    """A bound on the reasoning, and what the tokens were; null is not given."""
+    """A bound on the reasoning, and details of the tokens; null counts as absent."""
 
     thinking_token_budget: int | None = None
     prompt_logprobs: int | None = None
@@ -18,10 +18,10 @@ class AnswerFields(ConstraintFields, kw_only=True):
 
 
 def prompt_logprobs_of(fields: AnswerFields, settings: Settings, *, stream: bool | None) -> int | None:
-    """How many of the likeliest tokens are wanted at each place of the prompt; None: no log-probabilities are.
+    """How many of the likeliest tokens to give for each token of the prompt; None: give no log-probabilities.
 
     Raises:
-        RequestError: `E-REQUEST-FIELD`, `E-REQUEST-LIMIT`; `E-REQUEST-UNSUPPORTED`, of a stream.
+        RequestError: `E-REQUEST-FIELD`, `E-REQUEST-LIMIT`; `E-REQUEST-UNSUPPORTED`, in a stream.
     """
     given = fields.prompt_logprobs
     if given is not None and stream:
@@ -31,7 +31,7 @@ def prompt_logprobs_of(fields: AnswerFields, settings: Settings, *, stream: bool
 
 
 def refuse_token_fields(fields: AnswerFields) -> None:
-    """For endpoints whose answers have no place for tokens.
+    """Refuse the fields that ask for tokens, at endpoints whose answers have no place for them.
 
     Raises:
         RequestError: `E-REQUEST-UNSUPPORTED`.

@@ -63,9 +63,9 @@ _log = logging.getLogger("syntagma.serving")
 _IGNORED_HEADER = "x-syntagma-ignored"
 _IGNORED_NAMED = 32
 _UNSAID_S = 0.2
-"""what a stream may wait for its first event before its head goes out without one"""
+"""seconds that a stream waits for its first event before its response headers are sent"""
 _UNSAID_ELSEWHERE_S = 10.0
-"""the same where an engine elsewhere may still refuse"""
+"""the same for a running engine, which may still refuse"""
 
 
 def create_app(
@@ -77,12 +77,12 @@ def create_app(
     """An OpenAI-compatible ASGI application; run it with any ASGI server, or mount it into another.
 
     Args:
-        model: what is served; several have different names.
+        model: the model that is served; several must have different names.
         settings: how the server behaves.
-        observers: are told what happens to requests, beside the server's own log, metrics and traces.
+        observers: hear of requests, beside the server's own log, metrics and traces.
 
     Raises:
-        RequestError: `E-REQUEST-ARGUMENT`, the inspector is asked for and cannot be served.
+        RequestError: `E-REQUEST-ARGUMENT`, the inspector is asked for, but no model computes in this process.
     """
     around = Surroundings(settings, observers)
     server = _Server([model] if isinstance(model, ServedModel) else model, settings, around)
@@ -134,7 +134,7 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 
 class _Server:
-    """The endpoints, with what they share."""
+    """The endpoints and what they share."""
 
     def __init__(self, models: Sequence[ServedModel], settings: Settings, around: Surroundings) -> None:
         self._around = around
@@ -146,7 +146,7 @@ class _Server:
         self._page: InspectorPage | None = None
 
     async def close(self) -> None:
-        """Give back what is held: threads, and connections to engines."""
+        """Stop the threads, and close the connections to engines."""
         self._runner.close()
         if self._page is not None:
             self._page.close()
@@ -188,7 +188,7 @@ class _Server:
             return error_response(error)
 
     def answers(self, dialect: Dialect) -> Callable[[Request], Awaitable[ASGIApp]]:
-        """The endpoint of a dialect."""
+        """An endpoint that writes, in a dialect."""
 
         async def endpoint(request: Request) -> ASGIApp:
             return await self._answer(request, dialect)
@@ -208,11 +208,11 @@ class _Server:
     def shows(
         self, show: Callable[[bytes], Any], dialect: Dialect | None = None
     ) -> Callable[[Request], Awaitable[Response]]:
-        """An endpoint that writes nothing.
+        """An endpoint at which the model writes nothing.
 
         Args:
-            show: makes the JSON of the answer of a body, in a thread.
-            dialect: of its errors; None: that of OpenAI.
+            show: makes the answer's JSON value from a body, in a thread.
+            dialect: the dialect of its errors; None: OpenAI's.
         """
         refuse = error_response if dialect is None else dialect.refuse
 
@@ -275,7 +275,7 @@ class _Server:
     def derender(self, body: bytes) -> Any:
         """`/v1/chat/completions/derender`."""
         request = typed_body(decode_body(body), DerenderRequest)
-        # Without the request, nothing is known of tools, and all that is no reasoning is content.
+        # Without the request no tools are known: all that is not reasoning is content.
         chat = request.chat_request or {"messages": [{"role": "user", "content": "?"}]}
         asked = ChatDialect().read_fields(chat, self._settings)
         served = self._named(request.model or asked.request.model)
@@ -306,7 +306,7 @@ class _Server:
             return _said(request, error, dialect.refuse(error))
 
     async def _begun(self, dialect: Dialect, body: bytes, held: contextlib.ExitStack) -> ASGIApp:
-        """The answer, as soon as its status is known. What a stream holds until its end is taken from `held`."""
+        """The answer, as soon as its status is known. A stream takes over `held` and closes it at its end."""
         ready = await self._runner.ready(len(body), lambda: self._read(dialect, body))
         asked = ready.asked
         writer = asked.writer(ready.served.name)
@@ -318,13 +318,13 @@ class _Server:
             return Response(whole, headers=headers, media_type="application/json")
         first = asyncio.ensure_future(anext(happenings))
         try:
-            # An engine elsewhere may still refuse the request; here, everything has been checked.
+            # A running engine may still refuse the request; for a backend, everything has been checked.
             await asyncio.wait({first}, timeout=_UNSAID_S if ready.served.computes else _UNSAID_ELSEWHERE_S)
             if first.done():
                 first.result()
         except BaseException:
             await closed(happenings, first)
-            # Error, task and frame would refer to each other, and keep the body until garbage is collected.
+            # Error, task and frame would refer to each other, and keep the body until the next garbage collection.
             del first
             raise
         return EventStream(
@@ -352,18 +352,18 @@ class _Server:
         return self._models[name]
 
     def _enforced(self, request: InnerRequest, served: ServedModel) -> InnerRequest:
-        """The request as the engine can serve it: what only the server asks for is left out where it cannot be held."""
+        """The request without the server's own constraints, if the engine cannot be held to them."""
         if self._settings.enforce is not None or served.holds_calls:
             return request
         return msgspec.structs.replace(request, resolved=msgspec.structs.replace(request.resolved, enforce="off"))
 
 
 def _said(request: Request, error: Exception, answer: Response) -> Response:
-    """The answer to a request that failed, once the log has what is not the request's fault."""
+    """The answer to a request that failed; an error that is not the request's fault is logged first."""
     if error_body(error)[0] == HTTPStatus.INTERNAL_SERVER_ERROR:
         _log.error("%s failed", request.url.path, exc_info=error)
     if answer.status_code == HTTPStatus.REQUEST_TIMEOUT:
-        # The rest of the body is not waited for.
+        # Nobody waits for the rest of the body.
         answer.headers["connection"] = "close"
     return answer
 
@@ -373,7 +373,7 @@ def _card(served: ServedModel) -> Model:
 
 
 async def _whole(happenings: AsyncGenerator[Happening, None], writer: Writer, watch: Watch) -> bytes:
-    """The body of an answer."""
+    """The body of an answer that is not streamed."""
     async with aclosing(happenings):
         async for happening in happenings:
             watch.saw(happening)
@@ -393,7 +393,7 @@ def _unknown_model(name: str | None, known: tuple[str, ...]) -> RequestError:
 def _ignored_header(names: tuple[str, ...]) -> dict[str, str]:
     if not names:
         return {}
-    # A client chooses the names: only letters that cannot end a header line go out as they are.
+    # A client chooses the names: characters that could end a header line are escaped.
     return {
         _IGNORED_HEADER: ", ".join(quote((param_of(name) or "")[:64], safe="[]") for name in names[:_IGNORED_NAMED])
     }

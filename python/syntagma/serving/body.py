@@ -1,4 +1,4 @@
-"""From the bytes of a body to typed fields: what a client gets wrong is refused with the path of the field."""
+"""From the bytes of a body to typed fields; an error names the path of the field at fault."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _EXPECTED = re.compile(r"Expected `([^`]+)`, got `([^`]+)`")
 _UNKNOWN = re.compile(r"Invalid enum value ('.*'|-?\d+)", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `([^`]+)`")
 _ANY_MEMBER = "..."
-"""the reader's step to a member of an object whose names are free"""
+"""the step in msgspec's paths for any member of an object whose names are free"""
 _WORDS = {
     "str": "text",
     "int": "an integer",
@@ -46,11 +46,11 @@ _WORDS = {
     "object": "an object",
 }
 _PIECE = 128 * 1024
-"""bytes that are looked at in one go"""
+"""bytes that are counted at a time"""
 
 
 def check_values(body: bytes, limits: Limits) -> None:
-    """Refuse a body of very many small values before any of them is made: that could not be interrupted.
+    """Refuse a body with too many values before it is decoded, which could not be interrupted.
 
     Raises:
         RequestError: `E-REQUEST-LIMIT`.
@@ -58,7 +58,7 @@ def check_values(body: bytes, limits: Limits) -> None:
     containers = values = 0
     inside = False
     for piece in _pieces(body):
-        # Escaped quotes end no string; what stands in strings does not count.
+        # Escaped quotes end no string; characters in strings do not count.
         plain = np.frombuffer(piece.replace(b"\\\\", b"..").replace(b'\\"', b".."), dtype=np.uint8)
         strings = np.bitwise_xor.accumulate(plain == ord('"')) ^ inside
         inside = bool(strings[-1])
@@ -74,7 +74,7 @@ def check_values(body: bytes, limits: Limits) -> None:
 
 
 def _pieces(body: bytes) -> Iterator[bytes]:
-    """A body in pieces, none of which ends inside of an escape."""
+    """A body in pieces, none of which ends inside an escape."""
     done = 0
     while done < len(body):
         end = min(done + _PIECE, len(body))
@@ -105,7 +105,7 @@ def decode_body(body: bytes) -> dict[str, Any]:
 
 
 def typed_body(data: dict[str, Any], kind: type[T]) -> T:
-    """The object as a struct; fields that the struct lacks are passed over, see `unread_fields`.
+    """The object as a struct; fields that the struct lacks are ignored, see `unread_fields`.
 
     Raises:
         RequestError: `E-REQUEST-FIELD`, with the pointer of the field.
@@ -119,7 +119,7 @@ def typed_body(data: dict[str, Any], kind: type[T]) -> T:
 
 
 def _bad_type(message: str, steps: list[str], kind: inspect.Type) -> RequestError:
-    """What msgspec says of a place (`.messages[0].role`, in steps) of such a value, in the words of JSON."""
+    """The error for a message of msgspec, in JSON's terms; `steps` is the path of the field in such a value."""
     if unknown := _UNKNOWN.fullmatch(message):
         message = f"must be {' or '.join(map(repr, _literals(kind, steps)))}, not {unknown[1]}"
     elif missing := _MISSING.fullmatch(message):
@@ -135,7 +135,7 @@ def _bad_type(message: str, steps: list[str], kind: inspect.Type) -> RequestErro
 
 
 def _literals(kind: inspect.Type, steps: Sequence[str]) -> tuple[Any, ...]:
-    """The values that may stand at a place of such a value, where it may be one of a few."""
+    """The allowed values of the field at a path, if its type lists them; else nothing."""
     if isinstance(kind, inspect.UnionType):
         return next(filter(None, (_literals(one, steps) for one in kind.types)), ())
     if not steps:
@@ -149,13 +149,13 @@ def _literals(kind: inspect.Type, steps: Sequence[str]) -> tuple[Any, ...]:
 def unread_fields(
     data: dict[str, Any], kind: type[msgspec.Struct], shapes: Mapping[str, Shape], passed_on: str | None = None
 ) -> Iterator[str]:
-    """The pointers of the members that nothing reads, at any depth, in the order in which they came.
+    """The pointers of the members that nothing reads, at any depth, in the order of the object.
 
     Args:
         data: the object.
-        kind: what it was read as.
-        shapes: of members that no struct describes, by their pointers.
-        passed_on: a field whose items go on with members that are not known here.
+        kind: the struct that it was read as.
+        shapes: the shapes of members that no struct describes, by pointer.
+        passed_on: a field whose items may have any members, since they are passed on as they are.
     """
     for pointer in _unread(data, _shape(kind), "", shapes):
         if passed_on is None or not pointer.startswith(f"/{passed_on}/"):
@@ -164,7 +164,7 @@ def unread_fields(
 
 @functools.cache
 def _shape(kind: type[msgspec.Struct]) -> inspect.Type:
-    """What a struct is made of; asked for with every request, and the same each time."""
+    """The fields of a struct and their types; cached, since every request needs them."""
     return inspect.type_info(kind)
 
 
@@ -193,17 +193,17 @@ def _takes(kind: inspect.Type, value: Any) -> bool:
 
 
 def bad_field(pointer: str, message: str) -> RequestError:
-    """A field with a wrong type or value; the message does not say again where."""
+    """The error for a field with a wrong type or value; `message` does not repeat where it is."""
     return RequestError("E-REQUEST-FIELD", message, pointer=pointer or None)
 
 
 def unsupported(pointer: str, message: str, hint: str | None = None) -> RequestError:
-    """A field that is known, and asks for what cannot be had here."""
+    """The error for a known field that asks for something unsupported."""
     return RequestError("E-REQUEST-UNSUPPORTED", message, hint=hint, pointer=pointer)
 
 
 def refuse_fields(fields: msgspec.Struct, names: Iterable[str]) -> None:
-    """Refuse fields that ask for what cannot be had here, where they are given; null, false and empty ask for nothing.
+    """Refuse fields that are not supported; null, false and empty values ask for nothing and pass.
 
     Raises:
         RequestError: `E-REQUEST-UNSUPPORTED`.
@@ -214,13 +214,13 @@ def refuse_fields(fields: msgspec.Struct, names: Iterable[str]) -> None:
 
 
 def over_limit(pointer: str, given: int, allowed: int, what: str = "") -> RequestError:
-    """A value above a limit of the server; `what`: the unit that is counted."""
+    """The error for a value above a limit of the server; `what`: the unit that is counted."""
     counted = f"must be at most {allowed}" if not what else f"must have at most {allowed} {what}"
     return RequestError("E-REQUEST-LIMIT", f"{counted}, not {given}", pointer=pointer)
 
 
 def bounded(name: str, value: int | None, default: int, least: int, most: int) -> int:
-    """A number within bounds.
+    """The value, or the default for None; checked against its bounds.
 
     Raises:
         RequestError: `E-REQUEST-FIELD`, it is too low; `E-REQUEST-LIMIT`, it is above a limit of the server.

@@ -1,6 +1,6 @@
-"""The fields by which a request holds the answer to a shape: OpenAI's, and those of vLLM, SGLang and llama.cpp.
+"""The fields of a request that constrain the answer: OpenAI's, and those of vLLM, SGLang and llama.cpp.
 
-| field | of | holds the answer to |
+| field | API | constrains the answer to |
 |---|---|---|
 | `response_format` | OpenAI | see `syntagma.request.read_response_format` |
 | `structured_outputs` | vLLM | one of `json`, `regex`, `choice`, `grammar`, `json_object`, `structural_tag` |
@@ -8,8 +8,8 @@
 | `json_schema`, `regex`, `ebnf`, `structural_tag` | SGLang | a schema, also as JSON text; a pattern; a grammar; a tag |
 | `grammar`, `json_schema` | llama.cpp | a grammar; a schema |
 
-One of them holds; two are refused. Schemas that are asked for by another field than `response_format` are held exactly
-or refused. Grammars may be in any notation that their text tells.
+A request may have one of them; two are refused. A schema in another field than `response_format` is enforced exactly or
+refused. A grammar may be in any notation that can be recognised from its text.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = [
 
 
 class StructuredOutputs(msgspec.Struct, kw_only=True):
-    """vLLM's object: one of its fields is given."""
+    """vLLM's object: exactly one of its fields is given."""
 
     json: dict[str, Any] | str | bool | None = None
     regex: str | None = None
@@ -46,7 +46,7 @@ class StructuredOutputs(msgspec.Struct, kw_only=True):
 
 
 class ConstraintFields(SamplingFields, kw_only=True):
-    """Every field that holds the answer to a shape, beside those of sampling; null is not given."""
+    """The fields that constrain the answer, with those of sampling; null counts as absent."""
 
     response_format: dict[str, Any] | None = None
     structured_outputs: StructuredOutputs | None = None
@@ -61,7 +61,7 @@ class ConstraintFields(SamplingFields, kw_only=True):
     structural_tag: dict[str, Any] | str | None = None
 
 
-# Field → the type of response format that it is short for, and the key that takes its value.
+# Field → the type of response format that it is short for, and the key of its value there.
 _SHORT: Mapping[str, tuple[str, str]] = {
     "/structured_outputs/json": ("json_schema", "schema"),
     "/structured_outputs/regex": ("regex", "regex"),
@@ -81,10 +81,10 @@ _SHORT: Mapping[str, tuple[str, str]] = {
 
 
 def response_format_of(fields: ConstraintFields) -> ResponseFormat:
-    """What the content must be.
+    """The response format that the fields ask for.
 
     Raises:
-        RequestError: `E-REQUEST-RESPONSE-FORMAT`, with the pointer of what is wrong; `E-REQUEST-FIELD`, two fields.
+        RequestError: `E-REQUEST-RESPONSE-FORMAT`, with the pointer of the fault; `E-REQUEST-FIELD`, there are two.
     """
     asked: list[tuple[str, Any]] = []
     if fields.response_format is not None and fields.response_format.get("type") != "text":
@@ -111,12 +111,12 @@ def _read(pointer: str, value: Any) -> ResponseFormat:
 
 
 def response_format_at(pointer: str, value: Mapping[str, Any], inside: str = "") -> ResponseFormat:
-    """A response format that stands elsewhere in a request.
+    """A response format at any place of a request.
 
     Args:
-        pointer: where.
-        value: what stands there, as a response format.
-        inside: the pointer, within that, of the part that stands there.
+        pointer: the pointer of the field.
+        value: its content as a response format.
+        inside: the pointer within `value` of the part that the field holds.
 
     Raises:
         RequestError: `E-REQUEST-RESPONSE-FORMAT`.
@@ -131,12 +131,12 @@ def response_format_at(pointer: str, value: Mapping[str, Any], inside: str = "")
 
 
 def response_format_beside(pointer: str, value: Mapping[str, Any] | None, fields: ConstraintFields) -> ResponseFormat:
-    """What the content must be, where an endpoint has a field of its own for that.
+    """The response format of a request to an endpoint that has a field of its own for it.
 
     Args:
-        pointer: of that field.
-        value: of that field; None: it is not given.
-        fields: those that every endpoint has.
+        pointer: the pointer of that field.
+        value: its value; None: it is not given.
+        fields: the fields that every endpoint has.
 
     Raises:
         RequestError: as `response_format_of`.

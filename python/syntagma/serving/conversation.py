@@ -1,4 +1,4 @@
-"""The messages of a request in another form than that of chat completions, as templates take them: with texts alone."""
+"""Messages of forms other than chat completions, as templates take them: with text only."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _HINT = "the model reads text only"
 
 
 class RequestNotes(Notes):
-    """Notes about a request: what cannot be read is refused, and what templates have no place for is passed over.
+    """Notes about a request: what cannot be read is refused, and what templates have no place for is ignored.
 
     Attributes:
-        unread_members: pointers of the members that nobody knows.
+        unread_members: pointers of the unknown members.
     """
 
     def __init__(self, document: Any = None) -> None:
@@ -49,10 +49,10 @@ def _no_text(notes: Notes, pointer: str) -> SyntagmaError:
 
 
 def text_messages(drafts: Drafts, notes: Notes) -> list[dict[str, Any]]:
-    """The messages that were read, their parts joined.
+    """The messages that were read, with their parts joined.
 
     Raises:
-        RequestError: `E-REQUEST-UNSUPPORTED`, a part that is no text, with its pointer in the request.
+        RequestError: `E-REQUEST-UNSUPPORTED`, a part is not text; with its pointer in the request.
     """
     made = []
     for index, message in enumerate(drafts.messages()):

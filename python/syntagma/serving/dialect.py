@@ -1,4 +1,4 @@
-"""What an endpoint that answers with a text is made of: a reader of its requests, and writers of its answers."""
+"""A dialect: the reader of an endpoint's requests and the writer of its answers."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ __all__ = ["Asked", "Dialect", "Writer"]
 
 
 class Writer(Protocol):
-    """Writes one answer: `whole` for each happening and then `body`; or `stream` for each, and then `end`."""
+    """Writes one answer: `whole` for each happening, then `body`; or, in a stream, `stream` for each, then `end`."""
 
     def whole(self, happening: Happening) -> None:
-        """Take what happened into an answer that goes out whole."""
+        """Add a happening to an answer that is sent as one body."""
         ...
 
     def body(self) -> bytes:
-        """The answer, whole."""
+        """The body of that answer."""
         ...
 
     def stream(self, happening: Happening) -> Iterator[bytes]:
-        """What happened, as events."""
+        """The server-sent events of a happening."""
         ...
 
     def end(self) -> Iterator[bytes]:
-        """What comes after the last choice of a stream."""
+        """The events after the last choice of a stream."""
         ...
 
     def failed(self, error: BaseException) -> bytes:
-        """The event that says that a stream has failed; the last one."""
+        """The last event of a stream that fails, with the error."""
         ...
 
 
@@ -43,22 +43,22 @@ class Asked(NamedTuple):
     request: InnerRequest
     stream: bool
     writer: Callable[[str], Writer]
-    """from the name of the model to what writes the answer"""
+    """makes the writer of the answer; its argument is the model's name"""
     ignored: tuple[str, ...] = ()
     """pointers of members that nothing reads"""
 
 
 class Dialect(Protocol):
-    """One endpoint."""
+    """How one endpoint reads requests and refuses them."""
 
     def read(self, body: bytes, settings: Settings) -> Asked:
         """Read and check a request.
 
         Raises:
-            SyntagmaError: anything that is wrong with it, with the pointer of the field.
+            SyntagmaError: something is wrong with it; with the pointer of the field.
         """
         ...
 
     def refuse(self, error: BaseException) -> Response:
-        """The answer to a request that fails before anything was sent."""
+        """The answer to a request that fails before anything is sent."""
         ...

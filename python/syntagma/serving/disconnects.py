@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 async def unless_gone(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
-    """What the work returns or raises; it is cancelled when the client leaves.
+    """Await the work, and cancel it when the client leaves.
 
     Raises:
         ClientDisconnect: the client has left; the work is over.
@@ -33,8 +33,8 @@ async def unless_gone(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
         working.cancel()
         leaving.cancel()
         await asyncio.gather(working, leaving, return_exceptions=True)
-        # A task refers to what it raised, and that to this frame by its traceback: in a circle, the body of the request
-        # would stay in memory until somebody looks for garbage.
+        # A task refers to its exception, and that to this frame by its traceback: this cycle would keep the body of the
+        # request in memory until the next garbage collection.
         del working, leaving
 
 

@@ -31,11 +31,11 @@ __all__ = [
     "param_of",
 ]
 
-# What a request can cause by what it holds. Everything else is a fault of the server.
+# Errors that the content of a request can cause. All others are faults of the server.
 _REQUESTS_FAULT = (ArgumentError, LimitError, TemplateError, GrammarError, FormatError)
 # Further ones by code.
 _REQUESTS_CODES = ("E-MODEL-CONTEXT", "E-MODEL-PROMPT", "E-MATCH-DEAD")
-# Where clients know a code of their own.
+# Codes that clients know by another name.
 _KNOWN_CODES = {
     "E-MODEL-CONTEXT": "context_length_exceeded",
     "E-REQUEST-MODEL": "model_not_found",
@@ -55,13 +55,13 @@ _KINDS = {
     504: "server_error",
 }
 ERROR_HEADER: Final = "x-syntagma-error"
-"""the code of an error, for dialects whose bodies have none, and for logs"""
+"""the header with the code of an error, for dialects whose bodies have none, and for logs"""
 _COME_BACK = (429, 503)
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 class ErrorBody(msgspec.Struct, kw_only=True):
-    """What stands under `error`."""
+    """The value of `error`."""
 
     message: str
     type: str
@@ -91,7 +91,7 @@ def param_of(pointer: str | None) -> str | None:
 
 
 def error_body(error: BaseException) -> tuple[int, ErrorBody]:
-    """HTTP status and body of an exception. What is not the request's fault says nothing about the inside."""
+    """HTTP status and body of an exception. For a fault of the server, the body says nothing about the inside."""
     if isinstance(error, RequestError):
         return error.status, _body(error, error.status)
     if isinstance(error, UpstreamError):
@@ -105,7 +105,7 @@ def error_body(error: BaseException) -> tuple[int, ErrorBody]:
 def _body(error: SyntagmaError, status: int) -> ErrorBody:
     lines = [error.message]
     if error.line is not None:
-        # Within the text that `param` names.
+        # The place within the text that `param` names.
         lines[0] += f" (line {error.line}, column {error.column})"
     if error.excerpt:
         lines.append(error.excerpt)

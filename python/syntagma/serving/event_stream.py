@@ -1,4 +1,4 @@
-"""A stream of server-sent events as an ASGI answer, which no client can hold for nothing."""
+"""A stream of server-sent events as an ASGI answer; it ends when its client stops reading."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ __all__ = ["EventStream"]
 
 _log = logging.getLogger("syntagma.serving")
 _QUIET_S = 10.0
-"""after so many seconds without an event a comment goes out, so that nobody between server and client gives up"""
+"""seconds without an event after which a comment is sent, so that no proxy gives up"""
 _GRACE_S = 5.0
-"""by so much the server under this one is given the precedence, which can close the connection as well"""
+"""seconds by which the ASGI server comes first, since it can also close the connection"""
 _LAST_WORDS_S = 1.0
 _AT_ONCE = 16
-"""events that go out before others have their turn, where many are there already"""
+"""happenings that are sent before other tasks have a turn"""
 
 
 class EventStream:
-    """The ASGI answer that tells what happens as it does, and comments as long as nothing does.
+    """An ASGI answer that sends events as they come, and comments while none comes.
 
     Args:
-        happenings: of the answer.
-        first: takes the first one.
-        writer: makes events of them.
-        watch: is told.
-        headers: beside those of all such streams.
-        place: what is given back at the end.
+        happenings: those of the answer, after the first.
+        first: the task that awaits the first happening.
+        writer: makes events from them.
+        watch: hears of them.
+        headers: headers beside those of all such streams.
+        place: closed at the end of the stream.
         limits: how long a client may read nothing.
     """
 
@@ -72,16 +72,16 @@ class EventStream:
         }
         self._now = time.monotonic
         self._last = self._now()
-        """when something was sent, or is being sent"""
+        """when something was last sent"""
         self._sending = False
         self._unread = False
         """whether the client has read nothing for too long"""
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it; see ASGI. What is cut off by the end of the server says so."""
+        """Send it; see ASGI. A stream that the end of the server cuts off ends with an error."""
         with self._place:
             try:
-                # A client that is gone, and one that reads nothing, need no more.
+                # A client that has left, or reads nothing, needs no more.
                 with contextlib.suppress(ClientDisconnect, OSError):
                     await unless_gone(receive, self._send(send))
             except asyncio.CancelledError:
@@ -135,7 +135,7 @@ class EventStream:
         self._sending = False
 
     async def _watch(self, send: Send, task: asyncio.Task[None]) -> None:
-        """Send a comment where nothing is sent, and end what nobody reads. Looking rarely costs events nothing."""
+        """Send comments while no event comes, and end a stream that nobody reads."""
         while True:
             due = self._last + (self._patience if self._sending else _QUIET_S)
             await asyncio.sleep(min(max(due - self._now(), 0.0), self._patience, _QUIET_S))
@@ -153,7 +153,7 @@ class EventStream:
 
 
 async def closed(happenings: AsyncGenerator[Happening, None], first: asyncio.Task[Happening]) -> None:
-    """Stop an answer, whether or not anything has happened."""
+    """Stop an answer, whether or not it has begun."""
     first.cancel()
     await asyncio.gather(first, return_exceptions=True)
     await happenings.aclose()

@@ -1,4 +1,4 @@
-"""A model's codec follows the files that it was made of: a change counts from the next request on."""
+"""A model's codec follows the files that it was made from: a change counts from the next request on."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _log = logging.getLogger("syntagma.serving")
 
 
 class Follower:
-    """Looks at files, and gives a model a new codec when one of them has changed.
+    """Watches files, and gives a model a new codec when one of them has changed.
 
-    A file that cannot be used is told in the log, once a change, and the codec stays the one before.
+    If a changed file cannot be used, the log says so once, and the model keeps its codec.
 
     Args:
         served: the model.
-        files: what its codec was made of.
-        make: makes it anew.
+        files: the files that its codec was made from.
+        make: makes the codec from them again.
     """
 
     def __init__(self, served: ServedModel, files: Sequence[Path], make: Callable[[], ChatCodec]) -> None:
@@ -35,7 +35,7 @@ class Follower:
         self._asked = threading.Event()
 
     def look(self, *, anyway: bool = False) -> bool:
-        """Read the files if one has changed; whether the model has a new codec.
+        """Read the files if one has changed; returns whether the model has a new codec.
 
         Args:
             anyway: read them whether or not one has changed.
@@ -57,14 +57,14 @@ class Follower:
         return True
 
     def ask(self) -> None:
-        """Have the files read soon, whether or not one has changed. A signal may call it."""
+        """Have the files read soon, whether or not one has changed. A signal handler may call it."""
         self._asked.set()
 
     def start(self, every: float) -> None:
-        """Look again and again, in a thread that ends with the process.
+        """Look repeatedly, in a thread that ends with the process.
 
         Args:
-            every: seconds.
+            every: the interval, seconds.
         """
 
         def watch() -> None:
@@ -80,7 +80,7 @@ class Follower:
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
-    """When a file was written, and its size; None: it is not there."""
+    """When a file was written (nanoseconds) and its size (bytes); None: there is no file."""
     try:
         found = path.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""Memory that long requests have freed goes back to the system; the C library would keep most of it for later."""
+"""Gives memory that long requests have freed back to the system; the C library would keep most of it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from concurrent.futures import Executor
 __all__ = ["FreedMemory"]
 
 _PAUSE_S = 0.5
-"""what was freed in the meantime goes back together: by then the answer is mostly sent, and its body let go of"""
+"""seconds to wait, so that the answer is sent and its body freed, and several requests go together"""
 
 
 class FreedMemory:
-    """Gives memory back after long requests, in a thread, since looking for it takes milliseconds.
+    """Gives memory back after long requests, in a thread, since that takes milliseconds.
 
     Args:
-        threads: where.
+        threads: run it.
     """
 
     def __init__(self, threads: Executor) -> None:
@@ -28,20 +28,20 @@ class FreedMemory:
         self._is_due = False
 
     def give_back_soon(self) -> None:
-        """Something large is not needed any more; from the event loop."""
+        """Give memory back after a pause; call it from the event loop."""
         if not self._is_due:
             self._is_due = True
             asyncio.get_running_loop().call_later(_PAUSE_S, self._give_back)
 
     def _give_back(self) -> None:
         self._is_due = False
-        # Threads of a server that ends take nothing more.
+        # The threads of a server that ends take no further work.
         with contextlib.suppress(RuntimeError):
             self._threads.submit(give_back)
 
 
 def give_back() -> None:
-    """Give all free pages back; nothing where the C library is another than glibc."""
+    """Give all free pages back; does nothing if the C library is not glibc."""
     trim = _trim()
     if trim is not None:
         trim(0)

@@ -1,4 +1,4 @@
-"""Before any endpoint: whether the request shows a key, and whether its key may ask now."""
+"""The gate before all endpoints: it checks the key of a request and the key's bounds."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 __all__ = ["OPEN_PATHS", "Gate"]
 
 OPEN_PATHS: Final = frozenset({"/health", "/ready"})
-"""what is answered without a key: those who ask are machines that see to it that the server runs"""
+"""paths that need no key: machines ask them to see whether the server runs"""
 
 
 class _Allowance:
-    """What one key may still ask.
+    """The requests that one key may still make.
 
     Args:
-        now: seconds.
+        now: the time, seconds.
         rate: requests a minute; None: no bound.
         concurrency: requests at once; None: no bound.
     """
@@ -40,7 +40,7 @@ class _Allowance:
         self._active = 0
 
     def wait(self, now: float) -> tuple[float, str] | None:
-        """Take a request; None: it may go on. Else the seconds after which another try is worth while, and why."""
+        """Take a request; None: it may go on. Else the seconds until another try may succeed, and why."""
         if self._concurrency is not None and self._active >= self._concurrency:
             return 1.0, f"{self._active} requests that are being answered, and may have no more at once"
         if self._rate is not None:
@@ -53,7 +53,7 @@ class _Allowance:
         return None
 
     def leave(self) -> None:
-        """A request has been answered."""
+        """Note that a request has been answered."""
         self._active -= 1
 
 
@@ -61,10 +61,10 @@ class Gate:
     """An ASGI application around another.
 
     Args:
-        app: the other.
-        operations: who may ask, and how much.
-        clock: seconds that only grow.
-        open_paths: what is answered without a key.
+        app: the other application.
+        operations: the keys and their bounds.
+        clock: a monotonic clock, seconds.
+        open_paths: paths that need no key.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Gate:
         record = current_record()
         if record is not None:
             record.key = key.name
-        # Only what asks for work counts: looking at models and metrics is free.
+        # Only requests for work count: models and metrics may be read freely.
         counted = scope["method"] == "POST"
         wait = self._allowances[key.name].wait(self._clock()) if counted else None
         if wait is not None:

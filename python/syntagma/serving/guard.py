@@ -1,4 +1,4 @@
-"""What stands around all endpoints: whatever fails in them, the client is told so in the shape that it reads."""
+"""The guard around all endpoints: it answers an exception in the form that the client reads."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _log = logging.getLogger("syntagma.serving")
 
 
 class Guard:
-    """An ASGI application around another: nothing that is raised leaves it.
+    """An ASGI application around another: no exception leaves it.
 
     Args:
-        app: the other.
+        app: the other application.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -44,7 +44,7 @@ class Guard:
         except ClientDisconnect:
             return
         except asyncio.CancelledError:
-            # The server under this one ends, and no longer waits for answers.
+            # The ASGI server ends, and no longer waits for answers.
             failed = RequestError("E-REQUEST-SHUTDOWN", "the server ends", status=503)
         except Exception as error:
             if error_body(error)[0] == HTTPStatus.INTERNAL_SERVER_ERROR:

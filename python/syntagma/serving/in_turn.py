@@ -1,4 +1,4 @@
-"""Streams that run at once and are read one after another."""
+"""Streams that run at once and are read one after the other."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ T = TypeVar("T")
 
 
 class _End:
-    """A stream is over, or raised `error`."""
+    """The end of a stream; `error`: the exception that ended it, or None."""
 
     def __init__(self, error: BaseException | None) -> None:
         self.error = error
 
 
 class _Ahead(Generic[T]):
-    """A stream that runs before it is read; what it says waits in a queue."""
+    """A stream that runs before it is read; its items wait in a queue."""
 
     def __init__(self, items: AsyncGenerator[T, None]) -> None:
         self.queue: asyncio.Queue[T | _End] = asyncio.Queue()
@@ -40,7 +40,7 @@ class _Ahead(Generic[T]):
 async def in_turn(streams: Sequence[AsyncGenerator[T, None]]) -> AsyncGenerator[T, None]:
     """The items of the first stream as they come, then those of the second, and so on, while all of them run.
 
-    What a stream raises is raised in its turn. Closing this closes all of them.
+    An exception of a stream is raised when its turn comes. Closing this closes all of them.
     """
     running = [_Ahead(one) for one in streams]
     try:

@@ -1,7 +1,7 @@
-"""The one request and the one stream of events under every endpoint.
+"""The request and the stream of happenings that all endpoints share.
 
-An endpoint's dialect is a reader that makes an `InnerRequest` of a body, and a writer that makes bytes of what happens.
-Between the two nothing knows which endpoint was asked.
+An endpoint's dialect is a reader that makes an `InnerRequest` from a body, and a writer that makes bytes from
+happenings. Nothing between the two knows which endpoint was asked.
 """
 
 from __future__ import annotations
@@ -22,25 +22,26 @@ __all__ = ["Began", "Ended", "Happening", "InnerRequest", "Wrote"]
 
 
 class InnerRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer that was asked for, read and checked.
+    """A request for an answer, read and checked.
 
     Attributes:
-        model: the model's name; None: the only one.
-        messages: the conversation as the codec takes it: text parts joined, further fields of a message kept.
-        resolved: what the answer must be.
+        model: the model's name; None: the only model.
+        messages: the conversation as the codec takes it: text parts are joined, further fields of a message kept.
+        resolved: tools, tool choice, response format and budgets.
         options: for the first choice; choice i has the seed plus i.
-        n: how many answers.
+        n: the number of choices.
         documents: for templates that quote documents.
-        add_generation_prompt: open the assistant's turn at the end of the prompt.
-        continue_final_message: let the model go on with the final message.
-        final_message: the pointer of its text in the request.
-        return_token_ids: the client wants the ids of all tokens.
-        prompt_logprobs: so many of the likeliest tokens are wanted for each place of the prompt; None: none, nor the
-            log-probability of what stands there.
-        places: where in the request things stand that stand elsewhere in chat completions; see `pointers.placed`.
-        stream_reasoning: hand reasoning out as it comes, not in one piece.
-        prompt: the prompt itself, in place of a conversation; the answer is then plain text. None: there is none.
-        thinking: whether the model is to reason, where its template has a switch for it; None: nothing is said.
+        add_generation_prompt: whether to open the assistant's turn at the end of the prompt.
+        continue_final_message: whether the model continues the final message.
+        final_message: the pointer of that message's text in the request.
+        return_token_ids: whether the client asks for the ids of all tokens.
+        prompt_logprobs: give log-probabilities for each token of the prompt: its own, and those of so many of the
+            likeliest tokens. None: give none.
+        places: pointers in chat completions → pointers in this request; see `pointers.placed`.
+        stream_reasoning: whether reasoning is sent as it comes, rather than in one piece.
+        prompt: the prompt, text or token ids, in place of a conversation; the answer is then plain text. None: the
+            prompt is rendered from `messages`.
+        thinking: whether the model is to reason, if its template has a switch for it; None: the request does not say.
     """
 
     model: str | None
@@ -64,10 +65,10 @@ class Began(msgspec.Struct, frozen=True):
     """The engine has begun to write a choice.
 
     Attributes:
-        index: which one.
-        prompt_tokens: tokens of the prompt; 0 where the engine does not tell before its end.
-        prompt_ids: their ids, if they are wanted.
-        prompt_logprobs: what the model makes of each, if that is wanted; of the first one, nothing.
+        index: index of the choice.
+        prompt_tokens: tokens of the prompt; 0 if the engine does not give their number before its end.
+        prompt_ids: their ids, if asked for.
+        prompt_logprobs: their log-probabilities, if asked for; none for the first token.
     """
 
     index: int
@@ -77,7 +78,7 @@ class Began(msgspec.Struct, frozen=True):
 
 
 class Wrote(msgspec.Struct, frozen=True):
-    """A choice goes on; `token_ids` are those of the new tokens, where the engine tells."""
+    """A choice goes on; `token_ids` are those of the new tokens, if the engine gives them."""
 
     index: int
     events: Sequence[Event]
@@ -86,15 +87,15 @@ class Wrote(msgspec.Struct, frozen=True):
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """A choice is whole.
+    """A choice is complete.
 
     Attributes:
-        index: which one.
-        finish_reason: as the parser says.
-        message: all of it.
-        metrics: what it took.
-        stopped_by: the stop string of the request that ended it, if it was seen.
-        fields: what the fields of the message are made of, if that was asked for.
+        index: index of the choice.
+        finish_reason: the parser's.
+        message: the whole message.
+        metrics: its time and tokens.
+        stopped_by: the stop string of the request that ended it, if one was found.
+        fields: the fields of the message and their tokens, if asked for.
     """
 
     index: int

@@ -25,21 +25,21 @@ __all__ = ["PAGE_PATHS", "InspectorPage"]
 
 _PREFIX: Final = "/inspector"
 _WAITING: Final = 8
-"""requests of pages that are answered or wait; further ones are refused"""
+"""requests of pages that are being answered or wait; further ones are refused"""
 PAGE_PATHS: Final = frozenset({_PREFIX, f"{_PREFIX}/", *(f"{_PREFIX}/{name}" for name in PAGE_FILES)})
-"""the page itself: it is the same everywhere, and a browser opens it before it can show a key"""
+"""the page itself, which needs no key: a browser opens it before it can show one"""
 
 
 class InspectorPage:
-    """The page and what it asks.
+    """The page and its requests.
 
-    Its work has one thread of its own, so that whoever tries templates and grammars there holds up no client of the
-    model, and what waits for it has a bound.
+    Its work has one thread of its own and a bounded queue, so that templates and grammars that are tried there do not
+    hold up clients of the model.
 
     Args:
         model: a model that computes in this process.
         admission: bounds what all requests of the server hold together.
-        limits: of one request.
+        limits: bounds on one request.
     """
 
     def __init__(self, model: ServedModel, admission: Admission, limits: Limits) -> None:
@@ -50,25 +50,25 @@ class InspectorPage:
         self._waiting = 0
 
     def routes(self) -> list[Route]:
-        """The addresses of the page."""
+        """The routes of the page."""
         return [
             Route(_PREFIX, self._to_page, methods=["GET"], include_in_schema=False),
             Route(_PREFIX + "/{path:path}", self._answer, methods=["GET", "POST"], include_in_schema=False),
         ]
 
     def close(self) -> None:
-        """Stop the thread; what waits for it never begins."""
+        """Stop the thread; requests that wait for it never begin."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         if "_inspector" in vars(self):
             self._inspector.close()
 
     @functools.cached_property
     def _inspector(self) -> Inspector:
-        # Made when the page is first opened: most servers are never looked at.
+        # Made when the page is first opened; on most servers it never is.
         return Inspector(self._model.model.generator.backend, self._model.codec)
 
     async def _to_page(self, _: Request) -> Response:
-        # Behind a proxy the page may have another prefix: only the last step is known.
+        # Behind a proxy the page may have another prefix: only the last segment of the path is known.
         return RedirectResponse("inspector/", status_code=307)
 
     async def _answer(self, request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""The keys that clients show, and who may go on with them."""
+"""The keys that clients show, and which are accepted."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ __all__ = ["Key", "key_of", "key_shown", "keys_of_file"]
 
 _BEARER: Final = b"bearer "
 _LEAST: Final = 8
-"""characters of a key"""
+"""characters that a key has at least"""
 
 
 class Key(msgspec.Struct, frozen=True):
-    """A key that is accepted; what clients show is not kept.
+    """A key that is accepted; the secret itself is not kept.
 
     Attributes:
-        name: how logs and metrics call it.
-        digest: the SHA-256 of what clients show, in hexadecimal.
+        name: its name in logs and metrics.
+        digest: the SHA-256 of the secret, in hexadecimal.
     """
 
     name: str
@@ -31,13 +31,13 @@ class Key(msgspec.Struct, frozen=True):
 
 
 def key_of(secret: str, name: str | None = None) -> Key:
-    """The key that clients show as `secret`. Without a name, it is called by the beginning of its digest.
+    """The key of a secret. Without a name, it gets the beginning of its digest as one.
 
     Raises:
-        RequestError: `E-REQUEST-ARGUMENT`, it is too short to be a secret, or no header can hold it.
+        RequestError: `E-REQUEST-ARGUMENT`, the secret is too short, or no header can hold it.
     """
     if len(secret) < _LEAST or not secret.isascii() or not secret.isprintable() or " " in secret:
-        # What was given is not repeated: it may be half of a key.
+        # The message does not repeat the text: it may be half of a key.
         raise RequestError(
             "E-REQUEST-ARGUMENT",
             f"a key has {_LEAST} characters or more, all of them printable ASCII without blanks",
@@ -48,7 +48,7 @@ def key_of(secret: str, name: str | None = None) -> Key:
 
 
 def keys_of_file(text: str, source: str) -> tuple[Key, ...]:
-    """The keys of a file: one a line, as `KEY` or `NAME KEY`; `#` begins a comment line.
+    """The keys of a file, one per line: `KEY` or `NAME KEY`; `#` begins a comment line.
 
     Raises:
         RequestError: `E-REQUEST-ARGUMENT`, with the line.
@@ -71,9 +71,9 @@ def keys_of_file(text: str, source: str) -> tuple[Key, ...]:
 
 
 def key_shown(headers: Iterable[tuple[bytes, bytes]], keys: Sequence[Key]) -> Key | None:
-    """The key of a request, from `Authorization: Bearer` or `x-api-key`; None: it shows none that is accepted.
+    """The key of a request, from `Authorization: Bearer` or `x-api-key`; None: it shows no accepted key.
 
-    It takes the same time for every request that shows something: all keys are compared, whichever it is.
+    It takes the same time whatever is shown: all keys are compared.
     """
     found = None
     for name, value in headers:

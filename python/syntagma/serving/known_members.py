@@ -1,4 +1,4 @@
-"""Which members are read of objects that no struct describes."""
+"""The members that are read of objects which no struct describes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from syntagma.json_pointer import pointer_of
 __all__ = ["CONSTRAINTS", "FUNCTIONS", "RESPONSE_FORMAT", "TOOLS", "TOOL_CHOICE", "Shape", "unknown_members"]
 
 Shape: TypeAlias = Any
-"""None: all of a value is read. A mapping: an object, with the shape of each member that is read. A list: of values of
-its one shape. A tuple: an object of any of several shapes; that which knows most of its members counts. `OfType`: by
-the type."""
+"""None: all of a value is read. A mapping: an object, with the shape of each member that is read. A list of one shape:
+a list of such values. A tuple: an object of one of several shapes; the one that knows most of its members counts.
+`OfType`: depends on its `type`."""
 
 
 class OfType(NamedTuple):
-    """Objects whose shape depends on their `type`; one of no such type is refused elsewhere, or read in full."""
+    """Objects whose shape depends on their `type`; an unknown type is refused elsewhere, or read in full."""
 
     kinds: Mapping[str | None, Shape]
 
@@ -47,7 +47,7 @@ TOOL_CHOICE: Final[Shape] = (*_NAMED, {"type": None, **_ALLOWED}, {"type": None,
 _SCHEMA: Final = dict.fromkeys(("name", "description", "schema", "strict"))
 _STRUCTURES: Final = {"structures": [dict.fromkeys(("begin", "schema", "end"))], "triggers": None}
 _TAGS: Final = ({"type": None, "format": None}, {"type": None, **_STRUCTURES})
-# A format may stand for a tag; what is inside of formats is read in full, or refused.
+# A format may stand in place of a tag; the content of formats is read in full, or refused.
 _TAG: Final = OfType(dict.fromkeys((None, "structural_tag"), (*_TAGS, {"type": None, "structural_tag": _TAGS})))
 RESPONSE_FORMAT: Final[Shape] = OfType(
     {
@@ -69,16 +69,16 @@ CONSTRAINTS: Final[Mapping[str, Shape]] = {
     "/structural_tag": _TAG,
     "/structured_outputs/structural_tag": _TAG,
 }
-"""the fields that every endpoint has, by their pointers"""
+"""the shapes of the fields that every endpoint has, by their pointers"""
 
 
 def unknown_members(value: Any, shape: Shape, pointer: str) -> Iterator[str]:
     """The pointers of members that are not read.
 
     Args:
-        value: as it came.
-        shape: what is read of it.
-        pointer: its place.
+        value: the value in the request.
+        shape: its shape.
+        pointer: its pointer.
     """
     if isinstance(shape, OfType):
         kind = value.get("type") if isinstance(value, Mapping) else None
@@ -98,6 +98,6 @@ def unknown_members(value: Any, shape: Shape, pointer: str) -> Iterator[str]:
 
 
 def _read_as(value: Any, shape: Mapping[str, Shape], pointer: str) -> tuple[int, int, list[str]]:
-    """How many members of an object one shape lacks, how many there are at any depth, and these."""
+    """For one shape of an object: the number of its own unread members, of those at any depth, and their pointers."""
     unknown = list(unknown_members(value, shape, pointer))
     return len(value.keys() - shape.keys()) if isinstance(value, Mapping) else 0, len(unknown), unknown

@@ -1,7 +1,7 @@
-"""The HTTP server under the application: no connection is held for nothing, and its end is bounded in time.
+"""The HTTP server under the application: idle connections are closed, and its shutdown is bounded in time.
 
-What the application itself cannot see is kept here: heads of requests that never end, clients that read nothing, and
-connections that ask for nothing.
+It handles what the application cannot see: request headers that never end, clients that read nothing, and connections
+without requests.
 """
 
 from __future__ import annotations
@@ -29,31 +29,31 @@ if TYPE_CHECKING:
 __all__ = ["serve"]
 
 _FILES_FOR_OTHERS = 128
-"""open files that are left to everything but connections"""
+"""open files that are left for other uses than connections"""
 _SWITCH_S = 0.001
-"""after so long a thread lets the event loop go on"""
+"""seconds after which another thread lets the event loop run"""
 _UNREAD_BYTES = 64 << 10
-"""what the system keeps for a client that does not read, beside what the client's own system has taken: with as much as
-it takes by itself, some hundred clients fill the memory"""
+"""bytes that the system buffers here for a client that does not read; with its default, some hundred such clients would
+fill the memory"""
 _REST_BYTES = 64 << 20
 _REST_S = 10.0
-"""what is still taken of a body after its answer"""
+"""seconds in which the rest of a body is still received after the answer"""
 _LAST_WORDS_S = 2.0
-"""what streams that are cut off have to say so"""
+"""seconds for a stream that is cut off to send its error"""
 
 
 def serve(app: ASGIApp, listener: socket.socket, *, limits: Limits, shutdown_s: int, **options: Any) -> None:
     """Serve an application until a signal ends it.
 
-    The first SIGTERM or SIGINT ends it when what is being answered is answered, at the latest after `shutdown_s`: then
-    what is left is cut off, and the process ends with status 1. A second signal ends the process at once.
+    After the first SIGTERM or SIGINT it finishes the requests that are being answered, and ends. Those that take longer
+    than `shutdown_s` are cut off, and the process ends with status 1. A second signal ends the process at once.
 
     Args:
         app: the application.
-        listener: bound, or listening.
+        listener: a bound or listening socket.
         limits: bounds on connections.
-        shutdown_s: seconds.
-        **options: further ones of `uvicorn.Config`, such as certificates.
+        shutdown_s: seconds that answers may take after the signal.
+        **options: further options of `uvicorn.Config`, such as certificates.
     """
     most = _connections(limits.server_connections)
     config = uvicorn.Config(
@@ -67,23 +67,23 @@ def serve(app: ASGIApp, listener: socket.socket, *, limits: Limits, shutdown_s: 
         **options,
     )
     server = _Server(config)
-    # What is there already stays: looking through it for garbage would only hold up the event loop.
+    # The objects made so far stay alive: to collect among them would only hold up the event loop.
     gc.collect()
     gc.freeze()
     sys.setswitchinterval(_SWITCH_S)
     server.run(sockets=[listener])
     if server.cut_off:
-        # Threads may still be at work, for which an interpreter would wait.
+        # Threads may still be at work, and the interpreter would wait for them.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(1)
 
 
 class _Server(uvicorn.Server):
-    """Ends at the second signal, whichever it is; and not by the signal itself where it has ended well.
+    """A server that ends at once at the second signal, and does not raise SIGTERM again after a clean shutdown.
 
     Attributes:
-        cut_off: whether something was still being answered at its end.
+        cut_off: whether requests were still being answered at its end.
     """
 
     cut_off = False
@@ -95,13 +95,13 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Let what is being answered end, and cut off what does not."""
+        """Let answers end, and cut off those that take too long."""
         await super().shutdown(sockets)
         late = set(self.server_state.tasks)
         if late:
             self.cut_off = True
             await asyncio.wait(late, timeout=_LAST_WORDS_S)
-        # It has ended as it was told to: raising SIGTERM again would only kill the process.
+        # The shutdown was asked for: raising SIGTERM again would only kill the process.
         self._captured_signals = [one for one in self._captured_signals if one != signal.SIGTERM]
 
 
@@ -110,7 +110,7 @@ class _Connection(H11Protocol):
 
     Args:
         limits: how long a client may be silent, or read nothing.
-        most: connections at once; a further one is closed.
+        most: connections at once; further ones are closed.
         **given: as for `H11Protocol`.
     """
 
@@ -119,15 +119,15 @@ class _Connection(H11Protocol):
         self._limits = limits
         self._most = most
         self._asking: asyncio.TimerHandle | None = None
-        """runs while a request is on its way, and none is being answered"""
+        """runs while no request is being answered, until the next one is complete"""
         self._reading: asyncio.TimerHandle | None = None
-        """runs while the client leaves something unread"""
+        """runs while the client has not read all that was sent"""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin; see `asyncio.Protocol`."""
         super().connection_made(transport)
-        # Whatever the client does not read at once counts: an answer waits for it, and so does its end.
-        # With TLS, a limit of nothing would be reached by nothing, and the answer would wait for ever.
+        # One unread byte is enough to pause: an answer, and its end, wait until the client has read all.
+        # With TLS, a limit of 0 is reached by an empty buffer, and the answer would wait for ever.
         transport.set_write_buffer_limits(high=1)
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNREAD_BYTES)
         if len(self.connections) > self._most:
@@ -142,7 +142,7 @@ class _Connection(H11Protocol):
         self._asking = None
         _stop(self._reading)
         self._reading = None
-        # The client has left, whatever became of its connection.
+        # The client has left, however the connection ended.
         self._unset_keepalive_if_required()
         super().connection_lost(exc)
 
@@ -159,7 +159,7 @@ class _Connection(H11Protocol):
             self._await_request()
 
     def pause_writing(self) -> None:
-        """The client leaves something unread; see `asyncio.Protocol`."""
+        """The client has not read everything; see `asyncio.Protocol`."""
         super().pause_writing()
         self._await_reader()
 
@@ -170,7 +170,7 @@ class _Connection(H11Protocol):
         super().resume_writing()
 
     def _await_request(self) -> None:
-        """Close the connection if no request is there in time, however often a part of one comes."""
+        """Close the connection if no request is complete in time, even if parts of one keep coming."""
         if self._asking is None:
             self._asking = self.loop.call_later(self._limits.server_header_seconds, self._no_request)
 
@@ -191,14 +191,14 @@ class _Connection(H11Protocol):
 
 
 class _Closing:
-    """A transport by which an answer reaches a client that is still sending when the connection is closed.
+    """A transport that delivers the answer even if the client is still sending when the connection is closed.
 
-    Closing it at once would throw away what the client has not read of the answer. So the answer ends, and what the
-    client still sends is dropped, for a while and up to a bound.
+    To close it at once would discard the unread part of the answer. So only our side is closed, and what the client
+    still sends is dropped, up to a bound of bytes and time.
 
     Args:
-        transport: of the connection.
-        conn: its state.
+        transport: the connection's transport.
+        conn: the connection's state.
     """
 
     def __init__(self, transport: asyncio.Transport, conn: h11.Connection) -> None:
@@ -206,7 +206,7 @@ class _Closing:
         self._conn = conn
         self._left = _REST_BYTES
         self.has_ended = False
-        """whether nothing but dropping the rest is left to do"""
+        """whether our side is closed, so that all further bytes are dropped"""
         self.write = transport.write
 
     def __getattr__(self, name: str) -> Any:
@@ -224,14 +224,14 @@ class _Closing:
         self.has_ended = True
         try:
             self._transport.write_eof()
-        except OSError:  # the client has left, which nobody has been told yet
+        except OSError:  # the client has left, which asyncio has not reported yet
             self._transport.abort()
             return
         self._transport.resume_reading()
         asyncio.get_running_loop().call_later(_REST_S, self._transport.abort)
 
     def drop(self, size: int) -> None:
-        """So many bytes came that nobody reads."""
+        """Count `size` bytes that were received and dropped; too many close the connection."""
         self._left -= size
         if self._left < 0:
             self._transport.abort()
@@ -243,10 +243,10 @@ def _stop(timer: asyncio.TimerHandle | None) -> None:
 
 
 def _connections(wanted: int) -> int:
-    """How many connections there may be; the limit of open files is raised for them as far as it may be."""
+    """The number of connections that are allowed; the limit of open files is raised for them as far as possible."""
     try:
         import resource
-    except ImportError:  # where there is no such limit
+    except ImportError:  # the system has no such limit
         return wanted
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = wanted + _FILES_FOR_OTHERS

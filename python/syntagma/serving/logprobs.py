@@ -1,4 +1,4 @@
-"""Log-probabilities, as OpenAI's endpoints for chats and responses write them."""
+"""Log-probabilities as OpenAI's endpoints for chat completions and responses write them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["TokenLogprobEntry", "TopLogprobEntry", "logprob_entry"]
 
 
 class TopLogprobEntry(msgspec.Struct, kw_only=True):
-    """One of the likeliest tokens at a place."""
+    """One of the likeliest tokens at a position."""
 
     token: str
     logprob: float
@@ -18,7 +18,7 @@ class TopLogprobEntry(msgspec.Struct, kw_only=True):
 
 
 class TokenLogprobEntry(msgspec.Struct, kw_only=True):
-    """A sampled token; `token` is its text with U+FFFD where its bytes are no whole character."""
+    """A sampled token; `token` is its text, with U+FFFD for bytes that are no whole character."""
 
     token: str
     logprob: float

@@ -1,4 +1,4 @@
-"""What the server writes to its log: a line a record, for people or as JSON."""
+"""The server's log: one line per record, for people or as JSON."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from syntagma.serving.records import Observer, RequestRecord, current_record
 __all__ = ["AccessLog", "JsonLines", "TextLines", "configure"]
 
 _FIELDS: Final = "syntagma_fields"
-"""the attribute of a log record that holds what a program wants to know of it"""
+"""the attribute of a log record with its fields for programs"""
 _access = logging.getLogger("syntagma.access")
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line: `time`, `level`, `logger`, `message`, and what else is known.
+    """One JSON object per line: `time`, `level`, `logger`, `message`, and further fields.
 
-    `request_id` stands there while a request is answered; `error`, with the code, the place and the hint, where one of
-    the library's exceptions is told; `traceback`, where any is.
+    `request_id` is there while a request is answered; `error`, with the code, the place and the hint, for an exception
+    of the library; `traceback`, for any exception.
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -42,7 +42,7 @@ class JsonLines(logging.Formatter):
             if isinstance(error, SyntagmaError):
                 line["error"] = error.to_dict()
             line["traceback"] = self.formatException(record.exc_info)
-        # What stands in a name or message may be no valid Unicode.
+        # A name or message may hold invalid Unicode.
         return msgspec.json.encode(_encodable(line)).decode()
 
 
@@ -58,7 +58,7 @@ class TextLines(logging.Formatter):
 
 
 def _time(record: logging.LogRecord, form: str) -> str:
-    """Universal time with milliseconds."""
+    """The time of a record in UTC, with milliseconds."""
     return f"{time.strftime(form, time.gmtime(record.created))}.{int(record.msecs):03d}"
 
 
@@ -94,7 +94,7 @@ class AccessLog(Observer):
             "finish_reasons": [one.happening.finish_reason for one in record.choices] or None,
         }
         fields = {name: value for name, value in known.items() if value is not None}
-        # A path is the client's text: what could end the line is escaped.
+        # A path is the client's text: characters that could end the line are escaped.
         path = record.path.encode("unicode_escape").decode()
         status = "gone" if record.status is None else record.status
         code = "" if record.code is None else f" {record.code}"
@@ -102,11 +102,11 @@ class AccessLog(Observer):
 
 
 def configure(form: Literal["text", "json"], level: str) -> None:
-    """Send what this process logs to standard error.
+    """Send the log of this process to standard error.
 
     Args:
-        form: of lines.
-        level: what is told: `debug`, `info` (a line for each request), `warning` or `error`.
+        form: `text` or `json` lines.
+        level: the lowest level that is logged: `debug`, `info` (a line for each request), `warning` or `error`.
     """
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLines() if form == "json" else TextLines())

@@ -1,7 +1,7 @@
-"""`GET /metrics`: counters and times for Prometheus, under the names that vLLM uses, with a prefix of our own.
+"""`GET /metrics`: counters and times for Prometheus, with vLLM's names under a prefix of our own.
 
-Several processes that serve one address write to files of one folder (`PROMETHEUS_MULTIPROC_DIR`), and each of them
-answers with what all have counted.
+Several processes that serve one address write to files in one folder (`PROMETHEUS_MULTIPROC_DIR`), and each of them
+answers with the counts of all.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from syntagma.serving.records import Choice, Observer, RequestRecord
 __all__ = ["SHARED_FOLDER", "Metrics", "forget_process", "metrics_response"]
 
 SHARED_FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
-"""the environment variable with the folder that processes share"""
+"""the environment variable with the folder that the processes share"""
 _PREFIX: Final = "syntagma"
 _SHORT: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0, 2.5, 5.0, 10.0)
 _LONG: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 640.0)
@@ -30,7 +30,7 @@ _NO_ROUTE: Final = "none"
 
 
 class Metrics(Observer):
-    """An observer that counts.
+    """An observer that counts requests, tokens and times.
 
     Raises:
         ImportError: prometheus-client is not installed.
@@ -39,7 +39,7 @@ class Metrics(Observer):
     def __init__(self) -> None:
         from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-        # A registry for each application: several in one process do not mix.
+        # Each application has its own registry, so that several in one process do not mix.
         self._registry = CollectorRegistry()
         model = ("model_name",)
 
@@ -64,7 +64,7 @@ class Metrics(Observer):
         self._errors = count("request_errors", "Requests that were refused or failed, by the code.", ("route", "code"))
         self._first = times("time_to_first_token_seconds", "From the request to a model's first piece.", _LONG)
         between = times("inter_token_latency_seconds", "Between two pieces that a model writes.", _SHORT)
-        # Looking a label up takes longer than counting, and this is counted for every piece.
+        # To look a label up takes longer than to count, and this counts every piece.
         self._between = functools.cache(between.labels)
         self._whole = times("e2e_request_latency_seconds", "From the request to the end of its answer.", _LONG)
         self._render = times("request_render_time_seconds", "Reading the request and rendering its prompt.", _SHORT)
@@ -111,9 +111,9 @@ class Metrics(Observer):
 
     def finished(self, record: RequestRecord) -> None:
         """See `Observer`."""
-        # Paths that lead nowhere are as many as clients like; their number stays bounded here.
+        # Clients can ask for any number of unknown paths; they share one label.
         route = record.route or _NO_ROUTE
-        # 499 is what proxies write where the client has left.
+        # Proxies write 499 if the client has left.
         self._http.labels(route, record.method, str(record.status or 499)).inc()
         if record.code is not None:
             self._errors.labels(route, record.code).inc()
@@ -125,7 +125,7 @@ class Metrics(Observer):
                     self._render.labels(record.model).observe((ended - began) / 1e9)
 
     def text(self) -> tuple[bytes, str]:
-        """What Prometheus reads, and its media type."""
+        """The metrics in Prometheus' format, and its media type."""
         from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
         from prometheus_client.multiprocess import MultiProcessCollector
 
@@ -137,13 +137,18 @@ class Metrics(Observer):
 
 
 def forget_process(pid: int, folder: str) -> None:
-    """What a process that ended counted stays; that it has requests at work is forgotten."""
+    """Keep the counts of a process that has ended, and forget its running requests.
+
+    Args:
+        pid: the process.
+        folder: the folder that the processes share.
+    """
     for path in Path(folder).glob(f"gauge_live*_{pid}.db"):
         path.unlink()
 
 
 def metrics_response(metrics: Metrics | None) -> Response:
-    """The answer of `GET /metrics`; None: there are none, since the library that counts is not installed."""
+    """The answer of `GET /metrics`; None: prometheus-client is not installed, so that there are none."""
     if metrics is None:
         error = RequestError(
             "E-REQUEST-EXTRA",

@@ -20,11 +20,11 @@ class ServedModel:
     """A model with the name under which it is served.
 
     Args:
-        engine: what computes the logits, or what writes the text.
+        engine: computes the logits (a backend) or writes the text (an upstream).
         codec: renders prompts for it, constrains it and reads what it writes.
-        name: the `model` that requests name; None: the engine's own.
-        unheld: what becomes of a constraint that an upstream cannot be held to; see `Model`.
-        lookalikes: what becomes of texts of others that an upstream would read as control tokens; see `Model`.
+        name: its name, as requests give it in `model`; None: the engine's own.
+        unheld: what to do about a constraint that an upstream cannot be held to; see `Model`.
+        lookalikes: what to do about look-alikes in prompts of an upstream; see `Model`.
     """
 
     def __init__(
@@ -41,25 +41,25 @@ class ServedModel:
         self.codec = codec
         self.name = name or engine.model_name
         self.computes = not isinstance(engine, Upstream)
-        """whether the model computes in this process; kept, since asking what a protocol covers takes long"""
+        """whether the model computes in this process; stored, since an `isinstance` check against a protocol is slow"""
         self.rounds = Rounds(self.model.generator) if self.computes and self.model.generator.is_batching else None
-        """advances its answers together; None where each is computed by itself, or elsewhere"""
+        """advances its answers together; None: each is computed by itself, or by a running engine"""
         self.created = int(time.time())
         """seconds since the epoch"""
 
     @property
     def holds_calls(self) -> bool:
-        """Whether calls can be held to a grammar while the model writes."""
+        """Whether a grammar can constrain calls while the model writes."""
         return not isinstance(self.engine, Upstream) or any(
             language not in _SCHEMAS_ALONE for language in self.engine.languages
         )
 
     def follow(self, codec: ChatCodec) -> None:
-        """Take another codec, which counts for requests from now on; those that have begun keep theirs."""
+        """Use another codec from the next request on; requests that have begun keep theirs."""
         self.codec = self.model.codec = codec
 
     async def close(self) -> None:
-        """Give back what is held: threads, or the connections of this event loop."""
+        """Stop the threads, or close the connections of this event loop."""
         if isinstance(self.engine, Upstream):
             await self.engine.close()
         else:

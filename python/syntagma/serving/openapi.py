@@ -1,7 +1,7 @@
-"""`GET /openapi.json`: what the server takes and gives, made from its routes and from the types of bodies and answers.
+"""`GET /openapi.json`: the description of the server, made from its routes and from the types of bodies and answers.
 
-Fields, their types and descriptions are those of the structs, so only what no type says stands here: which struct is
-the body of an endpoint, which its answer, and which statuses it has.
+Fields, types and descriptions come from the structs. This module adds what the types do not say: the struct of an
+endpoint's body, that of its answer, and its statuses.
 """
 
 from __future__ import annotations
@@ -53,18 +53,18 @@ _WRITES: Final = (*_READS, 429, 502, 503, 504)
 
 
 class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """What the types do not say.
+    """An endpoint, as far as the types do not describe it.
 
     Attributes:
         summary: what it does.
-        body: what is read; several are alternatives. Empty: there is no body.
-        answer: what is answered with; None: text.
-        event: what stands in the events of a stream; None: named events of several shapes, where it streams at all.
+        body: the struct of the body; several are alternatives. Empty: there is no body.
+        answer: the struct of the answer; None: text.
+        event: the struct of an event of its stream; None: there is no stream, or its named events differ.
         streams: whether the answer may be a stream of events.
-        refuses: statuses of errors.
-        error: the shape of errors.
+        refuses: the statuses of errors.
+        error: the struct of errors.
         media: the media type of an answer that is text.
-        open: whether no key is asked for.
+        open: whether it needs no key.
     """
 
     summary: str
@@ -167,15 +167,15 @@ ENDPOINTS: Final[Mapping[str, Endpoint]] = {
         summary="The prompt of a chat request.", body=(ChatRequest,), answer=PromptText, refuses=_READS
     ),
 }
-"""method and path → what the types do not say"""
+"""method and path → endpoint"""
 
 
 def openapi_document(routes: Iterable[BaseRoute], *, keys: bool = False) -> dict[str, Any]:
     """The OpenAPI 3.1 document of a server.
 
     Args:
-        routes: of the application.
-        keys: whether it asks for keys.
+        routes: the routes of the application.
+        keys: whether the server requires keys.
     """
     kinds = {kind for one in ENDPOINTS.values() for kind in (*one.body, one.answer, one.event, one.error) if kind}
     ordered = sorted(kinds, key=lambda kind: f"{kind.__name__} {kind.__module__}")
@@ -220,7 +220,7 @@ def _operation(
         operation["responses"][str(status)] = wrong
     names = _PARAMETER.findall(path)
     if names:
-        # An empty one would be another path.
+        # With an empty parameter it would be another path.
         text = {"type": "string", "minLength": 1}
         operation["parameters"] = [{"name": name, "in": "path", "required": True, "schema": text} for name in names]
     if endpoint.body:

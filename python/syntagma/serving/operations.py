@@ -1,4 +1,4 @@
-"""What an operator may choose beyond how requests are answered."""
+"""Settings of access: keys, bounds on them, and origins."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from syntagma.serving.keys import Key
 __all__ = ["Operations"]
 
 _ALL: Final = ("*", "null")
-"""every page; pages that are files"""
+"""the origins that stand for all pages, and for pages that are files"""
 _ORIGIN: Final = re.compile(r"(?!https://[^/]*:443$|http://[^/]*:80$)[a-z][a-z0-9+.-]*://[a-z0-9.\-_\[\]:]+")
 
 
 class Operations(msgspec.Struct, frozen=True, kw_only=True):
-    """Who may ask, how much, and from where.
+    """Who may use the server, how much, and from which web pages.
 
     Attributes:
-        keys: those that are accepted; none: everybody may ask.
-        origins: web pages that may ask, such as `https://example.org`; `*`: all.
-        rate: requests that a key may make: so many at first, and so many more a minute; None: no bound.
-        concurrency: requests of a key that are answered at once; None: no bound.
+        keys: the accepted keys; empty: no key is needed.
+        origins: the origins of web pages that may send requests, such as `https://example.org`; `*`: all.
+        rate: requests that a key may make per minute; also the size of its first burst. None: no bound.
+        concurrency: requests of a key that may be answered at once; None: no bound.
 
     Raises:
-        RequestError: `E-REQUEST-ARGUMENT`, a bound on keys without keys, two keys of one name, or an origin that no
-            web page has.
+        RequestError: `E-REQUEST-ARGUMENT`, there is a bound but no key, two keys have one name, or no web page can
+            have the origin.
     """
 
     keys: tuple[Key, ...] = ()

@@ -1,6 +1,6 @@
-"""Endpoints that read what some model has written: `/parse_function_call` and `/separate_reasoning`.
+"""Endpoints that parse the text of any model: `/parse_function_call` and `/separate_reasoning`.
 
-Requests and answers are those of SGLang. A parser is the name of a format; without one, the served model's is taken.
+Requests and answers are SGLang's. The parser is the name of a format; by default, the served model's format is used.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class ParseFunctionCallRequest(msgspec.Struct, kw_only=True):
 
 
 class ParsedCall(msgspec.Struct, kw_only=True):
-    """A call; `tool_index` is that of the tool in the request, -1 for one that was not declared."""
+    """A call; `tool_index` is the index of its tool in the request, -1 if that was not declared."""
 
     tool_index: int
     name: str
@@ -67,11 +67,11 @@ class SeparatedReasoning(msgspec.Struct, kw_only=True):
 
 
 def parsed_calls(request: ParseFunctionCallRequest, served: ServedModel, limits: Limits) -> ParsedCalls:
-    """The calls in a text, and the rest of it, in which reasoning is left as it stands.
+    """The calls in a text, and the rest of the text, reasoning included, unchanged.
 
     Raises:
         RequestError: `E-REQUEST-FIELD`, there is no such parser.
-        ArgumentError: `E-TOOL-…`.
+        ArgumentError: `E-TOOL-…`, a tool is wrong.
     """
     fmt = _format(request.tool_call_parser, served, "/tool_call_parser")
     message = fmt.parse(request.text, request.tools, reasoning_format="none", limits=limits)
@@ -84,7 +84,7 @@ def parsed_calls(request: ParseFunctionCallRequest, served: ServedModel, limits:
 
 
 def separated_reasoning(request: SeparateReasoningRequest, served: ServedModel, limits: Limits) -> SeparatedReasoning:
-    """The reasoning in a text, and the rest of it, in which calls are left as they stand.
+    """The reasoning in a text, and the rest of the text, calls included, unchanged.
 
     Raises:
         RequestError: `E-REQUEST-FIELD`, there is no such parser.

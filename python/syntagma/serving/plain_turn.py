@@ -1,4 +1,4 @@
-"""A prompt that was not rendered from a conversation, as a turn whose answer is plain text."""
+"""The turn of a prompt that was not rendered from a conversation; its answer is plain text."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["plain_turn"]
 
 T = TypeVar("T", bound=Prompt)
 _PLAIN: Final = ChatFormat.from_toml("")
-"""the format of text that is nothing but text"""
+"""the format of plain text"""
 
 
 class _EncodedPrompt(Prompt):
-    """A prompt whose token ids were given, and not its text."""
+    """A prompt that was given as token ids."""
 
     __slots__ = ("given",)
 
@@ -35,17 +35,17 @@ class _EncodedPrompt(Prompt):
 def plain_turn(
     served: ServedModel, prompt: str | tuple[int, ...], request: ResolvedRequest, reading: ReadingOptions
 ) -> Turn:
-    """The turn; the text of a special token in the prompt is that token.
+    """The turn. In the prompt, the text of a special token becomes that token.
 
     Args:
         served: the model.
         prompt: text or token ids, not empty.
-        request: what the answer must be.
-        reading: how it is read.
+        request: the resolved request.
+        reading: options of the parser.
 
     Raises:
-        RequestError: `E-REQUEST-FIELD`, a token that the vocabulary has not; `E-REQUEST-UNSUPPORTED`, token ids for an
-            engine whose vocabulary is not known here.
+        RequestError: `E-REQUEST-FIELD`, a token is not in the vocabulary; `E-REQUEST-UNSUPPORTED`, token ids for an
+            engine whose vocabulary is unknown here.
     """
     if isinstance(prompt, str):
         return Turn(_trusted(Prompt, prompt), _PLAIN, request, reading)

@@ -1,4 +1,4 @@
-"""Where what is wrong with a resolved request stands in the request that a client sent."""
+"""Maps a pointer into a resolved request to the place in the request that the client sent."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ __all__ = ["placed"]
 
 
 def placed(pointer: str, places: Mapping[str, str]) -> str:
-    """A pointer into the request as the client wrote it.
+    """The pointer into the request that the client sent.
 
     Args:
-        pointer: into a request of chat completions, which is what the codec knows.
-        places: what stands elsewhere, by the beginning of its pointer; the first that fits counts. `*` stands for one
-            step, and for the same one in the new place.
+        pointer: a pointer into a request of chat completions, as the codec gives it.
+        places: beginnings of such pointers → what replaces them; the first that fits counts. `*` matches one step, and
+            stands for the same step in the replacement.
     """
     steps = pointer.split("/")
     for begins, place in places.items():

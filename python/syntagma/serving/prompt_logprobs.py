@@ -1,4 +1,4 @@
-"""What a model makes of its prompt, as vLLM's `prompt_logprobs`."""
+"""Log-probabilities of a prompt's tokens, as vLLM's `prompt_logprobs`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["PromptLogprob", "PromptLogprobs", "prompt_logprobs"]
 
 
 class PromptLogprob(msgspec.Struct, kw_only=True):
-    """One token at a place of the prompt; `rank` 1 is the likeliest."""
+    """One token at a position of the prompt; `rank` 1 is the likeliest."""
 
     logprob: float
     rank: int
@@ -25,19 +25,19 @@ class PromptLogprob(msgspec.Struct, kw_only=True):
 
 
 PromptLogprobs: TypeAlias = list[dict[str, PromptLogprob] | None]
-"""for each token of the prompt, by token id: itself, and the likeliest ones; null for the first"""
+"""for each position of the prompt, by token id: its own token and the likeliest ones; None for the first position"""
 
 
 def prompt_logprobs(engine: Backend | Upstream, ids: Sequence[int], top: int) -> PromptLogprobs:
-    """What the model makes of each token.
+    """The log-probabilities of each token of a prompt.
 
     Args:
         engine: the model.
-        ids: the prompt.
-        top: how many of the likeliest tokens are wanted beside it.
+        ids: the token ids of the prompt.
+        top: how many of the likeliest tokens to give beside each token.
 
     Raises:
-        RequestError: `E-REQUEST-UNSUPPORTED`, the engine cannot tell.
+        RequestError: `E-REQUEST-UNSUPPORTED`, the engine cannot compute them.
         ModelError: as `ScoringBackend.score`.
     """
     if isinstance(engine, Upstream) or not isinstance(engine, ScoringBackend):

@@ -16,7 +16,7 @@ _log = logging.getLogger("syntagma.serving")
 
 
 async def check_ready(models: Iterable[ServedModel]) -> None:
-    """Ask every engine elsewhere whether it answers; what computes here does.
+    """Ask every running engine whether it answers. Backends in this process always do.
 
     Raises:
         RequestError: `E-REQUEST-NOT-READY`, 503, with the names of the models whose engines do not answer.

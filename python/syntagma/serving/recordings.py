@@ -1,4 +1,4 @@
-"""Answers kept as bundles in a folder, for those who look for what went wrong with one."""
+"""Recorded answers: bundles in a folder, to find out later what went wrong with one."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ _YES: Final = (b"1", b"true", b"yes")
 _SUFFIX: Final = ".recording.json"
 _ODD: Final = re.compile(r"[^A-Za-z0-9_-]")
 _WAITING: Final = 64
-"""answers that may wait for the disk; further ones are not kept"""
+"""answers that may wait to be written; further ones are not recorded"""
 _log = logging.getLogger("syntagma.serving")
 
 
 class RecordingSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Which answers are kept, and where.
+    """Which answers are recorded, and where.
 
     Attributes:
-        folder: where their bundles are written; it is made if it is not there.
-        every: keep every answer; otherwise those of requests with the header `x-syntagma-record: 1`.
-        files: bundles that are kept; the oldest make room.
-        bytes: what they may have together.
+        folder: the folder of their bundles; it is made if it is missing.
+        every: whether to record every answer; if not, those of requests with the header `x-syntagma-record: 1`.
+        files: the number of bundles to keep; older ones are removed.
+        bytes: the bytes that they may have together.
     """
 
     folder: str
@@ -47,13 +47,13 @@ class RecordingSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Recordings(Observer):
-    """Keeps answers.
+    """Records answers.
 
-    A bundle holds the prompt and the answer, and nothing of the request's headers: no key is in it. Only the owner of
-    the process can read the files.
+    A bundle holds the prompt and the answer, but none of the request's headers, so no key. Only the owner of the
+    process can read the files.
 
     Args:
-        settings: as the operator chose.
+        settings: which answers, and where.
 
     Raises:
         RequestError: `E-REQUEST-FILE`, the folder cannot be made.
@@ -68,12 +68,12 @@ class Recordings(Observer):
             message = f"cannot be made: {error.strerror}"
             raise RequestError("E-REQUEST-FILE", message, source=settings.folder) from error
         self._open: dict[int, list[Recorder]] = {}
-        """the answers of each request that is being answered, by the identity of its record"""
+        """the answers of the current requests, by the `id()` of their record"""
         self._waiting = threading.BoundedSemaphore(_WAITING)
         self._writing = ThreadPoolExecutor(max_workers=1, thread_name_prefix="syntagma-record")
 
     def parser(self, turn: Turn) -> StreamParser:
-        """A parser for one answer to the request at hand, which is kept if it is to be."""
+        """A parser for one answer to the current request; it records the answer if the settings or the request ask."""
         record = current_record()
         if record is None or not (self._settings.every or _asks(record)):
             return turn.parser()
@@ -91,7 +91,7 @@ class Recordings(Observer):
             self._writing.submit(self._write, name, recorder)
 
     def close(self) -> None:
-        """Write what waits, and stop."""
+        """Write the answers that wait, and stop."""
         self._writing.shutdown(wait=True)
 
     def _write(self, name: str, recorder: Recorder) -> None:
@@ -111,7 +111,7 @@ class Recordings(Observer):
             self._waiting.release()
 
     def _make_room(self, size: int) -> None:
-        """Remove the oldest bundles, so that one of this size finds a place. Other workers may do the same."""
+        """Remove the oldest bundles, to make room for one of this size. Other workers may do the same."""
         kept = sorted(self._folder.glob(f"*{_SUFFIX}"), key=lambda path: path.name)
         sizes = [_size(path) for path in kept]
         total = sum(sizes)
@@ -134,5 +134,5 @@ def _size(path: Path) -> int:
 
 
 def recorded(recordings: Recordings | None, turn: Turn) -> StreamParser:
-    """A parser for one answer, which is kept where answers are."""
+    """A parser for one answer; it records the answer if there are recordings."""
     return turn.parser() if recordings is None else recordings.parser(turn)

@@ -1,4 +1,4 @@
-"""What is known of a request while it is answered: for logs, metrics and traces, which all read one record."""
+"""The record of a request while it is answered, which logs, metrics and traces all read."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ __all__ = ["Observer", "Recording", "RequestRecord", "Watch", "current_record", 
 
 ID_HEADER: Final = b"x-request-id"
 _ID: Final = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}\Z")
-"""ids of clients that are taken over: what can stand in a header and in a line of a log"""
+"""request ids of clients that are used as they are: text that is safe in a header and in a line of a log"""
 
 
 class Choice(msgspec.Struct, kw_only=True):
-    """When a choice was written; times as those of `time.time_ns`.
+    """When a choice was written; times are those of `time.time_ns`.
 
     Attributes:
-        began: the engine has written its first piece.
-        ended: it is whole.
+        began: when the engine wrote its first piece.
+        ended: when it was complete.
         happening: how it ended.
     """
 
@@ -42,24 +42,24 @@ class Choice(msgspec.Struct, kw_only=True):
 
 
 class RequestRecord(msgspec.Struct, kw_only=True):
-    """A request, and what became of it. Times are seconds; those of `stages` as those of `time.time_ns`.
+    """A request and its answer. Times are seconds; those of `stages` are those of `time.time_ns`.
 
     Attributes:
-        id: the client's `x-request-id`, or one that was made.
-        method: of HTTP.
-        path: as asked for.
-        route: the pattern of the path, which has as many values as there are endpoints; None: there is none.
-        headers: of the request.
-        key: the name of the key; None: none was asked for, or none was accepted.
+        id: the client's `x-request-id`, or one made here.
+        method: the HTTP method.
+        path: the path of the request.
+        route: the pattern of the path, one for each endpoint; None: no endpoint has the path.
+        headers: the headers of the request.
+        key: the name of the key; None: no key is needed, or none was accepted.
         model: the name of the model that answers.
-        status: of HTTP; None: nothing was answered.
-        code: of the error that was answered with.
-        began: when the request came, as `time.perf_counter`.
-        seconds: from there to the end of the answer.
-        first: from there to the first piece that a model wrote.
-        stages: what was done before a model writes: name, begin and end.
-        choices: the answers that became whole.
-        parse_seconds: what reading the model's text took.
+        status: the HTTP status; None: there was no answer.
+        code: the code of the error in the answer.
+        began: when the request came, by `time.perf_counter`.
+        seconds: from then to the end of the answer.
+        first: from then to the first piece that a model wrote.
+        stages: the steps before a model writes: name, begin and end.
+        choices: the complete choices.
+        parse_seconds: the time that parsing the model's text took.
     """
 
     id: str
@@ -80,44 +80,44 @@ class RequestRecord(msgspec.Struct, kw_only=True):
 
 
 class Observer:
-    """Is told what happens to requests; a subclass says what it does about it."""
+    """Hears of requests; subclasses override the methods that they need."""
 
     def came(self, record: RequestRecord) -> None:
         """A request has come."""
 
     def waits(self, record: RequestRecord) -> None:
-        """It was read, and waits for a model."""
+        """The request has been read, and waits for a model."""
 
     def begins(self, record: RequestRecord) -> None:
         """A model has written its first piece."""
 
     def wrote(self, record: RequestRecord, seconds: float) -> None:
-        """A model has written a further piece, so many seconds after the one before."""
+        """A model has written a further piece, `seconds` after the one before."""
 
     def ended(self, record: RequestRecord, choice: Choice) -> None:
-        """A choice is whole."""
+        """A choice is complete."""
 
     def leaves(self, record: RequestRecord) -> None:
-        """No model writes for it any more, whether or not one began."""
+        """No model writes for the request any more, whether or not one began to."""
 
     def finished(self, record: RequestRecord) -> None:
-        """The answer has gone out, or nobody waits for it."""
+        """The answer has been sent, or its client has left."""
 
 
 _current: ContextVar[RequestRecord | None] = ContextVar("syntagma_request", default=None)
 
 
 def current_record() -> RequestRecord | None:
-    """The record of the request that is being answered, where this is code of one."""
+    """The record of the request that the calling code answers; None: there is none."""
     return _current.get()
 
 
 class Recording:
-    """An ASGI application around another that keeps the records, and gives every answer the id of its request.
+    """An ASGI application around another that makes the records, and adds the request's id to every answer.
 
     Args:
-        app: the other.
-        observers: are told.
+        app: the other application.
+        observers: hear of requests.
     """
 
     def __init__(self, app: ASGIApp, observers: Sequence[Observer]) -> None:
@@ -166,7 +166,7 @@ def _id_of(headers: Sequence[tuple[bytes, bytes]]) -> str:
 
 
 def _route_of(scope: Scope) -> str | None:
-    """The pattern of the path, once a route was found."""
+    """The pattern of the path, once a route has been found."""
     if "endpoint" not in scope:
         return None
     path: str = scope["path"]
@@ -176,11 +176,11 @@ def _route_of(scope: Scope) -> str | None:
 
 
 class Watch:
-    """Tells observers what happens to the current request, where there is one; a context as long as a model writes.
+    """Reports the happenings of the current request, if there is one, to observers; a context while a model writes.
 
     Args:
         model: the name of the model that answers.
-        observers: are told.
+        observers: hear of them.
     """
 
     def __init__(self, model: str, observers: Sequence[Observer]) -> None:
@@ -204,13 +204,13 @@ class Watch:
                 observer.leaves(self._record)
 
     def saw(self, happening: Happening) -> None:
-        """Tell of it."""
+        """Report a happening."""
         record = self._record
         if record is None:
             return
         if isinstance(happening, Wrote):
             now = time.perf_counter()
-            # A choice's first piece comes with its beginning: nothing lies between them.
+            # A choice's first piece comes with its beginning, so there is no time between them.
             if self._last is not None:
                 for wrote in self._told_pieces:
                     wrote(record, now - self._last)
@@ -232,7 +232,7 @@ class Watch:
 
 @contextlib.contextmanager
 def stage(name: str) -> Iterator[None]:
-    """Note how long something takes in the record of the current request, where there is one."""
+    """Note how long the context takes in the record of the current request, if there is one."""
     record = _current.get()
     if record is None:
         yield
@@ -245,13 +245,13 @@ def stage(name: str) -> Iterator[None]:
 
 
 def timed(parser: StreamParser) -> StreamParser:
-    """The same parser; the record of the current request, where there is one, adds up what it takes."""
+    """The same parser; its time is added up in the record of the current request, if there is one."""
     record = _current.get()
     return parser if record is None else cast("StreamParser", _TimedParser(parser, record))
 
 
 class _TimedParser:
-    """A stream parser that counts what its reading takes."""
+    """A stream parser that counts the time of its work."""
 
     def __init__(self, parser: StreamParser, record: RequestRecord) -> None:
         self._parser = parser

@@ -1,4 +1,4 @@
-"""Answers to requests that no endpoint has read: in the shape that clients of the endpoint read."""
+"""Answers to requests that are refused before their endpoint reads them, in the form that its clients read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ANTHROPIC: Final = "/v1/messages"
 
 
 def refusal(path: str, error: BaseException) -> Response:
-    """The answer to a request for this path."""
+    """The answer to a request for this path that is refused with an error."""
     if path == _ANTHROPIC or path.startswith(f"{_ANTHROPIC}/"):
         return MessagesDialect().refuse(error)
     return error_response(error)

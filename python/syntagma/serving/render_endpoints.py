@@ -1,7 +1,7 @@
-"""`/v1/chat/completions/render` and `/derender`: what an engine is asked for, and an answer made of its tokens.
+"""`/v1/chat/completions/render` and `/derender`: the request to an engine, and the answer from its tokens.
 
-Requests and answers are those of vLLM, whose `/inference/v1/generate` stands between the two. `prompt` is added to what
-vLLM answers: the text of the token ids.
+Requests and answers are vLLM's, whose `/inference/v1/generate` comes between the two. `prompt` is added to vLLM's
+answer: the text of the token ids.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from syntagma.upstreams.vllm import VLLM
 __all__ = ["DerenderRequest", "GenerateChoice", "GenerateRequest", "GenerateResponse", "derendered", "rendered"]
 
 _ENGINE: Final = VLLM("http://localhost")
-"""never asked: it knows how vLLM spells options and constraints"""
+"""never called: it knows how vLLM spells options and constraints"""
 _ELSEWHERE: Final = ("prompt", "model", "stream", "stream_options", "add_special_tokens")
-"""what vLLM's request for tokens says elsewhere than in its parameters of sampling, or not at all"""
+"""fields that vLLM's request for tokens has outside its sampling parameters, or not at all"""
 
 
 class GenerateRequest(msgspec.Struct, kw_only=True):
@@ -54,7 +54,7 @@ class GenerateChoice(msgspec.Struct, kw_only=True):
 
 
 class GenerateResponse(msgspec.Struct, kw_only=True):
-    """What an engine has written."""
+    """The answers of an engine."""
 
     choices: list[GenerateChoice]
     request_id: str | None = None
@@ -73,11 +73,12 @@ class DerenderRequest(msgspec.Struct, kw_only=True):
 
 
 def rendered(turn: Turn, options: GenerationOptions, served: ServedModel, *, stream: bool) -> GenerateRequest:
-    """The request for tokens, with what the turn holds the answer to as vLLM's `structured_outputs`.
+    """The request for tokens, with the turn's constraint as vLLM's `structured_outputs`.
 
     Raises:
-        RequestError: `E-REQUEST-UNSUPPORTED`, the vocabulary of the engine is not known here.
-        UpstreamError: `E-UPSTREAM-CONSTRAINT`, no engine of vLLM's could be held to it; `E-UPSTREAM-OPTION`.
+        RequestError: `E-REQUEST-UNSUPPORTED`, the vocabulary of the engine is unknown here.
+        UpstreamError: `E-UPSTREAM-CONSTRAINT`, vLLM cannot be held to the constraint; `E-UPSTREAM-OPTION`, vLLM lacks
+            an option.
     """
     body = _ENGINE.request(completion_of(_ENGINE, turn, options)).body
     return GenerateRequest(
@@ -91,16 +92,16 @@ def rendered(turn: Turn, options: GenerationOptions, served: ServedModel, *, str
 
 
 def derendered(asked: DerenderRequest, turn: Turn, served: ServedModel, writer: Writer) -> dict[str, Any]:
-    """The chat completion that the tokens of an engine are.
+    """The chat completion made from the tokens of an engine.
 
     Args:
         asked: the request.
-        turn: what the tokens answer.
-        served: the model, whose vocabulary they are of.
+        turn: the turn that they answer.
+        served: the model whose vocabulary they belong to.
         writer: writes the completion.
 
     Raises:
-        RequestError: `E-REQUEST-FIELD`, there are no tokens, or one that the vocabulary has not;
+        RequestError: `E-REQUEST-FIELD`, there are no tokens, or one that is not in the vocabulary;
             `E-REQUEST-UNSUPPORTED`.
     """
     if asked.stream:
@@ -123,7 +124,7 @@ def derendered(asked: DerenderRequest, turn: Turn, served: ServedModel, writer: 
 
 
 def _read(choice: GenerateChoice, parser: StreamParser, turn: Turn, served: ServedModel, pointer: str) -> None:
-    """Give the tokens to a parser. The token that ended the turn is no text, unless the format knows it."""
+    """Give the tokens to a parser. The token that ended the turn is left out, unless it is a marker of the format."""
     info = vocabulary_of(served)
     for number, token in enumerate(choice.token_ids):
         if not 0 <= token < info.vocab_size:

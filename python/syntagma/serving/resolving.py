@@ -16,7 +16,7 @@ __all__ = ["budgets_of", "resolved", "thinking_of"]
 _NO_REASONING: Final = "none"
 """the effort that switches reasoning off"""
 _OF_TOOLS = ("E-TOOL-LIST", "E-TOOL-INVALID", "E-TOOL-DUPLICATE")
-"""errors whose pointers begin at the list of tools"""
+"""errors whose pointers are relative to the list of tools"""
 
 
 def resolved(
@@ -30,11 +30,11 @@ def resolved(
     """A request, read and checked.
 
     Args:
-        tools: as chat completions have them. None declared are none at all, so that no call is read.
-        settings: of the server.
-        shape: what the content must be; None: any text.
-        places: where in the request things stand that stand elsewhere in chat completions; see `placed`.
-        **asked: what the request says.
+        tools: the declared tools, in the form of chat completions. If there are none, the parser reads no calls.
+        settings: the settings of the server.
+        shape: the response format; None: any text.
+        places: pointers in chat completions → pointers in the request; see `placed`.
+        **asked: the options of the request.
 
     Raises:
         RequestError, ArgumentError, LimitError: as `resolve_request`, with pointers into the request.
@@ -52,15 +52,15 @@ def resolved(
 
 
 def thinking_of(effort: str | None) -> bool | None:
-    """Whether an effort asks for reasoning, where a template has a switch for it; None: nothing is said."""
+    """Whether an effort asks for reasoning, if the template has a switch for it; None: no effort is given."""
     return None if effort is None else effort != _NO_REASONING
 
 
 def budgets_of(given: int | None, settings: Settings, pointer: str, least: int = 0) -> Budgets | None:
-    """The bounds on a turn: tokens of reasoning as the request says, else as the server does.
+    """The budgets of a turn: tokens of reasoning, from the request or else from the settings; None: no bound.
 
     Raises:
-        RequestError: `E-REQUEST-FIELD`, fewer than `least`.
+        RequestError: `E-REQUEST-FIELD`, it is less than `least`.
     """
     if given is not None and given < least:
         raise bad_field(pointer, f"must be at least {least}, not {given}")

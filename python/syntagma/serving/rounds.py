@@ -1,4 +1,4 @@
-"""Answers of a model that computes them together: one thread advances all, round by round, and hands out what came."""
+"""Answers of a model that computes them together: one thread advances all, round by round, and hands out the pieces."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ __all__ = ["Rounds"]
 
 _LEAST_S = 0.02
 _PER_ANSWER_S = 0.003
-"""what comes within so many seconds goes out together: an event takes a tenth of a millisecond, so that events take
-some hundredths of the time, however short the rounds of a model are"""
+"""seconds per answer in which pieces are collected before they go out: an event costs a tenth of a millisecond, so that
+events take some hundredths of the time, however short the rounds are"""
 
 
 class _Followed:
-    """An answer that advances with the others.
+    """An answer that advances together with the others.
 
     Attributes:
-        stream: where it goes.
-        over: whether its thread has nothing to wait for any more.
-        error: what ended it, or None.
-        turn: set when it is over, or when its thread has to advance all.
+        stream: takes its pieces.
+        over: whether its last piece has been handed out.
+        error: the exception that ended it, or None.
+        turn: set when it is over, or when its thread is the one to advance all.
     """
 
     def __init__(self, generation: Generation, pieces: Iterator[Written], stream: ThreadStream[Written]) -> None:
@@ -38,12 +38,12 @@ class _Followed:
 
     @property
     def is_due(self) -> bool:
-        """Whether its reader does not wait for others: for the first piece, and the last."""
+        """Whether its pieces go out at once: the first, and the last."""
         generation = self._generation
         return generation.is_over or self.stream.cancelled.is_set() or (not self._has_begun and generation.is_ready)
 
     def take(self) -> Sequence[Written]:
-        """What is there, without asking the model, as far as its reader has room."""
+        """The pieces that are ready, as far as its reader has room; the model is not asked."""
         taken: list[Written] = []
         room = self.stream.room()
         try:
@@ -63,10 +63,10 @@ class _Followed:
 class Rounds:
     """Advances the answers of one model. Threads may share it.
 
-    Each answer has a thread, which keeps its place among the generations. One of them works for all; the others sleep
-    until their answer is over, or until they take its place. So a token costs no change of threads, and the event loop
-    is woken once a round, or less often where rounds are short. An answer whose reader is far behind is not advanced;
-    where that is so of all, the thread sleeps until a reader has caught up.
+    Each answer has a thread, which keeps its place among the generations. One thread works for all; the others sleep
+    until their answer is over, or until they take over its work. So a token costs no change of threads, and the event
+    loop is woken once per round, or less often if rounds are short. An answer whose reader is far behind does not
+    advance; if all are, the thread sleeps until a reader has caught up.
 
     Args:
         generator: computes the answers together.
@@ -78,20 +78,20 @@ class Rounds:
         self._changed = threading.Condition()
         self._is_led = False
         self._has_news = False
-        """whether anything came since the thread that works has last looked: an answer, room, or the end of a reader"""
+        """whether the working thread has something new to look at: an answer, room, or the end of a reader"""
         self._handed_out = 0.0
-        """when, by `time.monotonic`"""
+        """the time at which pieces last went out, by `time.monotonic`"""
 
     def follow(self, generation: Generation, pieces: Iterator[Written], stream: ThreadStream[Written]) -> None:
-        """Hand the pieces of an answer to its reader as they come, until the last, or until the reader leaves.
+        """Hand the pieces of an answer to its reader as they come, until the last one, or until the reader leaves.
 
         Args:
-            generation: just begun.
-            pieces: what is read from it, as `written` gives.
-            stream: where to.
+            generation: one that has just begun.
+            pieces: its pieces, as `written` gives them.
+            stream: takes them.
 
         Raises:
-            SyntagmaError: what the pieces raise.
+            SyntagmaError: the iteration over the pieces raised it.
         """
         mine = _Followed(generation, pieces, stream)
         stream.on_room = self._tell

@@ -1,6 +1,6 @@
-"""From an inner request to what happens: the same for models that compute here and for engines elsewhere.
+"""Runs inner requests and gives their happenings, for backends and for running engines.
 
-A model that computes here writes in a worker thread; an engine elsewhere is waited for in the event loop.
+A backend writes in a worker thread; the event loop waits for a running engine.
 """
 
 from __future__ import annotations
@@ -41,49 +41,49 @@ __all__ = ["Ready", "Runner", "encoded", "in_request", "prepared"]
 
 T = TypeVar("T")
 _ALONE = 2
-"""generations at once of models that compute each by itself"""
+"""generations at once of a model that computes each by itself"""
 _TOGETHER = 16
-"""generations at once of models that compute them together"""
+"""generations at once of a model that computes them together"""
 _SHORT = 2
 """threads that read short bodies"""
 _SHORT_BYTES = 256 * 1024
-"""up to here a body is short: that many bytes are read, rendered and encoded in some tenths of a second"""
+"""bytes up to which a body is short: they are read, rendered and encoded in some tenths of a second"""
 _COMPILING = 2
 """threads that build and compile grammars"""
 
 
 class Ready(NamedTuple):
-    """A request of which everything is checked: only the engine can still fail."""
+    """A request that is fully checked: only the engine can still fail."""
 
     served: ServedModel
     asked: Asked
     turn: Turn
     grammar_s: float = 0.0
-    """what its grammar took, seconds"""
+    """seconds that its grammar took"""
     prompt_ids: Sequence[int] | None = None
-    """those of the prompt, if they are wanted"""
+    """the token ids of the prompt, if asked for"""
     prompt_logprobs: PromptLogprobs | None = None
-    """what the model makes of the prompt, if that is wanted"""
+    """the log-probabilities of the prompt, if asked for"""
 
     @property
     def request(self) -> InnerRequest:
-        """What is asked for."""
+        """The inner request."""
         return self.asked.request
 
 
 class Runner:
     """Runs requests.
 
-    What takes time is done in threads, so that nothing holds up the event loop. There are some for short bodies, one
-    for long ones, and some for grammars, so that what is slow only waits for what is slow; and grammars are compiled
-    before a request takes a place among the generations.
+    Slow work is done in threads, so that nothing holds up the event loop. There are some for short bodies, one for long
+    ones, and some for grammars, so that slow work delays slow work only. A grammar is compiled before its request takes
+    a place among the generations.
 
     Args:
-        parallel: answers of models in this process that are computed at once; further ones wait. None: sixteen of
-            models that compute them together, two of others.
+        parallel: answers of backends that are computed at once; further ones wait. None: 16 for models that compute
+            them together, 2 for others.
         limits: how long they may wait.
         on_length: see `Settings`.
-        recordings: keep answers; None: none is kept.
+        recordings: record answers; None: none is recorded.
     """
 
     def __init__(
@@ -105,12 +105,12 @@ class Runner:
         self._freed = FreedMemory(self._long)
 
     def close(self) -> None:
-        """Stop the threads; what waits for one never begins."""
+        """Stop the threads; work that waits for one never begins."""
         for threads in (self._alone, self._together, self._short, self._long, self._compiling):
             threads.shutdown(wait=False, cancel_futures=True)
 
     async def read(self, size: int, work: Callable[[], T]) -> T:
-        """What the work returns or raises, done in a thread.
+        """Do work in a thread; its result or exception is returned or raised.
 
         Args:
             size: bytes of the body that it reads.
@@ -124,14 +124,14 @@ class Runner:
             self._freed.give_back_soon()
 
     async def ready(self, size: int, work: Callable[[], tuple[ServedModel, Asked]]) -> Ready:
-        """A request as it was read, rendered, and held against the context; its grammar is compiled.
+        """Read a request, render its prompt, check its length, and compile its grammar.
 
         Args:
             size: as for `read`.
             work: reads the body.
 
         Raises:
-            SyntagmaError: anything that is wrong with the request.
+            SyntagmaError: something is wrong with the request.
         """
 
         def prepare() -> Ready:
@@ -155,7 +155,7 @@ class Runner:
         return ready
 
     async def _compile(self, work: Callable[[], T]) -> T:
-        """What builds and compiles a grammar, done in a thread; it stops soon after nobody waits for it."""
+        """Build and compile a grammar in a thread; the work stops soon after nobody waits for it."""
         left = threading.Event()
 
         def unless_left() -> T:
@@ -169,7 +169,7 @@ class Runner:
             raise
 
     def run(self, ready: Ready) -> AsyncGenerator[Happening, None]:
-        """What happens, choice by choice. Closing the iterator stops whatever writes.
+        """The happenings of a request, choice by choice. Closing the iterator stops the model.
 
         Raises:
             RequestError: `E-REQUEST-QUEUE`, 503, before the first item: no generation was free in time.
@@ -177,7 +177,7 @@ class Runner:
         choices = [self._choice(ready, index) for index in range(ready.request.n)]
         if len(choices) == 1:
             return choices[0]
-        # Where each is computed by itself, several at once would only make the first wait for the others.
+        # If each choice is computed by itself, several at once would only make the first wait for the others.
         is_alone = ready.served.computes and ready.served.rounds is None
         return _one_by_one(choices) if is_alone else in_turn(choices)
 
@@ -211,11 +211,11 @@ class Runner:
     ) -> AsyncGenerator[Written, None] | ThreadStream[Written]:
         options = _options(ready.request, index)
         if not ready.served.computes:
-            # Building the grammar and writing it in the engine's language takes time.
+            # In a thread: to build the grammar and write it in the engine's language takes time.
             generation = await self._compile(lambda: ready.served.model.start(ready.turn, options))
             assert isinstance(generation, RemoteGeneration)
             return generation.written(parser)
-        # Only the first choice may give up: those behind it belong to an answer that has begun.
+        # Only the first choice may give up: later ones belong to an answer that has begun.
         patience = None if index else self._queue_seconds
         threads = self._alone if ready.served.rounds is None else self._together
         return await _here(threads, ready, options, parser, patience)
@@ -271,9 +271,10 @@ async def _in(threads: Executor, work: Callable[[], T]) -> T:
 
 
 def _compile(ready: Ready) -> Ready:
-    """Build and compile the grammar of a turn, which both keep, and say what that took.
+    """Build and compile the grammar of a turn, and note the time. The turn and the compiler keep it.
 
-    Where the prompt ends inside of a control token which only the whole token can end, it goes without that.
+    If the prompt ends with a part of a control token, and only the whole token can complete it, the prompt loses that
+    part.
     """
     turn, model = ready.turn, ready.served.model
     began = time.perf_counter()
@@ -299,24 +300,24 @@ def encoded(served: ServedModel, prompt: Turn | str) -> list[int]:
     """The token ids of a turn's prompt, or of a text.
 
     Raises:
-        RequestError: `E-REQUEST-UNSUPPORTED`, the vocabulary of the engine is not known here.
+        RequestError: `E-REQUEST-UNSUPPORTED`, the vocabulary of the engine is unknown here.
     """
     info = vocabulary_of(served)
     return info.encode(prompt) if isinstance(prompt, str) else prompt.prompt_ids(info)
 
 
 def prepared(served: ServedModel, request: InnerRequest) -> Turn:
-    """The turn of a request, with its prompt; nothing is written.
+    """The turn of a request, with its prompt; the model writes nothing.
 
     Raises:
-        SyntagmaError: anything that is wrong with the conversation.
+        SyntagmaError: something is wrong with the conversation.
     """
     with in_request(request):
         return _turn(served, request)
 
 
 def _turn(served: ServedModel, request: InnerRequest) -> Turn:
-    # Fields are found in the raw text.
+    # Fields are found in the raw text, so the parser must keep it.
     tells_fields = request.options.explain or request.options.logprobs is not None
     reading = ReadingOptions(stream_reasoning=request.stream_reasoning, keep_raw=tells_fields)
     if request.prompt is not None:
@@ -338,7 +339,7 @@ def _turn(served: ServedModel, request: InnerRequest) -> Turn:
 
 @contextmanager
 def in_request(request: InnerRequest) -> Iterator[None]:
-    """What is raised points into the request that was sent."""
+    """A context in which the pointers of errors are changed to point into the request that was sent."""
     try:
         yield
     except SyntagmaError as error:
@@ -350,7 +351,7 @@ def in_request(request: InnerRequest) -> Iterator[None]:
 
 
 def _blamed(error: SyntagmaError, request: InnerRequest) -> str | None:
-    """The field that is at fault where an error comes from below requests."""
+    """The pointer of the field at fault, for errors of parts that do not know requests; None: unknown."""
     match error.code:
         case "E-MODEL-CONTEXT" | "E-MODEL-PROMPT":
             return "/messages"

@@ -1,4 +1,4 @@
-"""The fields of sampling, as all endpoints have them, and what they ask of a generation."""
+"""The sampling fields that all endpoints have, and the generation options that they ask for."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from syntagma.serving.settings import Settings
 __all__ = ["OPTION_PLACES", "SamplingFields", "generation_options"]
 
 OPTION_PLACES: Final = {"/excluded": "/bad_words"}
-"""where requests have what options of a generation call otherwise"""
+"""pointers of generation options → pointers in requests"""
 
 
 class SamplingFields(msgspec.Struct, kw_only=True):
-    """OpenAI's fields of sampling, and those that vLLM, SGLang and llama.cpp have made common; null is not given."""
+    """OpenAI's sampling fields, and those that vLLM, SGLang and llama.cpp have made common; null counts as absent."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -48,15 +48,15 @@ def generation_options(
     stop: str = "stop",
     explain: bool | None = None,
 ) -> GenerationOptions:
-    """What the fields ask for.
+    """The generation options that the fields ask for.
 
     Args:
-        fields: those of the request.
-        settings: of the server.
-        max_tokens: as the request says; None: it does not.
-        logprobs: as in `GenerationOptions`.
-        stop: the field that has the texts which end the answer.
-        explain: likewise; None: not.
+        fields: the fields of the request.
+        settings: the settings of the server.
+        max_tokens: the request's limit; None: it has none.
+        logprobs: see `GenerationOptions`.
+        stop: the name of the field with the stop strings.
+        explain: see `GenerationOptions`; None: False.
 
     Raises:
         RequestError: `E-REQUEST-FIELD`, `E-REQUEST-LIMIT`, with the pointer of the field.
@@ -69,7 +69,7 @@ def generation_options(
         sampling = Sampling(
             temperature=temperature,
             top_p=_given(fields.top_p, 1.0),
-            # vLLM's word for 'no bound' is -1.
+            # In vLLM, -1 means no bound.
             top_k=0 if fields.top_k in (None, -1) else fields.top_k,
             min_p=_given(fields.min_p, 0.0),
             frequency_penalty=_penalty("frequency_penalty", fields.frequency_penalty),

@@ -1,4 +1,4 @@
-"""What an operator may choose."""
+"""The settings of the server."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         enforce: how much of a call the grammar constrains when the model may call: `off` nothing, `name` the name,
-            `parameters` the name and the arguments by schema. None: `parameters` where the engine can be held to it,
-            else `off`. A call of a tool with `strict: true` always keeps to its schema.
-        parallel: generations that compute at once; further ones wait. None: sixteen of models that compute them
-            together, two of others.
+            `parameters` the name and the arguments by schema. None: `parameters` if the engine can be held to it, else
+            `off`. A call of a tool with `strict: true` always keeps to its schema.
+        parallel: generations that compute at once; further ones wait. None: 16 for models that compute them together,
+            2 for others.
         max_tokens: tokens of an answer if the request does not say; None: as many as the context holds.
         thinking_tokens: tokens of reasoning if the request does not say; None: no bound.
-        complete: whether an answer with a grammar is brought to a valid ending before its tokens run out; where not, it
-            is cut off.
-        on_length: the finish reason of an answer that was brought to a valid ending because its tokens ran out: `length`,
-            or what it would be had the model ended it (`stop`). `usage.extra.completed` tells of it in both cases.
-        reasoning_fields: the fields of a chat completion that reasoning stands in.
-        stored_bytes: what the answers of `/v1/responses` that are kept may have together; 0: none is kept.
-        recording: which answers are kept to be parsed again; None: none.
-        inspector: whether `/inspector` shows what happens to a request. Whoever may ask the server can then try
-            templates and grammars on it, so it is off by itself. With keys, the page asks for one.
+        complete: whether an answer with a grammar is closed with its valid ending before its tokens run out; if not,
+            it is cut off.
+        on_length: the finish reason of an answer that was closed with a valid ending because its tokens ran out:
+            `length`, or `stop` for the one that the model's own end would give. `usage.extra.completed` counts such
+            answers in both cases.
+        reasoning_fields: the fields of a chat completion that hold the reasoning.
+        stored_bytes: bytes that all stored answers of `/v1/responses` may have together; 0: none is stored.
+        recording: which answers are recorded, to be parsed again; None: none.
+        inspector: whether `/inspector` shows what happens to a request. It is off by default, since all who may use
+            the server can then try templates and grammars on it. With keys, the page asks for one.
         limits: bounds on requests.
         operations: who may ask, how much, and from where.
     """

@@ -22,7 +22,7 @@ class Version(msgspec.Struct, kw_only=True):
 
 
 class PromptText(msgspec.Struct, kw_only=True):
-    """A text that a model is given."""
+    """The text of a prompt."""
 
     prompt: str
 
@@ -34,7 +34,7 @@ class TokenCount(msgspec.Struct, kw_only=True):
 
 
 class Deleted(msgspec.Struct, kw_only=True):
-    """A response that is kept no longer."""
+    """A stored response that was deleted."""
 
     id: str
     object: Literal["response"] = "response"

@@ -11,10 +11,10 @@ __all__ = ["COMMENT", "DONE", "event", "named_event"]
 _encoder = msgspec.json.Encoder()
 
 DONE = b"data: [DONE]\n\n"
-"""the last event of a stream that went well"""
+"""the last event of a stream that did not fail"""
 
 COMMENT = b": waiting\n\n"
-"""what readers pass over; it tells everything between server and client that the answer is still coming"""
+"""a comment, which readers ignore; it tells proxies that the answer is still coming"""
 
 
 def named_event(name: str, payload: Any) -> bytes:

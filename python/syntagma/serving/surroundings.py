@@ -1,4 +1,4 @@
-"""What stands around the endpoints of every application: records, rules for web pages, keys."""
+"""The middleware around the endpoints of every application: records, rules for web pages, keys."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _SHOWN: Final = ("x-request-id", "x-syntagma-ignored", "x-syntagma-error", "retr
 
 
 class Surroundings:
-    """Made once for an application.
+    """The middleware of one application, and the observers that it reports to.
 
     Args:
-        settings: as the operator chose.
-        observers: further ones.
+        settings: the settings of the server.
+        observers: further observers.
 
     Attributes:
-        observers: are told what happens to requests.
-        metrics: counts; None: prometheus-client is not installed.
-        recordings: keep answers; None: none is kept.
+        observers: hear of requests.
+        metrics: the metrics; None: prometheus-client is not installed.
+        recordings: record answers; None: none is recorded.
     """
 
     def __init__(self, settings: Settings, observers: Sequence[Observer]) -> None:
@@ -53,7 +53,7 @@ class Surroundings:
         self.observers: tuple[Observer, ...] = (*found, *observers)
 
     def middleware(self) -> list[Middleware]:
-        """Around all endpoints, the outermost first."""
+        """The middleware, the outermost first."""
         around = [Middleware(Recording, observers=self.observers)]
         if self._operations.origins:
             around.append(

@@ -1,4 +1,4 @@
-"""What a worker thread writes and the event loop reads."""
+"""Streams that a worker thread writes and the event loop reads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST = 64
 
 
 class _End:
-    """The iterator is over, or raised `error`."""
+    """The end of a stream; `error`: the exception that ended it, or None."""
 
     def __init__(self, error: BaseException | None) -> None:
         self.error = error
@@ -26,12 +26,12 @@ class _End:
 class ThreadStream(Generic[T]):
     """Runs `work(stream)` in `executor`, which may queue it; the event loop reads what is put into the stream.
 
-    `work` looks at `cancelled` between its items and ends soon after it is set. What it raises is raised to the reader.
+    `work` checks `cancelled` between items, and ends soon after it is set. The reader gets its exceptions.
 
     Attributes:
-        cancelled: nobody reads any more.
-        on_room: is called, from the event loop, when the reader has caught up after there was no room, and when the
-            stream is cancelled. By default it lets `put` go on.
+        cancelled: set when nobody reads any more.
+        on_room: called in the event loop when the reader has caught up after there was no room, and when the stream is
+            cancelled. By default it lets `put` go on.
     """
 
     def __init__(self, executor: Executor, work: Callable[[ThreadStream[T]], None]) -> None:
@@ -39,9 +39,9 @@ class ThreadStream(Generic[T]):
         self._queue: asyncio.Queue[T | _End] = asyncio.Queue()
         self.cancelled = threading.Event()
         self._put = self._read = 0
-        """items so far; the one is counted by who writes, the other by who reads, so that no lock is needed"""
+        """items so far; the writer alone changes `_put` and the reader alone `_read`, so that no lock is needed"""
         self._is_awaited = False
-        """whether who writes waits for room"""
+        """whether the writer waits for room"""
         self._has_room = threading.Event()
         self.on_room: Callable[[], None] = self._has_room.set
         self._over = False
@@ -87,8 +87,8 @@ class ThreadStream(Generic[T]):
         _call(self._loop, self._queue.put_nowait, _End(error))
 
     def room(self) -> int:
-        """How many items may be put before the reader must catch up; where it is none, `on_room` is called then."""
-        # Announced before it is looked at: else the reader could catch up in between, and tell nobody.
+        """How many items may be put before the reader must catch up; if it is 0, `on_room` is called when it has."""
+        # Set before the count: else the reader could catch up in between and call nobody.
         self._is_awaited = True
         room = max(_MOST - (self._put - self._read), 0)
         if room:
@@ -96,7 +96,7 @@ class ThreadStream(Generic[T]):
         return room
 
     def put(self, item: T) -> None:
-        """Hand an item to the reader, or wait until it has caught up; from `work`."""
+        """Hand an item to the reader, if need be after it has caught up; call it from `work`."""
         while not self.room() and not self.cancelled.is_set():
             self._has_room.wait()
             self._has_room.clear()
@@ -104,7 +104,7 @@ class ThreadStream(Generic[T]):
 
 
 def put_all(items: Sequence[tuple[ThreadStream[T], T]]) -> None:
-    """Hand items to the readers of several streams, whether or not they have room; each event loop is woken once."""
+    """Hand items to the readers of several streams, even without room; each event loop is woken once."""
     loops: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Queue[T | _End], T]]] = {}
     for stream, item in items:
         stream._put += 1
@@ -119,6 +119,6 @@ def _put_queued(items: Sequence[tuple[asyncio.Queue[T | _End], T]]) -> None:
 
 
 def _call(loop: asyncio.AbstractEventLoop, call: Callable[..., None], given: object) -> None:
-    # The loop may be gone while a worker finishes its last token at shutdown.
+    # At shutdown, the loop may be closed while a worker finishes its last token.
     with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(call, given)

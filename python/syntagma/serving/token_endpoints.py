@@ -1,6 +1,6 @@
-"""Endpoints that show what a model is given, and write nothing: `/tokenize`, `/detokenize`, `/apply-template`.
+"""Endpoints that show prompts and tokens: `/tokenize`, `/detokenize`, `/apply-template`.
 
-Requests and answers are those of vLLM (`/tokenize`, `/detokenize`) and of llama.cpp (`/apply-template`).
+Requests and answers are those of vLLM (`/tokenize`, `/detokenize`) and llama.cpp (`/apply-template`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["DetokenizeRequest", "TokenizeRequest", "Tokens", "detokenized", "tok
 
 
 class TokenizeRequest(msgspec.Struct, kw_only=True):
-    """A text; with `messages` in its place, the body is a request of `/v1/chat/completions`."""
+    """A text. With `messages` instead, the body is a request of `/v1/chat/completions`."""
 
     prompt: str
     model: str | None = None
@@ -46,7 +46,7 @@ def vocabulary_of(served: ServedModel) -> TokenizerInfo:
     """The vocabulary of a model.
 
     Raises:
-        RequestError: `E-REQUEST-UNSUPPORTED`, that of an engine elsewhere is not known here.
+        RequestError: `E-REQUEST-UNSUPPORTED`, the vocabulary of a running engine is unknown here.
     """
     info = served.engine.tokenizer_info
     if info is None:
@@ -69,7 +69,7 @@ def detokenized(data: dict[str, Any], served: ServedModel) -> dict[str, str]:
     """The answer of `/detokenize`.
 
     Raises:
-        RequestError: `E-REQUEST-FIELD`, a token that the vocabulary has not.
+        RequestError: `E-REQUEST-FIELD`, a token is not in the vocabulary.
     """
     request = typed_body(data, DetokenizeRequest)
     info = vocabulary_of(served)

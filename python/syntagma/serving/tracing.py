@@ -1,4 +1,4 @@
-"""Spans for OpenTelemetry: one for each request, with children for its parts. Without the library there are none.
+"""OpenTelemetry's spans: one for each request, with children for its parts. Without the library there are none.
 
 Names of attributes are those of OpenTelemetry's conventions for HTTP and for generative models.
 """
@@ -22,10 +22,10 @@ class Tracing(Observer):
     """An observer that makes spans: `render`, `prefill`, `generate` and `parse` below the request's own.
 
     Args:
-        provider: makes the tracer; None: the one that is set for the process, which does nothing where none is set.
+        provider: makes the tracer; None: the provider of the process, which does nothing if none is set.
 
     Raises:
-        ImportError: OpenTelemetry's interface is not installed.
+        ImportError: OpenTelemetry's API is not installed.
     """
 
     def __init__(self, provider: Any = None) -> None:
@@ -96,14 +96,14 @@ def _parts(record: RequestRecord) -> list[tuple[str, int, int, dict[str, Any]]]:
         generated = {**index, "syntagma.grammar_init_s": metrics.grammar_init_s}
         parts.append(("generate", choice.began, choice.ended, generated))
     if record.choices:
-        # Reading goes on while a model writes: the span says from when to when, the attribute how long of that.
+        # The parser works while a model writes: the span has the whole period, the attribute the time of the parser.
         began, ended = min(one.began for one in record.choices), max(one.ended for one in record.choices)
         parts.append(("parse", began, ended, {"syntagma.parse_s": record.parse_seconds}))
     return parts
 
 
 def export_to(endpoint: str) -> None:
-    """Send what this process traces to an address, by OTLP over HTTP.
+    """Send the spans of this process to an address, by OTLP over HTTP.
 
     Raises:
         RequestError: `E-REQUEST-EXTRA`, OpenTelemetry's SDK or its exporter is not installed.

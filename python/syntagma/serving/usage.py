@@ -1,4 +1,4 @@
-"""What an answer took, as OpenAI's endpoints for chats and completions say it."""
+"""The usage of an answer, as OpenAI's endpoints for chat completions and completions write it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class StreamOptions(msgspec.Struct, kw_only=True):
 
 
 class ChoiceFields(msgspec.Struct, kw_only=True):
-    """One choice: its fields, as `syntagma.generation.FieldStats`, and the steps at which the grammar took more than
-    half of the probability away.
+    """One choice: its fields, as `syntagma.generation.FieldStats`, and the steps at which the grammar masked more than
+    half of the probability.
     """
 
     index: int
@@ -29,18 +29,18 @@ class ChoiceFields(msgspec.Struct, kw_only=True):
 
 
 class UsageExtra(msgspec.Struct, kw_only=True):
-    """Seconds spent on the grammar: initialisation summed over the choices, per token averaged over them; and what the
-    grammar saved, where the model runs in this process: tokens for which it was not asked, and how often it computed.
+    """Seconds spent on the grammar: initialisation, summed over the choices, and per token, averaged over them. For a
+    backend also what the grammar saved: tokens that the model did not compute, and the number of its passes.
     """
 
     grammar_init_s: float
     grammar_per_token_s: float
     completed: int | msgspec.UnsetType = msgspec.UNSET
-    """choices that were brought to a valid ending because their tokens ran out, if there are any"""
+    """choices that were closed with a valid ending because their tokens ran out, if there are any"""
     forced_tokens: int | msgspec.UnsetType = msgspec.UNSET
     forward_passes: int | msgspec.UnsetType = msgspec.UNSET
     explained: list[ChoiceFields] | msgspec.UnsetType = msgspec.UNSET
-    """for each choice what its fields are made of, if `explain` or log-probabilities were asked for"""
+    """the fields of each choice and their tokens, if `explain` or log-probabilities were asked for"""
 
 
 class Usage(msgspec.Struct, kw_only=True):
@@ -60,7 +60,7 @@ def usage_of(choices: Sequence[Ended]) -> Usage:
         for choice in choices
         if choice.fields is not None
     ]
-    # An engine elsewhere does not tell how it computes.
+    # A running engine does not report its passes.
     is_told = metrics.forward_passes > 0
     return Usage(
         prompt_tokens=metrics.prompt_tokens,

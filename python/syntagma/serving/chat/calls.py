@@ -1,4 +1,4 @@
-"""Calls as a client of chat completions reads them: of functions, of custom tools, or as the older `function_call`."""
+"""Calls in a chat completion: of functions, of custom tools, or as the older `function_call`."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ class WrittenCalls:
 
     Args:
         custom: names of the tools whose calls hold a text in place of arguments.
-        legacy: the request has `functions`: there is one call at most, under `function_call`.
+        legacy: whether the request has `functions`: the answer then has at most one call, under `function_call`.
     """
 
     def __init__(self, custom: Collection[str], *, legacy: bool) -> None:
         self._custom = custom
         self._legacy = legacy
         self._texts: dict[tuple[int, int], InputText] = {}
-        """by choice and call"""
+        """by index of choice and call"""
 
     def reason(self, reason: str) -> str:
-        """A finish reason."""
+        """The finish reason as the client knows it."""
         return "function_call" if self._legacy and reason == "tool_calls" else reason
 
     def whole(self, calls: Sequence[ToolCall]) -> dict[str, Any]:
-        """The fields of a message."""
+        """The fields of a message that hold its calls."""
         if not calls:
             return {}
         if self._legacy:
@@ -45,10 +45,10 @@ class WrittenCalls:
         return {**data, "type": "custom", "custom": {"name": call.name, "input": input_of(call.arguments)}}
 
     def delta(self, choice: int, parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """The fields of a delta; none where nothing of a call is certain.
+        """The fields of a delta that hold parts of calls; empty as long as nothing of a call is certain.
 
         Args:
-            choice: which answer.
+            choice: index of the choice.
             parts: parts of calls, as `syntagma.events.to_openai` writes them.
         """
         if self._legacy:

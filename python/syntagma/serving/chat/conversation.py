@@ -1,4 +1,4 @@
-"""Messages of a chat as templates take them: text parts joined, and every call a call of a function."""
+"""Messages of a chat completion as templates take them: text parts are joined, and every call is one of a function."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def conversation_of(messages: Sequence[dict[str, Any]], notes: Notes) -> list[di
     """The messages, checked; further fields of a message are kept.
 
     Args:
-        messages: as they came.
-        notes: where members go that are not kept, those of parts.
+        messages: the messages of the request.
+        notes: takes the members of parts that are not kept.
 
     Raises:
         RequestError: `E-REQUEST-FIELD`, `E-REQUEST-UNSUPPORTED`, with the pointer.
@@ -41,7 +41,7 @@ def conversation_of(messages: Sequence[dict[str, Any]], notes: Notes) -> list[di
         if calls:
             message["tool_calls"] = [_call(call, f"{pointer}/tool_calls/{i}", notes) for i, call in enumerate(calls)]
         if (call := message.pop("function_call", None)) is not None:
-            # The older shape has no ids: the result that follows belongs to this call.
+            # The older form has no ids: the result that follows belongs to this call.
             legacy_id = f"call_{number}"
             _check_function(call, f"{pointer}/function_call")
             message["tool_calls"] = [{"id": legacy_id, "type": "function", "function": call}]

@@ -10,7 +10,7 @@ from syntagma.serving.body import bad_field
 __all__ = ["PLACES", "legacy_choice", "legacy_tools"]
 
 PLACES: Final = {"/tools/*/function": "/functions/*", "/tools": "/functions", "/tool_choice/function": "/function_call"}
-"""where things stand in such a request"""
+"""places in a current request → in a legacy one, see `placed`"""
 
 
 def legacy_tools(functions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

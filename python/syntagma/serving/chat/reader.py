@@ -1,4 +1,4 @@
-"""Requests of `POST /v1/chat/completions`: everything a client can get wrong is refused here or by the codec."""
+"""Requests of `POST /v1/chat/completions`: all errors of a client are found here or by the codec."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ _SHAPES: Final = {
     "/functions": FUNCTIONS,
     "/function_call": {"name": None},
 }
-"""of members that no struct describes"""
+"""the shapes of members that no struct describes"""
 
 _PLACES: Final = {"/template_kwargs/reasoning_effort": "/reasoning_effort", "/template_kwargs": "/chat_template_kwargs"}
-"""what stands elsewhere than the codec has it"""
+"""pointers of the codec → pointers in the request, see `placed`"""
 
 
 class ChatDialect:
@@ -53,12 +53,12 @@ class ChatDialect:
             RequestError: `E-REQUEST-JSON` (no JSON), `E-REQUEST-FIELD` (wrong type or value, with the pointer of the
                 field), `E-REQUEST-LIMIT`, `E-REQUEST-UNSUPPORTED`, `E-REQUEST-TOOL-CHOICE`,
                 `E-REQUEST-RESPONSE-FORMAT`.
-            ArgumentError, LimitError: what messages and tools raise.
+            ArgumentError, LimitError: the messages or tools are wrong.
         """
         return self.read_fields(decode_body(body), settings)
 
     def read_fields(self, data: dict[str, Any], settings: Settings) -> Asked:
-        """The same of a body that was decoded; raises as `read`."""
+        """Read and check a body that is decoded already; raises as `read`."""
         request = typed_body(data, ChatRequest)
         _refuse_unsupported(request)
         places = {**OPTION_PLACES, **_PLACES, **(PLACES if request.functions is not None else {})}
@@ -96,7 +96,7 @@ class ChatDialect:
             with_usage=request.stream_options is not None and request.stream_options.include_usage is True,
             reasoning_fields=() if request.include_reasoning is False else settings.reasoning_fields,
         )
-        # Members of messages go to the template, but for those that their reader tells.
+        # The template takes all members of messages, except those in `notes`.
         unread = (*unread_fields(data, ChatRequest, _SHAPES, "messages"), *notes.unread_members)
         return Asked(inner, request.stream is True, writer, unread)
 
@@ -145,7 +145,7 @@ def _resolved(request: ChatRequest, settings: Settings, places: Mapping[str, str
 
 
 def _template_kwargs(request: ChatRequest) -> dict[str, Any]:
-    """The request's variables for the template; an effort is one of them, under its own name."""
+    """The request's variables for the template; `reasoning_effort` is one of them, if given."""
     effort = {} if request.reasoning_effort is None else {"reasoning_effort": request.reasoning_effort}
     return effort | (request.chat_template_kwargs or {})
 

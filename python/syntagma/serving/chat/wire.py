@@ -1,7 +1,7 @@
-"""The JSON of requests and responses, field by field.
+"""The JSON of requests and answers of `/v1/chat/completions`, field by field.
 
-Requests accept more than is listed here: what is not a field is reported back, never refused. Responses list exactly
-the fields that typed clients know, and the few that other servers have made common (`reasoning_content`,
+Requests may have more members than are listed here: unknown ones are reported back, never refused. Answers have exactly
+the fields that typed clients know, and a few that other servers have made common (`reasoning_content`,
 `reasoning`, `usage.extra`).
 """
 
@@ -93,7 +93,7 @@ class ChatRequest(AnswerFields, kw_only=True):
 
 
 class ChoiceLogprobs(msgspec.Struct, kw_only=True):
-    """Every sampled token of the choice, reasoning and calls included, the end-of-turn token not."""
+    """Every sampled token of the choice, with reasoning and calls, without the end-of-turn token."""
 
     content: list[TokenLogprobEntry]
     refusal: None = None
@@ -161,7 +161,7 @@ class DeltaCall(msgspec.Struct, kw_only=True):
 
 
 class Delta(msgspec.Struct, kw_only=True):
-    """What is new in a chunk."""
+    """The new part of the message in a chunk."""
 
     role: Literal["assistant"] | UnsetType = UNSET
     content: str | UnsetType = UNSET
@@ -172,7 +172,7 @@ class Delta(msgspec.Struct, kw_only=True):
 
 
 class ChunkChoice(msgspec.Struct, kw_only=True):
-    """A chunk's part of one choice."""
+    """The new part of one choice in a chunk."""
 
     index: int
     delta: Delta
@@ -182,7 +182,7 @@ class ChunkChoice(msgspec.Struct, kw_only=True):
 
 
 class ChatChunk(msgspec.Struct, kw_only=True):
-    """One server-sent event of an answer. `usage` stands in every chunk if asked for, null but in the last."""
+    """One server-sent event of an answer. `usage`, if asked for, is in every chunk, and null in all but the last."""
 
     id: str
     object: Literal["chat.completion.chunk"] = "chat.completion.chunk"

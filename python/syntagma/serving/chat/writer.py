@@ -1,4 +1,4 @@
-"""The dialect of `POST /v1/chat/completions`: what happens, as bytes."""
+"""Answers of `POST /v1/chat/completions` as bytes."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class ChatWriter:
     """Writes one answer: `whole` or `stream` for each happening, then `end`.
 
     Args:
-        model: its name.
+        model: the model's name.
         calls: writes its calls.
-        wants_ids: whether ids of tokens were asked for.
-        wants_logprobs: whether log-probabilities were.
-        with_usage: whether a stream says what it took.
-        reasoning_fields: the fields that reasoning stands in; none: it is left out.
+        wants_ids: whether token ids were asked for.
+        wants_logprobs: whether log-probabilities were asked for.
+        with_usage: whether a stream ends with the usage.
+        reasoning_fields: the fields that hold the reasoning; empty: it is left out.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class ChatWriter:
         self._id = f"chatcmpl-{secrets.token_hex(12)}"
         self._created = int(time.time())
         self._logprobs: list[TokenLogprobEntry] = []
-        """of the current choice; in a stream those that no chunk has taken along"""
+        """of the current choice; in a stream, those that no chunk has sent yet"""
         self._ids: list[int] = []
         """tokens, likewise"""
         self._of_prompt: dict[str, Any] = {}
@@ -72,7 +72,7 @@ class ChatWriter:
         self._ended: list[Ended] = []
 
     def whole(self, happening: Happening) -> None:
-        """Take what happened into an answer that goes out whole."""
+        """Add a happening to an answer that is sent as one body."""
         if isinstance(happening, Ended):
             self._ended.append(happening)
             self._choices.append(
@@ -92,7 +92,7 @@ class ChatWriter:
             self._take(happening)
 
     def body(self) -> bytes:
-        """The answer, whole."""
+        """The body of that answer."""
         return msgspec.json.encode(
             ChatCompletion(
                 id=self._id,
@@ -105,7 +105,7 @@ class ChatWriter:
         )
 
     def stream(self, happening: Happening) -> Iterator[bytes]:
-        """What happened, as events."""
+        """The server-sent events of a happening."""
         if isinstance(happening, Began):
             choice = ChunkChoice(index=happening.index, delta=Delta(role="assistant", content=""))
             yield self._chunk(choice, prompt_ids=happening.prompt_ids)
@@ -120,7 +120,7 @@ class ChatWriter:
                     yield self._next(happening.index, delta)
 
     def end(self) -> Iterator[bytes]:
-        """What comes after the last choice of a stream."""
+        """The events after the last choice of a stream."""
         if self._with_usage:
             yield self._chunk(None, usage_of(self._ended))
         yield DONE
@@ -135,7 +135,7 @@ class ChatWriter:
             self._ids += wrote.token_ids
 
     def _taken_ids(self) -> list[int] | msgspec.UnsetType:
-        """The tokens that are told now."""
+        """The token ids that are sent now."""
         taken, self._ids = self._ids, []
         return taken if self._wants_ids else msgspec.UNSET
 
@@ -146,7 +146,7 @@ class ChatWriter:
         return {} if text is None else dict.fromkeys(self._reasoning_fields, text)
 
     def _delta(self, index: int, happened: Event) -> Delta | None:
-        """What an event adds to the message of a choice; None: nothing."""
+        """The delta that an event adds to the message of a choice; None: nothing."""
         if isinstance(happened, ContentDelta):
             return Delta(content=happened.text)
         if isinstance(happened, ReasoningDelta):
@@ -158,7 +158,7 @@ class ChatWriter:
     def _message(self, message: Message) -> ResponseMessage:
         content = message.content if isinstance(message.content, str) else None
         return ResponseMessage(
-            # Clients take null for 'no answer'; a message without calls always has one, if only an empty one.
+            # Clients take null for 'no content'; a message without calls always has content, if only an empty string.
             content=content if content or message.tool_calls else "",
             **self._reasoning(message.reasoning_content),
             **self._calls.whole(message.tool_calls),

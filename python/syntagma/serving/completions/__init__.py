@@ -1,4 +1,4 @@
-"""The dialect of `POST /v1/completions`: a prompt goes on as plain text."""
+"""The dialect of `POST /v1/completions`: the model continues a prompt as plain text."""
 
 from __future__ import annotations
 

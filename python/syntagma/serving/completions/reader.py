@@ -23,9 +23,9 @@ from syntagma.serving.settings import Settings
 __all__ = ["CompletionsDialect"]
 
 _DEFAULT_TOKENS: Final = 16
-"""OpenAI's"""
+"""OpenAI's default"""
 _PLACES: Final = {**OPTION_PLACES, "/messages": "/prompt"}
-"""what stands elsewhere than in chat completions"""
+"""pointers in chat completions → pointers in the request, see `placed`"""
 
 
 class CompletionsDialect:

@@ -33,7 +33,7 @@ class CompletionRequest(AnswerFields, kw_only=True):
 
 
 class Logprobs(msgspec.Struct, kw_only=True):
-    """The tokens of a text: their texts, log-probabilities, the likeliest at each place, and offsets in code points."""
+    """The tokens of a text: texts, log-probabilities, the likeliest at each position, and offsets in code points."""
 
     tokens: list[str] = []
     token_logprobs: list[float] = []
@@ -54,7 +54,7 @@ class Choice(msgspec.Struct, kw_only=True):
 
 
 class Completion(msgspec.Struct, kw_only=True):
-    """A whole answer, or a chunk. `usage` stands in every chunk if asked for, null but in the last."""
+    """A whole answer, or a chunk. `usage`, if asked for, is in every chunk, and null in all but the last."""
 
     id: str
     object: Literal["text_completion"] = "text_completion"

@@ -1,4 +1,4 @@
-"""What happens, as plain texts: whole, or as events."""
+"""Answers of `POST /v1/completions` as bytes."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class CompletionsWriter:
     """Writes one answer; see `Writer`.
 
     Args:
-        model: its name.
-        wants_ids: whether ids of tokens were asked for.
-        wants_logprobs: whether log-probabilities were.
-        with_usage: whether a stream says what it took.
-        echo: what stands before each text.
+        model: the model's name.
+        wants_ids: whether token ids were asked for.
+        wants_logprobs: whether log-probabilities were asked for.
+        with_usage: whether a stream ends with the usage.
+        echo: the text before each answer.
     """
 
     def __init__(self, model: str, *, wants_ids: bool, wants_logprobs: bool, with_usage: bool, echo: str) -> None:
@@ -41,7 +41,7 @@ class CompletionsWriter:
         self._created = int(time.time())
         self._choices: dict[int, Choice] = {}
         self._offsets: dict[int, int] = {}
-        """code points of each text that log-probabilities were given for"""
+        """by choice, the code points of its text for which log-probabilities were given"""
         self._ended: list[Ended] = []
 
     def whole(self, happening: Happening) -> None:

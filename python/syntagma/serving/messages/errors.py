@@ -23,7 +23,7 @@ _TYPES = {
 
 
 class ErrorText(msgspec.Struct, kw_only=True):
-    """What stands under `error`."""
+    """The value of `error`."""
 
     type: str
     message: str

@@ -37,10 +37,10 @@ _PLACES: Final = {
     "/tool_choice/function": "/tool_choice",
     "/template_kwargs/reasoning_effort": "/output_config/effort",
 }
-"""what stands elsewhere than in chat completions"""
+"""pointers in chat completions → pointers in the request, see `placed`"""
 _BUDGET: Final = "/thinking/budget_tokens"
 _SHAPES: Final = {**CONSTRAINTS, _FORMAT: RESPONSE_FORMAT}
-"""of members that no struct describes"""
+"""the shapes of members that no struct describes"""
 _CHOICES: Final = {"auto": "auto", "any": "required", "none": "none"}
 
 
@@ -53,7 +53,7 @@ class MessagesDialect:
         Raises:
             RequestError: `E-REQUEST-JSON`, `E-REQUEST-FIELD`, `E-REQUEST-LIMIT`, `E-REQUEST-UNSUPPORTED`,
                 `E-REQUEST-TOOL-CHOICE`, `E-REQUEST-RESPONSE-FORMAT`.
-            ArgumentError, LimitError: what messages and tools raise.
+            ArgumentError, LimitError: the messages or tools are wrong.
         """
         data = decode_body(body)
         request = typed_body(data, MessagesRequest)
@@ -69,7 +69,7 @@ class MessagesDialect:
         inner = msgspec.structs.replace(_inner(request, data, settings, notes), options=options)
         shows_thinking = request.thinking is None or request.thinking.display != "omitted"
         writer = partial(MessagesWriter, shows_thinking=shows_thinking)
-        # Of the members of messages, their reader tells.
+        # The reader of messages reports their unread members itself.
         unread = (*unread_fields(data, MessagesRequest, _SHAPES, "messages"), *notes.unread_members)
         return Asked(inner, request.stream is True, writer, unread)
 
@@ -93,7 +93,7 @@ def _inner(request: CountRequest, data: dict[str, Any], settings: Settings, note
         messages=messages,
         resolved=_resolved(request, data, settings),
         options=generation_options(SamplingFields(), settings, max_tokens=None),
-        # An assistant's message at the end is the beginning of the answer.
+        # A final assistant message is the beginning of the answer.
         continue_final_message=continues,
         final_message=f"/messages/{len(request.messages) - 1}/content",
         places=_places(request),
@@ -132,7 +132,7 @@ def _resolved(request: CountRequest, data: dict[str, Any], settings: Settings) -
 
 
 def _own_budget(request: CountRequest) -> int | None:
-    """Anthropic's bound on the reasoning, tokens."""
+    """Anthropic's bound on the tokens of reasoning; None: none is given."""
     return None if request.thinking is None else request.thinking.budget_tokens
 
 

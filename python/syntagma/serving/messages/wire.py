@@ -27,14 +27,14 @@ StopReason = Literal["end_turn", "max_tokens", "stop_sequence", "tool_use"]
 
 
 class InputMessage(msgspec.Struct, kw_only=True):
-    """A message of the conversation; content is text or blocks."""
+    """A message of the conversation; `content` is text or blocks."""
 
     role: Literal["user", "assistant"]
     content: str | list[dict[str, Any]]
 
 
 class ToolDefinition(msgspec.Struct, kw_only=True):
-    """A tool of the caller's."""
+    """A declared tool."""
 
     name: str
     description: str | None = None
@@ -61,16 +61,16 @@ class Thinking(msgspec.Struct, kw_only=True):
 
 
 class OutputConfig(msgspec.Struct, kw_only=True):
-    """The shape of the answer, and the effort."""
+    """The response format and the reasoning effort."""
 
     format: dict[str, Any] | None = None
     effort: str | None = None
 
 
 class CountRequest(AnswerFields, kw_only=True):
-    """Body of `POST /v1/messages/count_tokens`, and what it shares with `/v1/messages`.
+    """Body of `POST /v1/messages/count_tokens`: the fields that it shares with `/v1/messages`.
 
-    The fields of sampling and of constraints that other servers have made common are among them.
+    They include the fields of sampling and constraints that other servers have made common.
     """
 
     messages: list[InputMessage]

@@ -1,4 +1,4 @@
-"""What happens, as messages of content blocks: whole, or as events."""
+"""Answers of `POST /v1/messages` as bytes: messages of content blocks."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class MessagesWriter:
     """Writes one answer; see `Writer`. There is one choice.
 
     Args:
-        model: its name.
-        shows_thinking: whether reasoning is a block of the answer, or is left out.
+        model: the model's name.
+        shows_thinking: whether reasoning is a block of the answer; if not, it is left out.
     """
 
     def __init__(self, model: str, *, shows_thinking: bool) -> None:
@@ -36,7 +36,7 @@ class MessagesWriter:
             usage=Usage(input_tokens=0, output_tokens=0),
         )
         self._parts: list[str] = []
-        """of the block that is open: its text, or its arguments"""
+        """of the open block: its text or its arguments"""
         self._is_open = False
 
     def whole(self, happening: Happening) -> None:
@@ -83,7 +83,7 @@ class MessagesWriter:
                 yield self._delta(arguments, {"type": "input_json_delta", "partial_json": arguments})
 
     def _open(self, kind: str | None, block: Block) -> Iterator[bytes]:
-        """Begin a block, unless one of this kind is open."""
+        """Begin a block, unless one of this kind is already open."""
         blocks = self._answer.content
         if self._is_open and blocks[-1].type == kind:
             return
@@ -97,7 +97,7 @@ class MessagesWriter:
         return _event("content_block_delta", index=len(self._answer.content) - 1, delta=delta)
 
     def _close(self) -> Iterator[bytes]:
-        """End the block that is open."""
+        """End the open block."""
         if not self._is_open:
             return
         self._is_open = False
@@ -130,9 +130,9 @@ def _stop_reason(ended: Ended) -> StopReason:
 
 
 def _input(arguments: str) -> Any:
-    """The arguments of a call as an object; of one that was cut, nothing is a whole object."""
+    """The arguments of a call as an object; empty if they were cut off."""
     try:
-        # Numbers and keys as the model wrote them.
+        # Decoded only as a check: numbers and keys stay as the model wrote them.
         msgspec.json.decode(arguments)
     except msgspec.DecodeError:
         return {}

@@ -1,4 +1,4 @@
-"""The dialect of OpenAI's `POST /v1/responses`, and the answers that it keeps.
+"""The dialect of OpenAI's `POST /v1/responses`, and the answers that it stores.
 
 Facts: OpenAI's API reference, "Responses" and "Streaming events".
 """

@@ -1,6 +1,6 @@
 """Items of a `/v1/responses` conversation as messages.
 
-An assistant's reasoning, text and calls are items of their own there, and one message for a template.
+There, an assistant's reasoning, text and calls are separate items; for a template, they are one message.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ __all__ = ["assistant_message", "conversation_of"]
 
 
 def conversation_of(given: str | Sequence[dict[str, Any]], notes: RequestNotes) -> list[dict[str, Any]]:
-    """The messages that the items of an input are.
+    """The items of an input as messages.
 
     Args:
         given: the input.
-        notes: about the request.
+        notes: takes notes about the request.
 
     Raises:
         RequestError: `E-REQUEST-FIELD`, `E-REQUEST-UNSUPPORTED`, with the pointer.
@@ -37,7 +37,7 @@ def conversation_of(given: str | Sequence[dict[str, Any]], notes: RequestNotes) 
 
 
 def assistant_message(parts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The messages of an assistant's turn: parts go into one, up to a text or reasoning after calls."""
+    """The messages of an assistant's turn: one, or more if text or reasoning comes after calls."""
     notes = Notes()
     drafts = Drafts(notes)
     for part in parts:

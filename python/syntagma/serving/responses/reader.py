@@ -39,21 +39,21 @@ _PLACES: Final = {
     "/template_kwargs/reasoning_effort": "/reasoning/effort",
     "/messages": "/input",
 }
-"""what stands elsewhere than in chat completions"""
+"""pointers in chat completions → pointers in the request, see `placed`"""
 _SHAPES: Final = {**CONSTRAINTS, "/text/format": RESPONSE_FORMAT, "/tools": TOOLS, "/tool_choice": TOOL_CHOICE}
-"""of members that no struct describes"""
+"""the shapes of members that no struct describes"""
 _REFUSED: Final = (
     *("background", "background_options", "conversation", "prompt", "max_tool_calls"),
     *("access_programs", "context_management", "image", "moderation"),
 )
-"""fields that ask for what is not done here"""
+"""fields that are not supported"""
 
 
 class ResponsesDialect:
     """`POST /v1/responses`.
 
     Args:
-        store: where answers are kept.
+        store: stores answers.
     """
 
     def __init__(self, store: ResponseStore) -> None:
@@ -65,8 +65,8 @@ class ResponsesDialect:
         Raises:
             RequestError: `E-REQUEST-JSON`, `E-REQUEST-FIELD`, `E-REQUEST-LIMIT`, `E-REQUEST-UNSUPPORTED`,
                 `E-REQUEST-TOOL-CHOICE`, `E-REQUEST-RESPONSE-FORMAT`; `E-REQUEST-RESPONSE`, the previous response is
-                not kept.
-            ArgumentError, LimitError: what messages and tools raise.
+                not stored.
+            ArgumentError, LimitError: the messages or tools are wrong.
         """
         data = decode_body(body)
         request = typed_body(data, ResponsesRequest)
@@ -135,12 +135,12 @@ def _resolved(request: ResponsesRequest, settings: Settings, effort: str | None)
 
 
 def _choice(choice: str | Mapping[str, Any]) -> str | dict[str, Any]:
-    """A tool choice as chat completions have it."""
+    """A tool choice in the form of chat completions."""
     if isinstance(choice, str):
         return choice
     match choice.get("type"):
         case "function" | "custom" as kind:
-            # The name stands beside the type; libraries also send it where chat completions have it.
+            # The name stands beside the type; some libraries send it in the place of chat completions.
             return {"type": kind, kind: choice.get(kind, {"name": choice.get("name")})}
         case "allowed_tools":
             named = [
@@ -160,7 +160,7 @@ def _shape(request: ResponsesRequest) -> ResponseFormat:
 
 
 def _answer(request: ResponsesRequest, model: str) -> Response:
-    """The answer before anything was written."""
+    """The answer before anything is written."""
     shape = request.text.format if request.text is not None and request.text.format is not None else {"type": "text"}
     return Response(
         id="",
@@ -188,5 +188,5 @@ def _answer(request: ResponsesRequest, model: str) -> Response:
 
 
 def _shown_tool(tool: dict[str, Any]) -> dict[str, Any]:
-    """A tool with all members of its type, null where they were not given."""
+    """A tool with all members of its type; those that were not given are null."""
     return {"description": None, "parameters": None, "strict": None, **tool} if tool.get("type") == "function" else tool

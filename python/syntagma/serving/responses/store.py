@@ -1,4 +1,4 @@
-"""Answers that are kept, so that a later request can go on from them."""
+"""Stored answers, from which a later request can go on."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ __all__ = ["ResponseStore", "Stored"]
 
 
 class Stored(NamedTuple):
-    """An answer, and the conversation up to and with it."""
+    """An answer, and the conversation up to and including it."""
 
     body: bytes
-    """the answer as it went out"""
+    """the answer as it was sent"""
     messages: tuple[dict[str, Any], ...]
     """the conversation as the codec takes it, without instructions"""
     size: int
-    """bytes that it counts for"""
+    """the bytes that it counts for"""
 
 
 class ResponseStore:
-    """Answers by their ids, the least recently used of which are dropped. Threads may share it.
+    """Stores answers by their ids, and drops the least recently used. Threads may share it.
 
     Args:
-        max_bytes: what all of them together may have; 0: nothing is kept.
+        max_bytes: the bytes that all of them may have together; 0: none is stored.
     """
 
     def __init__(self, max_bytes: int) -> None:
@@ -36,7 +36,7 @@ class ResponseStore:
         self._kept: OrderedDict[str, Stored] = OrderedDict()
 
     def put(self, key: str, stored: Stored) -> None:
-        """Keep an answer, and drop older ones for it. One that is larger than all may be is not kept."""
+        """Store an answer, and drop older ones for it. An answer above `max_bytes` is not stored."""
         if stored.size > self._max_bytes:
             return
         with self._lock:
@@ -46,14 +46,14 @@ class ResponseStore:
                 self._bytes -= self._kept.popitem(last=False)[1].size
 
     def get(self, key: str, pointer: str | None = None) -> Stored:
-        """An answer.
+        """A stored answer.
 
         Args:
-            key: its id.
-            pointer: where the request names it.
+            key: the answer's id.
+            pointer: the pointer of the field that names it.
 
         Raises:
-            RequestError: `E-REQUEST-RESPONSE`, it is not kept.
+            RequestError: `E-REQUEST-RESPONSE`, it is not stored.
         """
         with self._lock:
             if key in self._kept:

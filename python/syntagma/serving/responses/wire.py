@@ -50,7 +50,7 @@ class StreamOptions(msgspec.Struct, kw_only=True):
 
 
 class ResponsesRequest(AnswerFields, kw_only=True):
-    """Body of `POST /v1/responses`, with the fields of sampling and of constraints that every endpoint has."""
+    """Body of `POST /v1/responses`, with the fields of sampling and constraints that every endpoint has."""
 
     input: str | list[dict[str, Any]]
     model: str | None = None
@@ -143,14 +143,14 @@ OutputItem = MessageItem | ReasoningItem | CallItem | CustomCallItem
 
 
 class InputTokens(msgspec.Struct, kw_only=True):
-    """Of the prompt's tokens, those that a cache knew, which is not told here."""
+    """How many of the prompt's tokens came from a cache; always 0, since it is not known."""
 
     cached_tokens: int = 0
     cache_write_tokens: int = 0
 
 
 class OutputTokens(msgspec.Struct, kw_only=True):
-    """Of the answer's tokens, those of reasoning."""
+    """How many of the answer's tokens are reasoning."""
 
     reasoning_tokens: int = 0
 
@@ -166,13 +166,15 @@ class Usage(msgspec.Struct, kw_only=True):
 
 
 class IncompleteDetails(msgspec.Struct, kw_only=True):
-    """Why an answer was cut."""
+    """Why an answer was cut off."""
 
     reason: Literal["max_output_tokens"] = "max_output_tokens"
 
 
 class Response(msgspec.Struct, kw_only=True):
-    """The answer, with what was asked. OpenAI's types do not list `store` and the penalties; Open Responses does."""
+    """The answer, with the request's options. `store` and the penalties are not in OpenAI's types, but in those of Open
+    Responses.
+    """
 
     id: str
     object: Literal["response"] = "response"

@@ -1,4 +1,4 @@
-"""What happens, as items of a response: whole, or as events."""
+"""Answers of `POST /v1/responses` as bytes: items of a response."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class ResponsesWriter:
     """Writes one answer; see `Writer`. There is one choice.
 
     Args:
-        response: what was asked, with nothing written yet.
-        conversation: the messages before the answer, to be kept with it.
-        store: where the answer is kept; None: nowhere.
+        response: the answer before anything is written.
+        conversation: the messages before the answer, stored with it.
+        store: stores the answer; None: it is not stored.
         custom: names of the tools whose calls hold a text in place of arguments.
     """
 
@@ -59,12 +59,12 @@ class ResponsesWriter:
         self._store = store
         self._custom = custom
         self._input = InputText()
-        """of the call of a custom tool that is open"""
+        """of the open call of a custom tool"""
         self._number = 0
         self._item: OutputItem | None = None
-        """the item that is open: the last of the output"""
+        """the open item: the last of the output"""
         self._parts: list[str] = []
-        """of its text, or of its arguments"""
+        """of its text or its arguments"""
         self._logprobs: list[TokenLogprobEntry] = []
         """of its text"""
         self._turn: list[dict[str, Any]] = []
@@ -149,7 +149,7 @@ class ResponsesWriter:
         yield self._in_item("response.output_item.added", of_item=False, item=item)
 
     def _close(self, status: str) -> Iterator[bytes]:
-        """End the item that is open."""
+        """End the open item."""
         item, text = self._item, "".join(self._parts)
         if item is None:
             return
@@ -217,7 +217,7 @@ def _id(prefix: str) -> str:
 
 
 def _of_event(entries: Sequence[TokenLogprobEntry]) -> list[dict[str, Any]]:
-    """Log-probabilities as events of text have them: without the bytes of tokens, which the item's own have."""
+    """Log-probabilities for events of text: without the bytes of tokens, which only those of the item have."""
     return [
         {
             "token": entry.token,
