@@ -188,11 +188,10 @@ def schema_suite() -> str:
     return "".join([NOTE, head, *reasons, drafts, *table])
 
 
-STATES = """The parser of a turn is a table of states. There are two tables: in most formats markers in the text say
-what it is; in others a turn is a sequence of messages, each with a header. `StreamParser.state` says which of four
-things is read (the second column below). The tables are `syntagma.parsing.INLINE` and `MESSAGES`; what stands in none
-of them, the parser does not do. The prompt's tail is read as output is, so that the output itself may begin in any
-state.
+STATES = """The parser of a turn is a table of states. There are two tables: one for turns with markers in the text, as in
+most formats, and one for turns that are a sequence of messages, each with a header. `StreamParser.state` shows which of
+four things is read (the second column below). The tables are `syntagma.parsing.INLINE` and `MESSAGES`, and the parser
+makes no other transition. The prompt's tail is read like output, so that the output itself may begin in any state.
 
 """
 
@@ -227,10 +226,10 @@ def limits() -> str:
 
 LIMITS = """# Limits
 
-`sg.Limits` holds every bound on what users may bring, with defaults that suit a public server. Whatever takes
-`limits=` takes one; `None` is the defaults. An input that measures exactly the limit is accepted; one past it raises
-`sg.LimitError` with a code [`E-LIMIT-…`](errors.md#limits), and the field's name in `error.limit`. Only the parser
-does not raise: beyond its limits a call ends incomplete, with a diagnostic, and the rest of the text is content.
+`sg.Limits` has all bounds on inputs, with defaults for a public server. It is the type of every `limits=`; `None` means
+the defaults. An input of exactly the limit is accepted; a larger one raises `sg.LimitError` with a code
+[`E-LIMIT-…`](errors.md#limits), and the field's name in `error.limit`. Only the parser does not raise: beyond its
+limits a call ends incomplete, with a diagnostic, and the rest of the text is content.
 
 ```python
 import syntagma as sg
@@ -242,13 +241,13 @@ except sg.LimitError as error:
     assert (error.code, error.limit, error.allowed) == ("E-LIMIT-SCHEMA-BYTES", "schema_bytes", 1024)
 ```
 
-Work is bounded by *fuel*: units that an input costs, the same on every machine, so that what is accepted here is
-accepted everywhere. Only templates are bounded by time as well.
+Work is bounded by *fuel*: the units of work that an input costs. They are the same on every machine, so that an input
+that is accepted on one is accepted on all. Only templates are also bounded by time.
 
-A unit of `compile_fuel` costs about the same time and memory, whatever asks for it. The default is chosen so that a
-server can compile what strangers send: `cargo run --release -p syntagma-fuzz --example hostile -- --attacks` shows what
-each attack takes on your machine. What people write takes far less. Reading a source, its normal form and its
-compilation have an account each.
+A unit of `compile_fuel` costs about the same time and memory, whatever spends it. With the default, a server can
+compile grammars from strangers: `cargo run --release -p syntagma-fuzz --example hostile -- --attacks` shows what each
+attack costs on your machine. Grammars of normal use cost far less. Reading a source, making its normal form and
+compiling it each have their own fuel.
 
 """
 

@@ -17,17 +17,17 @@ from syntagma.parsing.text.window import Window
 __all__ = ["AfterCall", "CallsOver", "NextCall"]
 
 _MAX_KNOWN = 64
-"""places after calls for which it is kept what may come there"""
+"""positions after calls whose expected texts are cached"""
 
 
 class NextCall(NamedTuple):
-    """A further call may begin here: the candidates for it."""
+    """A further call may begin here; these are its candidates."""
 
     candidates: tuple[CallPattern, ...]
 
 
 class CallsOver(NamedTuple):
-    """No further call begins here. What comes is content, from the window's mark on, without this whitespace."""
+    """No further call begins here. The text from the window's mark on is content, without this whitespace."""
 
     whitespace: str
 
@@ -37,9 +37,10 @@ class Expected(NamedTuple):
 
     Attributes:
         text: the text; empty: a call that begins with its name.
-        kind: a closer of the call or of its section, a separator, a call, or what opens the answer or reasoning.
-        pieces: what may be tokens.
-        number: of a closer, how many are expected before it.
+        kind: a closer of the call or of its section, a separator, a call, or (`other`) an opener of the answer or of
+            reasoning.
+        pieces: its parts that may be tokens.
+        number: for a closer, how many closers are expected before it.
     """
 
     text: str
@@ -53,16 +54,16 @@ Step: TypeAlias = NextCall | CallsOver | NeedMore | None
 
 
 class AfterCall:
-    """Reads on after a call, and remembers the section that is open.
+    """Reads what follows a call, and remembers the open section.
 
     Args:
         window: the text.
         compiled: the format.
         out: receives what was read.
-        max_capture: code points, at most, of an id or a name after the arguments.
+        max_capture: the most code points of an id or a name after the arguments.
 
     Attributes:
-        section: the section that calls were read in, or whose opener was; None outside.
+        section: the section of the last call, or whose opener was read; None: outside of sections.
     """
 
     __slots__ = (
@@ -100,9 +101,9 @@ class AfterCall:
         self._separator = ""
         self._separated = False
         self._next: tuple[CallPattern, ...] = ()
-        # The same by the identity of a section, which is long to compare.
+        # `_next` by the `id()` of a section: to compare sections takes long.
         self._by_section: dict[int, tuple[CallPattern, ...]] = {}
-        # What may come now, the longest first; empty until it is asked for. And what was asked for before.
+        # The texts that may come now, the longest first, empty until they are needed; and those found before.
         self._expected: tuple[Expected, ...] = ()
         self._known: dict[tuple[int, ...], tuple[Any, tuple[Expected, ...]]] = {}
 
@@ -113,31 +114,31 @@ class AfterCall:
 
     @property
     def is_closed(self) -> bool:
-        """What closes the call and its section was read, or a separator after it."""
+        """Whether the closers of the call and its section were read, or a separator after it."""
         separated = bool(self._separator) and self._separated
         return separated or not (self._call_closer or self._section_closer)
 
     def section_seen(self, section: Section | None, *, live: bool = False) -> None:
-        """The opener of a section was read; `live`: with a call."""
+        """Note that the opener of a section was read; `live`: with a call."""
         if section is not None:
             self.section = section
         self._live = self._live or (live and self.section is not None)
 
     def close_section(self) -> str:
-        """The closer of the section was read in content; the whitespace after it that belongs to it."""
+        """Note that the section's closer was read in content; returns the whitespace after it that belongs to it."""
         section, self.section, self._live = self.section, None, False
         return section.after if section is not None else ""
 
     def begin(
         self, call: CallPattern, name: str, *, owes_end: bool = False, alike: tuple[CallPattern, ...] = ()
     ) -> None:
-        """The arguments of a call, or its object, have just ended.
+        """Begin to read after the arguments of a call, or after its object.
 
         Args:
-            call: the way in which the call is written.
+            call: the pattern of the call.
             name: the tool's name.
-            owes_end: an id may still come, so that the end of the call was not reported.
-            alike: ways that differ from it only in what follows the arguments.
+            owes_end: whether the end of the call is not reported yet, since an id may still come.
+            alike: patterns that differ from it only after the arguments.
         """
         self._name, self._owes_end = name, owes_end
         self._alike = tuple(one for one in alike if one.closer and one.closer != call.closer)
@@ -152,7 +153,7 @@ class AfterCall:
         self._restart(call.form.separator)
 
     def begin_after_object(self) -> None:
-        """The object of what was no call has just ended, inside a section where calls are bare objects."""
+        """Begin to read after an object that is not a call, in a section where calls are bare objects."""
         self._call_closer = self._implied = ()
         self._alike = ()
         self._edge = ""
@@ -171,7 +172,7 @@ class AfterCall:
         self._window.mark()
 
     def read(self, *, final: bool) -> NextCall | CallsOver | NeedMore:
-        """Read on, as far as the text at hand goes."""
+        """Read on, as far as the available text goes."""
         window = self._window
         while True:
             window.pos = window.after_whitespace(window.pos)
@@ -184,14 +185,14 @@ class AfterCall:
                 return found
 
     def report_end(self, late_id: str | None = None) -> None:
-        """The call is over, if that was not reported yet; with the id that was read after its arguments."""
+        """Report the end of the call, unless that is done; with the id that was read after its arguments."""
         if self._owes_end:
             self._owes_end = False
             here = self._window.here
             self._out.call_end(complete=True, span=(here, here), late_id=late_id)
 
     def _capture(self, op: Op, *, final: bool) -> NeedMore | bool:
-        """An id, a name or a number after the arguments; whether there is one."""
+        """Read an id, a name or a number after the arguments; returns whether there is one."""
         window = self._window
         text, pos = window.text, window.pos
         following = self._call_closer[1] if len(self._call_closer) > 1 else None
@@ -219,7 +220,7 @@ class AfterCall:
         return True
 
     def _pick_closer(self, *, final: bool) -> bool:
-        """Which of the ways to write the call the closer belongs to; False: more text is needed."""
+        """Decide which pattern of the call the closer belongs to; False: more text is needed."""
         window = self._window
         text, pos = window.text, window.pos
         literals = [ops[0].text if ops and ops[0].kind == "literal" else "" for ops in self._closers_alike()]
@@ -266,9 +267,9 @@ class AfterCall:
         return self._over()
 
     def _expect(self) -> tuple[Expected, ...]:
-        """What may come, the longest first: a closer may begin as a call does, and a call as a closer does."""
+        """The texts that may come, the longest first, since a closer and a call may begin alike."""
         separator = "" if self._separated else self._separator
-        # The same few objects come again after every call; they are kept, so that no other has their identity.
+        # The same few objects come after every call. They are kept, so that no other object gets their `id()`.
         of = (self._call_closer, self._section_closer, self._next, separator, self._separated)
         key = tuple(map(id, of))
         known = self._known.get(key)
@@ -290,7 +291,7 @@ class AfterCall:
         return tuple(sorted(found, key=lambda one: -len(one.text)))
 
     def _found(self, one: Expected, text: str, pos: int) -> Step:
-        """What stands at the cursor is read."""
+        """Read the text that stands at the cursor."""
         if one.kind == "closer":
             self._closed(one.number, len(one.text))
         elif one.kind == "separator":
@@ -312,7 +313,7 @@ class AfterCall:
         return CallsOver(self._edge)
 
     def _closed(self, n: int, size: int) -> None:
-        """The n-th of the closers that are still expected was read."""
+        """Note that the n-th of the closers still expected was read."""
         window = self._window
         calls = len(self._call_closer)
         if n > 0 and self._call_closer:
@@ -340,7 +341,7 @@ class AfterCall:
 
 
 def _ends_inside(text: str, start: int, end: int, literal: str) -> bool:
-    """Whether the text ends inside what may be the literal that follows a capture of `text[start:end]`."""
+    """Whether the text ends inside a possible beginning of the literal that follows a capture of `text[start:end]`."""
     if not literal or text.startswith(literal, end):
         return False
     first = max(start, len(text) - len(literal) + 1)

@@ -37,10 +37,10 @@ class _Call:
 
 
 class Assembler:
-    """Collects the events of one message, in buffers: a list of small pieces would weigh many times their text.
+    """Collects the events of one message, in buffers: a list of small pieces would need many times their memory.
 
     Attributes:
-        incomplete: the text ended inside reasoning or a call, or was cut by a length limit.
+        incomplete: whether the text ended inside reasoning or a call, or was cut by a length limit.
     """
 
     def __init__(self, policies: Policies) -> None:
@@ -53,11 +53,11 @@ class Assembler:
 
     @property
     def complete_calls(self) -> int:
-        """How many calls are complete."""
+        """The number of complete calls."""
         return sum(call.complete for call in self._calls)
 
     def sink(self, kind: DeltaKind) -> DeltaSink | None:
-        """Where more text of this kind goes, without being added; None: there was none of it yet."""
+        """The sink for more text of this kind, which needs no `add`; None: there was no such text yet."""
         if kind == "arguments":
             index = len(self._calls) - 1
             return DeltaSink(partial(ToolCallDelta, index), self._calls[index].arguments)
@@ -65,12 +65,12 @@ class Assembler:
         return None if buffer is None else DeltaSink(ContentDelta if kind == "content" else ReasoningDelta, buffer)
 
     def passed(self, kind: DeltaKind, end: int) -> None:
-        """Text of this kind went to its sink, up to absolute position `end`."""
+        """Note that text of this kind went to its sink, up to absolute position `end`."""
         if kind == "arguments":
             self._calls[-1].end = end
 
     def add(self, event: Event) -> None:
-        """Take one event in."""
+        """Add one event."""
         if isinstance(event, ToolCallDelta):
             call = self._calls[event.index]
             call.arguments.write(event.arguments)
@@ -98,7 +98,8 @@ class Assembler:
         """The message as far as it was read.
 
         Args:
-            open_end: absolute position up to which the arguments of the last call went to their sink, if they do.
+            open_end: absolute position up to which the arguments of the last call went to their sink; None: they did
+                not.
         """
         kept = [call for call in self._calls if call.complete or not call.ended or self._policies.truncated == "emit"]
         return Message(

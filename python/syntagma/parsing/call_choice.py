@@ -1,8 +1,8 @@
-"""Decides between ways to write a call that open alike, where more than one can be read up to its arguments.
+"""Decides between patterns of a call that begin alike, when more than one has been read up to its arguments.
 
-The one that commits first is read, if its arguments can be. So the arguments are tried in every way that is left, and
-nothing is reported until the first one has read them whole or all others have failed. Ways that read arguments alike
-need no trial: which closer follows them is seen where they end.
+The one that commits first is taken, if its arguments can be read. So the arguments are tried with each of them, and
+nothing is reported until the first has read them completely or all others have failed. Patterns that read arguments
+alike need no trial: the closer after the arguments tells them apart.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ __all__ = ["CallChoice", "Way", "by_commit", "ways_of"]
 
 
 def by_commit(matchers: Sequence[CallMatcher]) -> list[CallMatcher]:
-    """Those that have committed, the first one first: the earliest, without arguments, with the longest literals.
+    """The matchers that have committed, in order: the earliest, those without arguments, the longest literals.
 
-    That a value follows is known one character later than that no argument does.
+    That an argument follows is known one character later than that none does.
     """
     committed = [one for one in matchers if one.status == "commit"]
     if len(committed) < 2:
         return committed
     if not all(one.pattern.without_arguments for one in committed):
-        # A call that goes on with arguments is none without them.
+        # If the call goes on with arguments, a pattern without arguments does not fit.
         committed = [one for one in committed if not one.pattern.without_arguments or one.pattern.ends_itself]
     return sorted(committed, key=lambda one: (one.commit_at, not _is_whole(one), -one.pattern.weight))
 
@@ -37,7 +37,7 @@ def _is_whole(matcher: CallMatcher) -> bool:
 
 
 def ways_of(committed: Sequence[CallMatcher]) -> list[tuple[CallMatcher, Way]]:
-    """The ways to write a call that read the arguments differently, each with its first candidate."""
+    """The ways to read the arguments, each with its first candidate."""
     found: list[tuple[CallMatcher, Way]] = []
     for one in committed:
         if not any(_reads_alike(first, one) for first, _ in found):
@@ -58,21 +58,21 @@ def _reads_alike(first: CallMatcher, other: CallMatcher) -> bool:
 
 
 class Way(NamedTuple):
-    """A way to write a call, and others that differ only in what follows the arguments."""
+    """A pattern of a call, and others that differ from it only after the arguments."""
 
     pattern: CallPattern
     alike: tuple[CallPattern, ...]
 
 
 class _Trial(NamedTuple):
-    """A way to write a call, and what reads its arguments on trial."""
+    """A way to read the arguments, and the source that tries it."""
 
     way: Way
     source: ArgumentSource
 
     @property
     def fits(self) -> bool:
-        """The arguments can be read so far, and as they stand."""
+        """Whether the arguments can be read so far, without repairs."""
         return not (self.source.bad or self.source.has_repair)
 
 
@@ -80,10 +80,10 @@ class CallChoice:
     """Tries the arguments of a call.
 
     Args:
-        window: the text, whose mark stands before the call.
-        ways: the ways to write it that have committed, the first one first.
-        declare: gives a source the schema of the candidate's tool.
-        room: code points, at most, that are tried.
+        window: the text, with its mark before the call.
+        ways: the ways to read the arguments, in the order of `by_commit`.
+        declare: gives a candidate's source, with the schema of its tool.
+        room: the most code points that are tried.
     """
 
     __slots__ = ("_end", "_trials", "_window")
@@ -100,7 +100,7 @@ class CallChoice:
         self._trials = [(_Trial(way, declare(matcher)), matcher.pos) for matcher, way in ways]
 
     def read(self, *, final: bool) -> Way | None:
-        """Read on. The way in which the arguments fit; None: more text is needed."""
+        """Read on; returns the way in which the arguments fit; None: more text is needed."""
         window = self._window
         left: list[tuple[_Trial, int]] = []
         failed: list[tuple[_Trial, int]] = []
@@ -108,7 +108,7 @@ class CallChoice:
             after = self._fed(trial, pos)
             (left if trial.fits else failed).append((trial, after))
         if not left:
-            # The last one to fail: of less text, it would have been the only one left.
+            # The last one to fail: on a shorter text, it would have been the only one left.
             return max(failed, key=lambda one: one[1])[0].way
         whole = [trial for trial, _ in left if trial.source.done]
         first = left[0][0]
@@ -121,7 +121,7 @@ class CallChoice:
         return None
 
     def _fed(self, trial: _Trial, pos: int) -> int:
-        """Read what there is; the absolute position after what was read."""
+        """Read the available text; returns the absolute position after it."""
         window, source = self._window, trial.source
         index = pos - window.base
         while trial.fits and not source.done:

@@ -1,4 +1,4 @@
-"""Follows one way to write a call, up to its commit point."""
+"""Matches one pattern of a call, up to its commit point."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ __all__ = ["CallMatcher"]
 
 
 class CallMatcher:
-    """Follows one pattern from its first character on.
+    """Matches one pattern, from its first character on.
 
     Args:
-        pattern: the way to write a call.
+        pattern: the pattern.
         pos: absolute position of its first character.
         limits: bounds on the header of a call, and on arguments that come before the name.
-        infer: gives the name of the only tool that takes arguments (JSON text), for calls that do not say it.
-        name: the tool's name, where it was read before.
-        call_id: the call's id, where it was read before.
+        infer: finds the name of the only tool that takes the arguments (JSON text) of a call without a name.
+        name: the tool's name, if it was read before.
+        call_id: the call's id, if it was read before.
 
     Attributes:
-        pattern: as above.
+        pattern: see above.
         pos: absolute position of the next character to read.
         status: `more` text is needed; `commit`; `no match`.
         commit_at: absolute position after the character that decided the commit.
-        name, id, key, written_type: captures so far; `written_type` is the type of a value as the text says it.
-        header_name: the name that stood in front of the envelope, where the envelope names the call, too.
-        source: the arguments, once committed.
+        name, id, key, written_type: captures so far.
+        header_name: the name in front of the envelope, if the envelope names the call, too.
+        source: the source of the arguments, once committed.
         envelope: the reader of the call's envelope, if it has one.
-        begun: something after the opener was read: the text was meant as a call.
-        object_end: absolute position after a whole object that turned out to be no call, or None.
-        over_limit: it does not match because a limit was reached.
+        begun: whether something after the opener was read, so that the text was meant as a call.
+        object_end: absolute position after a complete object that turned out to be no call, or None.
+        over_limit: whether it does not match because a limit was reached.
     """
 
     __slots__ = (
@@ -105,7 +105,7 @@ class CallMatcher:
 
     @property
     def known_name(self) -> str | None:
-        """The name as far as it was read, also before the commit point."""
+        """The name, once it was read, even before the commit point."""
         inner = self.envelope.name if self.envelope is not None else None
         return inner or self.name
 
@@ -132,7 +132,7 @@ class CallMatcher:
                 if text[index].isspace():
                     index = window.after_whitespace(index)
                     self.pos = base + index
-                # After the last whitespace the next step decides; while the text ends in whitespace it just waits.
+                # The character after the whitespace decides; while the text ends in whitespace, the matcher waits.
                 if index < len(text):
                     self._at += 1
             else:
@@ -143,13 +143,13 @@ class CallMatcher:
                 return
 
     def _check_limits(self) -> None:
-        """Give up where the header of the call, or what comes before its name, is too long."""
+        """Stop matching if the header of the call, or the text before its name, is too long."""
         held = self._held_chars + (self.envelope.buffered_chars if self.envelope is not None else 0)
         if self.status == "more" and (self.pos - held >= self._end or held > self._held_limit):
             self.status, self.over_limit = "no match", True
 
     def _step(self, step: Step, window: Window, index: int) -> None:
-        """A step that is neither a literal nor whitespace, at a character."""
+        """Take a step that is neither a literal nor whitespace, at a character."""
         if step.kind == "capture":
             self._captured(step, window, index)
         elif step.kind == "value":
@@ -176,7 +176,7 @@ class CallMatcher:
         end = step.end_of_capture(text, index, len(text))
         waits = end == len(text)
         if step.ends and not text.startswith(step.ends, end):
-            # The text may end inside a literal that ends the capture.
+            # The text may end inside the literal that ends the capture.
             longest = max(map(len, step.ends))
             for at in range(max(index, len(text) - longest + 1), min(end + 1, len(text))):
                 if any(one.startswith(text[at:]) for one in step.ends):
@@ -236,7 +236,7 @@ class CallMatcher:
 
     @property
     def _closers(self) -> Iterator[str]:
-        """The literals that close the call."""
+        """The literals that may close the call."""
         return (op.text for op in self.pattern.closer)
 
     def _inner_name(self, name: str | None) -> None:
@@ -274,7 +274,7 @@ class CallMatcher:
             self.status = "no match"
 
     def _may_end(self, step: Step) -> bool:
-        """Whether the call may end here with the text: nothing is missing but arguments that nothing closes."""
+        """Whether the call may end here with the text: only arguments without a closer are missing."""
         form = self.pattern.form
         is_open = form.values == "literal" and form.value is not None and not self.pattern.closer
         rest = self.pattern.steps.steps[self._at + bool(self._capture) :]
@@ -282,7 +282,7 @@ class CallMatcher:
         return begun and all(one.kind == "whitespace" or (one.kind == "arguments" and is_open) for one in rest)
 
     def _infer_name(self, window: Window, index: int) -> None:
-        """Nothing names the tool: the arguments are held, and the only tool that takes them is the one."""
+        """Infer the tool of a call without a name: hold its arguments, and find the only tool that takes them."""
         reader = self._nameless = self._nameless or JsonArguments()
         after, fragment = reader.feed(window.text, index, len(window.text))
         self._held.write(fragment)
@@ -300,7 +300,7 @@ class CallMatcher:
             self._commit(BufferedArguments(text, self._repairs), self.pos)
 
     def _argument_begins(self, window: Window) -> None:
-        """The opener of a value was read: the first of a call, or, inside one, the next."""
+        """Commit at the opener of a value: the first of a call, or, inside a call, the next."""
         if not self.pattern.closer:
             self.status = "commit"
             return

@@ -1,4 +1,4 @@
-"""Patterns compiled for reading: literals cut into markers, whitespace made optional, every way to begin a call."""
+"""Patterns compiled for reading: literals cut into markers, whitespace optional, one pattern for each way to begin."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ __all__ = [
 
 
 class Block(msgspec.Struct, frozen=True):
-    """Free text between two markers. Exactly the whitespace shown beside it is taken off, if it is there."""
+    """Free text between two markers. Exactly the whitespace that the format shows beside it is removed, if present."""
 
     opener: str
     closer: str
@@ -49,13 +49,13 @@ class Block(msgspec.Struct, frozen=True):
     after: str
     """whitespace after the closer"""
     pieces: tuple[PlacedPiece, ...] = ()
-    """of the closer: what may be tokens"""
+    """the parts of the closer that may be tokens"""
     trailing: str = ""
-    """whitespace after the text, where nothing else closes it"""
+    """whitespace after the text, if nothing else closes it"""
 
 
 class Section(msgspec.Struct, frozen=True):
-    """What surrounds a group of calls."""
+    """The markers around a group of calls."""
 
     opener: tuple[Op, ...]
     closer: tuple[Op, ...]
@@ -64,7 +64,7 @@ class Section(msgspec.Struct, frozen=True):
 
 
 class Nesting(msgspec.Struct, frozen=True):
-    """How elements are written that are named after their keys and may hold further ones."""
+    """How nested elements are written that are named after their keys."""
 
     open: str
     open_end: str
@@ -74,11 +74,11 @@ class Nesting(msgspec.Struct, frozen=True):
     """the name of an array's elements"""
     after_opener: str
     before_closer: str
-    """whitespace beside a value: exactly this run is taken off, if it is there"""
+    """whitespace beside a value: exactly this run is removed, if present"""
 
 
 class Form(msgspec.Struct, frozen=True, dict=True):
-    """One way to write calls: what the readers need to know of a `ToolsSpec`."""
+    """One form of calls: what the readers need from a `ToolsSpec`."""
 
     separator: str
     envelope: tuple[Envelope, ...]
@@ -91,56 +91,56 @@ class Form(msgspec.Struct, frozen=True, dict=True):
     value: Block | None
     """the markers around a value"""
     value_tail: str
-    """what follows a literal value, where the key is a part of it, as in the closing tag of an element"""
+    """the text after a literal value, if it repeats the key, as in the closing tag of an element"""
     values: str
     types: dict[str, TypeMeaning]
     notation: Notation
     escape: frozenset[OneOf["attributes", "values"]]
     nesting: Nesting | None
-    """arguments are elements named after their keys"""
+    """for arguments that are elements named after their keys; else None"""
     markers: Markers
     """how literals are cut"""
     sectionless: bool
-    """calls may stand without the opener of a section, even those that begin with no literal"""
+    """whether calls may stand without the opener of a section, even those that begin with no literal"""
 
     @cached_property
     def late_id(self) -> bool:
-        """An id may come after the arguments."""
+        """Whether an id may come after the arguments."""
         return any("id" in one.pattern.placeholders for one in self.envelope)
 
 
 class CallPattern(msgspec.Struct, frozen=True, dict=True):
-    """One way in which a call can begin, alone or after the opener of its section."""
+    """One way in which a call can begin: alone, or after the opener of its section."""
 
     ops: tuple[Op, ...]
-    """up to and with the placeholder that holds the arguments, or all of the call if it has none"""
+    """the steps up to and including the placeholder of the arguments, or all of a call that has none"""
     closer: tuple[Op, ...]
-    """what stands after the arguments: literals, and an id, a name or a number between them"""
+    """the steps after the arguments: literals, and an id, a name or a number between them"""
     form: Form
     section: Section | None
     before: str
     after: str
     bare_call: bool
-    """the call itself begins with an object or a name, whatever opens its section"""
+    """whether the call itself begins with an object or a name, whatever opens its section"""
     value_ends: tuple[str, ...] = ()
-    """what a raw value ends at, with and without whitespace before it"""
+    """the texts that end a raw value, with and without whitespace before them"""
     ends: tuple[Op, ...] = ()
-    """what ends arguments one by one as the first of `closer` does"""
+    """what else ends arguments between tags, beside the first of `closer`"""
 
     @cached_property
     def value_closers(self) -> MarkerSet:
-        """What a raw value ends at."""
+        """The texts that end a raw value."""
         open_ends = self.ends if self.form.value is not None and not self.form.value.closer else ()
         return MarkerSet((*self.value_ends, *(op.text for op in open_ends)))
 
     @cached_property
     def value_pieces(self) -> dict[str, tuple[PlacedPiece, ...]]:
-        """What may be tokens in each of the texts that a raw value ends at."""
+        """For each text that ends a raw value, its parts that may be tokens."""
         return {text: self.form.markers.placed(text) for text in self.value_closers.texts}
 
     @cached_property
     def after_value(self) -> tuple[LiteralRun, ...]:
-        """What may follow an argument that is written on its own, or stand in its place, in the order of trial."""
+        """What may follow an argument, or stand in place of one, in the order in which it is tried."""
         form = self.form
         whitespace = Op("whitespace")
         closer = tuple(one for op in self.decisive for one in (op, whitespace))[:-1]
@@ -148,7 +148,7 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
         separator = [(Op("literal", form.argument_separator),)] if form.argument_separator else []
         arguments = []
         if form.argument is not None:
-            # It may begin with the key itself; whatever ends no argument is one, then.
+            # If an argument begins with its key, all that is not the end is an argument.
             arguments.append(tuple(itertools.takewhile(lambda op: op.kind != "placeholder", form.argument.ops)))
         return longest_first(
             (
@@ -160,12 +160,12 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def begins_with_brace(self) -> bool:
-        """What stands in the place of arguments may begin as an object does."""
+        """Whether the text in place of arguments may begin like an object."""
         return any(op.text.startswith("{") for run in self.after_value for op in run.ops[:1])
 
     @cached_property
     def decisive(self) -> tuple[Op, ...]:
-        """The literals after the arguments that tell their end from the beginning of an argument."""
+        """The literals after the arguments that distinguish their end from a further argument."""
         opener = self.form.argument.ops if self.form.argument is not None else ()
         begins = "".join(op.text for op in itertools.takewhile(lambda op: op.kind != "placeholder", opener))
         read = ""
@@ -178,12 +178,12 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def late_id(self) -> bool:
-        """An id stands after the arguments."""
+        """Whether an id stands after the arguments."""
         return any(op.kind == "placeholder" and op.text == "id" for op in self.closer)
 
     @cached_property
     def first(self) -> str:
-        """The literal that it begins with; `{` of a bare object; empty if it begins with a name."""
+        """The literal that it begins with; `{` for a bare object; empty if it begins with a name."""
         op = self.ops[0]
         if op.kind == "literal":
             return op.text
@@ -191,38 +191,38 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def bare(self) -> bool:
-        """It begins with an object, no literal before it."""
+        """Whether it begins with an object, without a literal before it."""
         return self.ops[0].kind == "placeholder"
 
     @cached_property
     def without_arguments(self) -> bool:
-        """It is all of a call that has no arguments."""
+        """Whether it is the whole of a call that has no arguments."""
         return not any(op.kind == "placeholder" and op.text in ("arguments", "envelope", "value") for op in self.ops)
 
     @cached_property
     def ends_itself(self) -> bool:
-        """It ends in a marker, so that nothing of the call follows."""
+        """Whether it ends in a marker, so that nothing of the call follows."""
         return self.ops[-1].kind == "literal" and self.ops[-1].marker
 
     @cached_property
     def framed(self) -> bool:
-        """A marker stands before the commit point, so that text that gets so far was meant as a call."""
+        """Whether a marker stands before the commit point, so that text that gets there was meant as a call."""
         return any(op.marker for op in self.ops)
 
     @cached_property
     def intended(self) -> bool:
-        """A literal stands before the call, so that an object after it was meant as one."""
+        """Whether a literal stands before the call, so that an object after it was meant as one."""
         return self.ops[0].kind == "literal" and not self.needs_known_name
 
     @cached_property
     def needs_known_name(self) -> bool:
-        """A sign or a word stands before the name, as in any prose: only a declared tool's name makes it a call."""
+        """Whether only a declared tool's name makes it a call, since a sign or word before the name occurs in prose."""
         first, *rest = self.ops
         return first.kind == "literal" and is_weak_before_name(first.text) and bool(rest) and rest[0].text == "name"
 
     @cached_property
     def steps(self) -> CallSteps:
-        """The same, as its readers take it."""
+        """The steps for `CallMatcher`."""
         return CallSteps(tuple(self._step(at) for at in range(len(self.ops))))
 
     def _step(self, at: int) -> Step:
@@ -250,7 +250,7 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
         )
 
     def _ends_of_capture(self, at: int) -> Iterator[str]:
-        """The literals that may stand after the capture at this step: the next, or what arguments begin or end with."""
+        """The literals that may follow the capture at this step: the next, or the beginning or end of arguments."""
         for op in self.ops[at + 1 :]:
             if op.kind == "literal":
                 yield op.text
@@ -265,7 +265,7 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def weight(self) -> int:
-        """Literal characters, which decide a tie."""
+        """The number of literal characters, which decides a tie."""
         return sum(len(op.text) for op in self.ops if op.kind == "literal")
 
 
@@ -277,7 +277,7 @@ def block_of(pattern: Pattern, placeholder: str, markers: Markers) -> Block:
     opener, closer = pattern.around(placeholder)
     core, end = opener.strip(), closer.strip()
     if end and not stands_alone(closer) and not closer[0].isspace():
-        # A single sign stands anywhere in prose, but not with whitespace after it.
+        # A single sign occurs anywhere in prose; with the whitespace after it, it is a marker.
         end = closer
     return Block(
         opener=core,

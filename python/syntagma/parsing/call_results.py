@@ -1,8 +1,8 @@
-"""What reading a part of a call comes to: one of three results.
+"""The results of reading a part of a call.
 
-* `NEED_MORE`: the text at hand decides nothing further; read again with more of it.
-* `Call`: there is a call, and this is how its part ended.
-* `NotACall`: what looked like a call is none.
+* `NEED_MORE`: the available text is not enough; read again when more has come.
+* `Call`: there is a call, and this part of it is read.
+* `NotACall`: the text looked like a call, but is none.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ Ending: TypeAlias = Literal["begun", "whole", "unreadable", "truncated"]
 
 
 class Call(NamedTuple):
-    """A call.
+    """A part of a call was read.
 
     Attributes:
-        ending: `begun`: it is certain which call it is, and its arguments come; `whole`: its arguments, or its object,
-            are over; `unreadable`: the next character cannot belong to the arguments; `truncated`: the text has ended.
+        ending: `begun`: the call is committed, and its arguments come next; `whole`: its arguments, or its object, are
+            complete; `unreadable`: the next character cannot belong to the arguments; `truncated`: the text has ended.
     """
 
     ending: Ending
 
 
 class NotACall(NamedTuple):
-    """What looked like a call.
+    """Text that looked like a call.
 
     Attributes:
         start: absolute position where it began.
         end: absolute position up to which it looked like one.
-        code: the diagnostic, where it was meant as a call; else None.
+        code: the code of the diagnostic, if it was meant as a call; else None.
         section: the section whose opener was read, or None.
-        closers: what closes such a call, where it was meant as one.
-        is_malformed: it was meant as a call and is none; False where it is one of a tool that is left in content.
-        object_end: absolute position after a whole object that is no call, where calls are bare objects; or None.
+        closers: the literals that close such a call, if it was meant as one.
+        is_malformed: whether it was meant as a call and is none; False for a call whose tool is left in content.
+        object_end: absolute position after a complete object that is no call, where calls are bare objects; or None.
     """
 
     start: int

@@ -1,7 +1,7 @@
-"""The steps of a call's pattern, as both readers of its beginning take them.
+"""The steps of a call's pattern, for both readers of its beginning.
 
-`CallMatcher` follows the steps as text arrives. `CallSteps.ruled_out` looks at text that is all there: a cheap check of
-what follows a marker, as most markers in prose begin no call. What a step takes is decided here, for both.
+`CallMatcher` follows the steps as text arrives. `CallSteps.ruled_out` is a cheap check of the available text after a
+marker, since most markers in prose begin no call. What a step accepts is decided here, for both.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ _DIGITS = re.compile(f"[{DIGITS}]*")
 _WORD = re.compile(IN_WORD + "*")
 _WHITESPACE = re.compile(r"\s*")
 _CAPTURES = {"name": _NAME, "suffix": _NAME, "index": _DIGITS, "ordinal": _DIGITS}
-"""what captures may consist of; others are words without brackets and quotes"""
+"""the characters of captures; all others are words without brackets and quotes"""
 _MAX_LOOK = 128
-"""code points, at most, that `ruled_out` looks at"""
+"""the most code points that `ruled_out` reads"""
 
 
 class Step(NamedTuple):
     """One step.
 
     Attributes:
-        kind: a `literal`; `whitespace`, which may be missing; a `capture`; or the place of the `envelope`, the
+        kind: a `literal`; `whitespace`, which is optional; a `capture`; or the place of the `envelope`, the
             `arguments` or the first `value`.
         text: the literal, or the name of the capture.
-        pieces: what may be tokens in the literal.
-        characters: what the capture may consist of.
-        ends: the literals that end the capture; none if its characters alone end it.
-        is_element: the capture is the name of an element, which does not begin with a slash.
-        is_repeated: a name was captured before, and must be the same.
-        first_chars: what the envelope or the arguments, or what ends these, may begin with; None: anything.
+        pieces: the parts of the literal that may be tokens.
+        characters: the characters of the capture.
+        ends: the literals that end the capture; empty: any other character ends it.
+        is_element: whether the capture is the name of an element, which does not begin with a slash.
+        is_repeated: whether the name was captured before, and must be the same.
+        first_chars: the first characters of the envelope, the arguments or the end of these; None: any.
     """
 
     kind: Literal["literal", "whitespace", "capture", "envelope", "arguments", "value"]
@@ -49,9 +49,9 @@ class Step(NamedTuple):
     first_chars: frozenset[str] | None = None
 
     def end_of_capture(self, text: str, index: int, limit: int) -> int:
-        """The index after what the capture takes of `text[index:limit]`; more may follow if it is `limit`.
+        """The index after the capture in `text[index:limit]`; if it is `limit`, the capture may go on.
 
-        A literal that ends it counts wherever it begins before `limit`.
+        A literal that ends it counts if it begins before `limit`.
         """
         match = self.characters.match(text, index, limit)
         end = index if match is None else match.end()
@@ -59,22 +59,22 @@ class Step(NamedTuple):
         return min((at for at in found if at >= 0), default=end)
 
     def refuses(self, text: str, index: int) -> bool:
-        """Whether the capture cannot begin at this index, although the character may stand in one."""
+        """Whether the capture cannot begin at this index, although it may contain the character."""
         return self.is_element and text.startswith("/", index)
 
     @property
     def may_be_empty(self) -> bool:
-        """The capture may have no characters."""
+        """Whether the capture may be empty."""
         return self.text == "suffix"
 
 
 def characters_of(capture: str) -> re.Pattern[str]:
-    """What the capture of this name may consist of."""
+    """The characters of the capture of this name."""
     return _CAPTURES.get(capture, _WORD)
 
 
 class CallSteps:
-    """The steps of one way to write a call, up to and with the one where its arguments stand.
+    """The steps of one pattern of a call, up to and including the place of its arguments.
 
     Attributes:
         steps: the steps.
@@ -85,16 +85,16 @@ class CallSteps:
     def __init__(self, steps: tuple[Step, ...]) -> None:
         self.steps = steps
         self._longest = max([1, *(len(step.text) for step in steps if step.kind == "literal")])
-        # The literal of a step, and the step where it is neither a literal nor whitespace.
+        # The literal of each step, and the step if it is neither a literal nor whitespace.
         self._rows = tuple(
             (step.text if step.kind == "literal" else "", None if step.kind in ("literal", "whitespace") else step)
             for step in steps
         )
 
     def ruled_out(self, text: str, index: int) -> tuple[int, bool] | None:
-        """Where the text from `index` on stops to follow the steps, and whether a name was read before.
+        """The index at which the text from `index` on stops to follow the steps, and whether it has a name before.
 
-        None: it may follow them, or the text at hand does not decide.
+        None: it follows them so far.
         """
         pos, named = index, False
         room = min(len(text) - self._longest, index + _MAX_LOOK)

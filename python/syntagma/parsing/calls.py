@@ -1,14 +1,14 @@
-"""Reads calls, part by part: which of the candidates a text is, its arguments, the rest of its object, what closes it.
+"""Reads calls, part by part: the candidates, the arguments, the rest of the object, the closers.
 
-Each part is a method that reads as far as the text at hand goes; what it comes to is one of the results of
-`call_results`. A call passes through them in this order::
+Each part is a method that reads as far as the available text goes, and returns one of the results of `call_results`.
+They are called in this order::
 
     begin ─▶ match ─▶ read_arguments ─▶ close ─▶ read_envelope ─▶ read_closers ─▶ begin …
                │            │                                          │
            NotACall     unreadable                                 CallsOver
 
-`match` and `read_arguments` tell the emitter what was read. What becomes of the text that is no call, and of what
-follows a call, is decided by the reader of the turn, which owns the state.
+`match` and `read_arguments` report to the emitter. The reader of the turn, which owns the state, decides about text
+that is no call, and about what follows a call.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ from syntagma.parsing.text.window import Window
 __all__ = ["CallReader", "ReaderParts"]
 
 _MIN_PREFILTER = 1024
-"""code points of a call's header from which on the prefilter, which knows no limit, decides as matching would"""
+"""code points: with a lower limit on a call's header, the prefilter, which knows no limit, is not used"""
 
 
 class ReaderParts(NamedTuple):
-    """What a reader of one turn works with.
+    """The parts that the readers of one turn share.
 
     Attributes:
         compiled: the format.
         emitter: receives what was read.
-        limits: bounds on held text.
+        limits: bounds on text that is held back.
         policies: the caller's choices.
-        tools: the declared tools by name; None: undeclared.
+        tools: the declared tools by name; None: none were declared.
     """
 
     compiled: CompiledFormat
@@ -62,10 +62,10 @@ class CallReader:
 
     Args:
         window: the text.
-        parts: what the reader of the turn works with.
+        parts: see `ReaderParts`.
 
     Attributes:
-        after: what was read after the last call, and what may still close it.
+        after: reads what follows a call.
     """
 
     __slots__ = (
@@ -104,22 +104,22 @@ class CallReader:
 
     @property
     def open_section(self) -> Section | None:
-        """The section whose closer is removed from content: one that holds a call."""
+        """See `AfterCall.open_section`."""
         return self.after.open_section
 
     def close_section(self) -> str:
-        """The closer of the section was read in content; the whitespace after it that belongs to it."""
+        """See `AfterCall.close_section`."""
         return self.after.close_section()
 
     # ---- which call it is
 
     def begin(self, candidates: Sequence[CallPattern], *, name: str | None = None, call_id: str | None = None) -> None:
-        """A call may begin at the cursor.
+        """Begin to match candidates at the cursor.
 
         Args:
-            candidates: the ways to read it.
-            name: the tool's name, where it was read before.
-            call_id: the call's id, where it was read before.
+            candidates: the patterns that may begin here.
+            name: the tool's name, if it was read before.
+            call_id: the call's id, if it was read before.
         """
         window = self._window
         window.mark()
@@ -130,10 +130,10 @@ class CallReader:
         return CallMatcher(pattern, self._start, self._limits, self._infer, name=self._name, call_id=self._id)
 
     def cannot_match(self, marker: str, at: int, pass_on: Callable[[int], None]) -> bool:
-        """Whether the text at hand rules all calls out that may begin with the marker at index `at`.
+        """Whether the available text rules out all calls that may begin with the marker at index `at`.
 
-        What matching would report then is reported; before that, `pass_on` is called with the index up to which the
-        text is content.
+        If so, the diagnostics of matching are reported; before that, `pass_on` is called with the index up to which
+        the text is content.
         """
         window = self._window
         if window.knows_tokens or not self._may_prefilter:
@@ -164,14 +164,14 @@ class CallReader:
         )
 
     def match(self, *, final: bool, before_end: bool = False) -> NeedMore | Call | NotACall:
-        """Find out which of the candidates the text is, up to the commit point.
+        """Match the candidates, up to the commit point.
 
-        Where it is one, the emitter gets the start of the call, and the window's mark is gone. Where it is none, the
+        If one commits, the emitter gets the start of the call, and the window's mark is removed. If none can, the
         window stays as it is.
 
         Args:
-            final: no more text comes.
-            before_end: all text at hand is the beginning of what ends the message that the call is in.
+            final: whether no more text comes.
+            before_end: whether the available text may be the beginning of the end of the call's message.
         """
         window = self._window
         if self._choice is not None:
@@ -186,7 +186,7 @@ class CallReader:
         if ways:
             return self._first_way(ways, alive, final=final)
         if alive and final:
-            # The stream has ended between the name of a call and its arguments, or before.
+            # The stream has ended before the arguments, perhaps after the name.
             for one in alive:
                 if one.known_name and (one.pattern.framed or self._name) and self._is_allowed(one):
                     return self._cut(one.known_name, one.id)
@@ -200,7 +200,7 @@ class CallReader:
     def _first_way(
         self, ways: list[tuple[CallMatcher, Way]], alive: list[CallMatcher], *, final: bool
     ) -> NeedMore | Call:
-        """A candidate has committed. It is read, unless its arguments may turn out to be another's."""
+        """Commit the first candidate, unless its arguments may turn out to be those of another."""
         window = self._window
         matcher, way = ways[0]
         whole = matcher.source is not None and matcher.source.done
@@ -215,7 +215,7 @@ class CallReader:
         return self._choose(self._choice, final=final)
 
     def _choose(self, choice: CallChoice, *, final: bool) -> NeedMore | Call:
-        """The arguments are tried in several ways."""
+        """Try the arguments in several ways."""
         way = choice.read(final=final)
         if way is None:
             return NEED_MORE
@@ -227,7 +227,7 @@ class CallReader:
         return self._commit(matcher, way)
 
     def _declared(self, matcher: CallMatcher) -> ArgumentSource:
-        """What reads the arguments, with the schema of the tool's parameters."""
+        """The source of the arguments, with the schema of the tool's parameters."""
         assert matcher.source is not None
         tool = self._tools.get(matcher.name or "") if self._tools is not None else None
         matcher.source.declare(tool.parameters if tool is not None else None)
@@ -252,7 +252,7 @@ class CallReader:
         return Call("begun")
 
     def _cut(self, name: str, wire_id: str | None) -> Call:
-        """The text has ended between the name of a call and its arguments."""
+        """Report a call whose text has ended between its name and its arguments."""
         window = self._window
         window.pos = len(window.text)
         window.unmark()
@@ -260,7 +260,7 @@ class CallReader:
         return Call("truncated")
 
     def _no_match(self, *, is_cut: bool = False) -> NotACall:
-        """No candidate reads on; `is_cut`: because a limit has cut the text."""
+        """The result if no candidate matches; `is_cut`: because a limit has cut the text."""
         matchers, self._matchers = self._matchers, []
         inside = self.open_section is not None
         meant = [one for one in matchers if one.begun and (inside or one.pattern.intended)]
@@ -268,7 +268,7 @@ class CallReader:
         if meant:
             code = "E-LIMIT-HEADER" if any(one.over_limit for one in meant) else "E-PARSE-CALL"
         if is_cut and any(inside or one.pattern.intended for one in matchers if one.status == "more"):
-            # Told once: what it begins with may look like the beginning of a call, too.
+            # Reported once: inner text may look like the beginning of a call, too.
             code = None if self._cut_reported else "E-PARSE-TRUNCATED"
             self._cut_reported = True
         opened = [one.pattern.section for one in matchers if one.pattern.section is not None and one.begun]
@@ -280,11 +280,11 @@ class CallReader:
         return NotACall(self._start, end, code, section, closers, is_malformed, objects[0] if objects else None)
 
     def report(self, found: NotACall, *, dropped: bool) -> None:
-        """Tell the emitter what was no call, and remember the section that was opened with it.
+        """Report text that was no call, and remember the section that was opened with it.
 
         Args:
-            found: what looked like a call.
-            dropped: its text is left out, so that the closer of its section is no content either.
+            found: the text that looked like a call.
+            dropped: whether its text is left out, so that the closer of its section is no content either.
         """
         if found.code is not None:
             self._no_call(found.code, (found.start, found.end))
@@ -292,15 +292,15 @@ class CallReader:
 
     @property
     def in_section(self) -> bool:
-        """The opener of a section was read, and not its closer."""
+        """Whether the opener of a section was read, but not its closer."""
         return self.after.section is not None
 
     def begin_after_object(self) -> None:
-        """Read on after an object that is no call, inside of a section, as after a call."""
+        """Read on after an object that is no call, inside a section, as after a call."""
         self.after.begin_after_object()
 
     def _infer(self, arguments: str) -> str | None:
-        """The only declared tool that takes these arguments, told by their keys."""
+        """The name of the only declared tool that has the keys of these arguments; None: there is not exactly one."""
         try:
             keys = set(json.loads(arguments))
         except (ValueError, RecursionError):
@@ -319,25 +319,25 @@ class CallReader:
         known = self._tools is None or matcher.known_name in self._tools
         return known or (self._policies.unknown_tool == "pass" and not matcher.pattern.needs_known_name)
 
-    # ---- its arguments
+    # ---- the arguments
 
     @property
     def arguments_end_at_markers(self) -> bool:
-        """A marker outside of a string cannot belong to the arguments, so that it may end the message they are in."""
+        """See `ArgumentSource.ends_at_markers`."""
         assert self.call is not None
         assert self.call.source is not None
         return self.call.source.ends_at_markers
 
     @property
     def in_string(self) -> bool:
-        """A string of the arguments is open, in which a marker that is no token is text."""
+        """See `ArgumentSource.in_string`."""
         assert self.call is not None
         assert self.call.source is not None
         return self.call.source.in_string
 
     @property
     def has_closer(self) -> bool:
-        """Something that belongs to the call follows its arguments: the rest of its object, or a closer."""
+        """Whether a part of the call follows its arguments: the rest of its object, or a closer."""
         assert self.call is not None
         return self.call.envelope is not None or bool(self.call.pattern.closer)
 
@@ -351,8 +351,8 @@ class CallReader:
         """Read the arguments.
 
         Args:
-            final: no more text comes.
-            end: index in the window's text at which they end at the latest; None: the end of the text.
+            final: whether no more text comes.
+            end: index in the window's text up to which they may go; None: the end of the text.
         """
         window = self._window
         assert self.call is not None
@@ -391,14 +391,14 @@ class CallReader:
             return Call("whole" if is_whole else "truncated")
 
     def end_arguments(self, end: int, *, closes: bool) -> bool:
-        """The arguments end at this index of the window's text, though they are not whole.
+        """End incomplete arguments at this index of the window's text.
 
         Args:
             end: the index.
-            closes: the call's own end stands there, so that what they lack is added where it is certain.
+            closes: whether the call's own end stands there, so that the arguments are completed if that is certain.
 
         Returns:
-            whether they are whole now; else they are cut there.
+            whether they are complete now; if not, they are cut there.
         """
         window = self._window
         assert self.call is not None
@@ -412,13 +412,13 @@ class CallReader:
         return missing is not None
 
     def _report_repairs(self, source: ArgumentSource) -> None:
-        """Tell the emitter what is repaired at the cursor."""
+        """Report the repairs at the cursor."""
         here = (self._window.here, self._window.here)
         while (repair := source.take_repair()) is not None:
             self._out.malformed("E-PARSE-REPAIRED", repair, here)
 
     def plain_run(self) -> PlainRun | None:
-        """The arguments, where they are inside a string that is passed on as it comes."""
+        """The plain run of the arguments, inside a string that is passed on as it comes; else None."""
         source = self.call.source if self.call is not None else None
         string = source.open_string if source is not None else None
         if string is None:
@@ -427,15 +427,15 @@ class CallReader:
         return PlainRun("arguments", string.stops, room, string.spell)
 
     def skip(self, size: int) -> None:
-        """As many characters of the arguments were read elsewhere."""
+        """Skip `size` characters of the arguments, which the fast path has passed on."""
         self._argument_chars += size
 
-    # ---- its end
+    # ---- the end
 
     def fail(self, *, truncated: bool = False) -> None:
-        """The arguments are over without being whole; `truncated`: because the text has ended.
+        """End a call with incomplete arguments; `truncated`: because the text has ended.
 
-        If they cannot be read, the section that the call stands in is open all the same.
+        If they cannot be read, the call's section stays open.
         """
         here = (self._window.here, self._window.here)
         if truncated:
@@ -446,10 +446,10 @@ class CallReader:
             self.after.section_seen(self.call.pattern.section, live=True)
 
     def close(self, *, may_have_id: bool = True) -> State:
-        """The arguments are whole: the state in which what belongs to the call is read on.
+        """End complete arguments; returns the state in which the rest of the call is read.
 
         Args:
-            may_have_id: what follows is read, so that an id after the arguments is found.
+            may_have_id: whether the text that follows is read, so that an id after the arguments is found.
         """
         call = self.call
         assert call is not None
@@ -488,5 +488,5 @@ class CallReader:
         return Call("whole")
 
     def read_closers(self, *, final: bool) -> NextCall | CallsOver | NeedMore:
-        """Read what closes the call and its section."""
+        """Read the closers of the call and its section."""
         return self.after.read(final=final)

@@ -1,4 +1,4 @@
-"""Takes a code fence off an answer that was asked for as JSON."""
+"""Removes the code fence around an answer that was asked for as JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["FenceFilter"]
 _MARK = "```"
 _OPENERS = ("```json\n", "```JSON\n", "```\n")
 _MAX_LOOK_AHEAD = 64
-"""characters, at most, up to the end of an opening fence, whitespace before it included"""
+"""the most characters up to the end of an opening fence, whitespace before it included"""
 
 Piece: TypeAlias = tuple[str, int]
 
@@ -17,8 +17,8 @@ Piece: TypeAlias = tuple[str, int]
 class FenceFilter:
     """Removes a fence that surrounds the whole answer.
 
-    What stands at the start is held while it may be an opening fence, and a closing fence is held until text follows it
-    (then it was none, and stays).
+    The start is held back while it may be an opening fence. A closing fence is held back until text follows it: then it
+    was none, and stays.
     """
 
     __slots__ = ("_closing", "_held", "_state")
@@ -29,7 +29,7 @@ class FenceFilter:
         self._closing = False
 
     def feed(self, text: str, start: int) -> list[Piece]:
-        """Text at absolute position `start` → the pieces to pass on, each with its position."""
+        """Take text at absolute position `start`; returns the pieces to pass on, each with its position."""
         if self._state == "plain":
             return [(text, start)]
         self._held.append((text, start))
@@ -52,7 +52,7 @@ class FenceFilter:
         return self._take(keep)
 
     def release(self) -> list[Piece]:
-        """Something else than content follows: what is held was no fence."""
+        """Pass on what is held back: something else than content follows, so it was no fence."""
         held, self._held = self._held, []
         self._closing = False
         if self._state == "start" and held:
@@ -60,13 +60,13 @@ class FenceFilter:
         return held
 
     def finish(self) -> list[Piece]:
-        """The answer is over: a held closing fence is taken off."""
+        """End the answer: a closing fence that is held back is removed, other text passed on."""
         if self._closing:
             self._held = []
         return self.release()
 
     def _take(self, size: int) -> list[Piece]:
-        """The first `size` characters that are held."""
+        """Take out the first `size` characters that are held back."""
         taken: list[Piece] = []
         rest: list[Piece] = []
         for text, at in self._held:

@@ -1,4 +1,4 @@
-"""A format compiled for reading: what can begin or end in each state. Compiled once, and shared by all its parsers."""
+"""A format compiled for reading: what may begin or end in each state. Compiled once, and shared by all its parsers."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ ExitKind: TypeAlias = Literal["call", "reasoning", "section", "wrapper", "drop",
 
 
 class Exit(msgspec.Struct, frozen=True):
-    """What a text that leaves a state stands for.
+    """The meaning of a text that leaves a state.
 
     Attributes:
         kind: what begins or ends with it.
         edge: how many characters of the text are whitespace before the marker.
-        pieces: what may be tokens in the text.
+        pieces: the parts of the text that may be tokens.
         block: the block that it opens or closes.
-        opens: it opens the block.
-        only_first: it counts only where nothing but whitespace stands before it in the answer.
+        opens: whether it opens the block.
+        only_first: whether it counts only if nothing but whitespace stands before it in the answer.
     """
 
     kind: ExitKind
@@ -50,8 +50,8 @@ class Exits(NamedTuple):
     """The texts that leave a state.
 
     Attributes:
-        by_text: what each may stand for, the likeliest first.
-        markers: the texts, to be looked for.
+        by_text: the meanings that each may have, the likeliest first.
+        markers: the texts, for a `Scanner`.
     """
 
     by_text: dict[str, list[Exit]]
@@ -59,23 +59,23 @@ class Exits(NamedTuple):
 
 
 class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
-    """What the readers of turns look for. Immutable; threads may share it.
+    """The texts that the readers of turns look for. Immutable; threads may share it.
 
     Attributes:
         markers: cuts literals at the markers of the format.
-        calls: calls are looked for.
-        forms: every form of calls.
-        starts: every way in which calls can begin.
+        calls: whether calls are read.
+        forms: all forms of calls.
+        starts: all patterns with which calls can begin.
         bare_starts: those that begin with an object or a name, without a marker.
-        openings: what begins with each marker.
-        longer_openers: what opens the answer or reasoning and begins as a call does.
-        openers_like_closers: what opens reasoning, the answer or calls, and begins as a closer of reasoning does.
+        openings: the patterns that begin with each marker.
+        longer_openers: openers of the answer or of reasoning that begin like a call.
+        openers_like_closers: openers of reasoning, the answer or calls that begin like a closer of reasoning.
         blocks: the blocks of reasoning.
-        repeats: further blocks are reasoning too.
-        wrappers: the blocks of the answer.
-        router: where messages with headers go; None: the format has none.
-        texts: every text that means something inside of a turn.
-        turn_ends: what ends the turn: for each place in order, the texts any of which may stand there.
+        repeats: whether further blocks are reasoning too.
+        wrappers: the wrappers of the answer.
+        router: where messages with headers go; None: the format has no headers.
+        texts: all texts that have a meaning inside a turn.
+        turn_ends: the end of the turn: for each place in order, the texts any of which may stand there.
     """
 
     markers: Markers
@@ -93,14 +93,14 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
     texts: tuple[str, ...]
     turn_ends: tuple[tuple[str, ...], ...]
     answer_exits: dict[tuple[bool, Section | None], Exits]
-    """by whether a block of reasoning may begin, and the section that is open"""
+    """by whether a block of reasoning may begin, and by the open section"""
     reasoning_exits: dict[tuple[Block | None, bool], Exits]
-    """by the block that is open (None: any closer ends it), and whether a call may interrupt it"""
+    """by the open block (None: any closer ends it), and by whether a call may interrupt it"""
     next_calls: dict[Section | None, tuple[CallPattern, ...]]
-    """how a further call may begin after one, by the section that is open: as inside of it, or as any"""
+    """the patterns with which a further call may begin, by the open section (None: outside)"""
 
     def closer_after(self, call: CallPattern) -> tuple[Op, ...]:
-        """The closer of a section that may follow a call whose section was not opened: one that is a marker."""
+        """The section closer, if it is a marker, that may follow a call whose section was not opened."""
         for form, sections, _ in self.forms:
             for section in sections if form is call.form else ():
                 if section.opener and section.closer and section.closer[0].marker:
@@ -109,7 +109,7 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _COMPILED: dict[tuple[int, bool], CompiledFormat] = {}
-"""by the identity of the format and `calls`; an entry goes when its format goes"""
+"""by the `id()` of the format and `calls`; an entry is removed with its format"""
 
 
 def compiled_format(spec: FormatSpec, *, calls: bool = True) -> CompiledFormat:
@@ -117,15 +117,15 @@ def compiled_format(spec: FormatSpec, *, calls: bool = True) -> CompiledFormat:
 
     Args:
         spec: the format.
-        calls: False: nothing is read as a call.
+        calls: whether calls are read.
 
     Raises:
-        FormatError: `E-FORMAT-UNSUPPORTED`, the format uses something that the reader does not know yet.
+        FormatError: `E-FORMAT-UNSUPPORTED`, the format uses something that the parser does not support.
     """
     key = (id(spec), calls)
     found = _COMPILED.get(key)
     if found is None:
-        # Two threads may both compile it; the first one's is what both use.
+        # Two threads may both compile it; both then use the first result.
         found = _COMPILED.setdefault(key, _compile(spec, calls=calls))
         weakref.finalize(spec, _COMPILED.pop, key, None).atexit = False
     return found
@@ -133,7 +133,7 @@ def compiled_format(spec: FormatSpec, *, calls: bool = True) -> CompiledFormat:
 
 def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
     markers = Markers(spec.markers)
-    known = forms_of(spec)  # also where calls are not read: a format that cannot be read is refused
+    known = forms_of(spec)  # even if calls are not read: an unsupported format is refused
     forms = tuple(known) if calls else ()
     starts = tuple(start for form in forms for start in starts_of(form))
     marked = tuple(start for start in starts if not start.bare)
@@ -198,7 +198,7 @@ def _answer_exits(
     wrappers: tuple[Block, ...],
     drop: tuple[str, ...],
 ) -> list[_Leaving]:
-    """What leaves the answer; the closer of a section that is open is removed from it."""
+    """The markers that leave the answer; the closer of an open section is removed from it."""
     closers = section.closer if section is not None else ()
     return [
         *(_Leaving(start.first, start.before, "call") for start in starts),
@@ -213,14 +213,14 @@ def _answer_exits(
 def _reasoning_exits(
     blocks: tuple[Block, ...], interrupts: tuple[str, ...], wrappers: tuple[Block, ...], calls: Iterable[str]
 ) -> list[_Leaving]:
-    """What leaves reasoning: the closers of these blocks, what interrupts it, and what follows a block without one."""
+    """The markers that leave reasoning: closers, interrupts, and openers that follow a block without a closer."""
     closers = [_Leaving(block.closer, block.before_closer, "close", block) for block in blocks]
     nexts = [one for block in blocks for one in _nexts(block, wrappers, calls)]
     return [*closers, *nexts, *(_Leaving(text, "", "interrupt") for text in interrupts)]
 
 
 def _reasoning_block(spec: FormatSpec, pattern: Pattern, markers: Markers) -> Block:
-    """A block of reasoning; where no marker stands after it, the whitespace does, unless what follows opens itself."""
+    """A block of reasoning. Without a closer, the whitespace after it closes it, unless what follows has an opener."""
     block = block_of(pattern, "reasoning", markers)
     if block.closer or not block.trailing or spec.messages is not None or ends_at_next(spec, pattern):
         return block
@@ -228,14 +228,14 @@ def _reasoning_block(spec: FormatSpec, pattern: Pattern, markers: Markers) -> Bl
 
 
 def _nexts(block: Block, wrappers: tuple[Block, ...], firsts: Iterable[str]) -> Iterator[_Leaving]:
-    """What ends reasoning because it opens what follows: the answer's wrapper, or a call."""
+    """The openers that end reasoning: those of the answer's wrapper and of calls."""
     if block.trailing:
         yield from (_Leaving(one.opener, block.trailing, "next", one) for one in wrappers)
         yield from (_Leaving(first, block.trailing, "next") for first in firsts)
 
 
 class _Leaving(NamedTuple):
-    """A marker that leaves a state, and the whitespace before it that belongs to it; further fields as of `Exit`."""
+    """A marker that leaves a state, and the whitespace before it that belongs to it; the other fields as in `Exit`."""
 
     marker: str
     edge: str
@@ -247,8 +247,8 @@ class _Leaving(NamedTuple):
 def _counts_alone(kind: ExitKind, marker: str, markers: Markers, *, opens: bool) -> bool:
     """Whether a marker counts without the whitespace that the format shows before it.
 
-    A single sign stands anywhere in prose, so it closes a block only with that whitespace; so do words that end
-    reasoning because something else begins with them.
+    A single sign occurs anywhere in prose, so it closes a block only with that whitespace. The same holds for words
+    that end reasoning because they open something else.
     """
     if kind == "next":
         return any(piece.is_marker for piece in markers.pieces(marker))

@@ -1,4 +1,4 @@
-"""What the reader found → events, under the options that say where text goes; and the message."""
+"""Makes events from what the reader reports, by the options that say where text goes; and the message."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ class Emitter:
 
     Args:
         policies: the caller's choices.
-        inline: reasoning stays in content, with its markers.
-        stream_reasoning: False: reasoning comes in one piece when it is over.
-        unfence: the answer was asked for as JSON; a code fence around it is taken off.
-        id_seed: what minted call ids are a hash of, with the call's index.
-        strict: raise at the first malformed text.
+        inline: whether reasoning stays in content, with its markers.
+        stream_reasoning: whether reasoning comes as it is read; if not, in one piece at its end.
+        unfence: whether to remove a code fence around the answer, since it was asked for as JSON.
+        id_seed: the seed of the ids of calls that have none, which are hashes of it and the call's index.
+        strict: whether to raise at the first malformed text.
 
     Attributes:
         assembler: the message so far.
-        finish_reason: what `MessageEnd` said; None before it.
-        is_cut: the stream is over, and the engine's reason is a length limit.
+        finish_reason: that of `MessageEnd`; None before it.
+        is_cut: whether the stream has ended because of a length limit of the engine.
     """
 
     def __init__(
@@ -69,18 +69,18 @@ class Emitter:
         self._calls = 0
         self._prefilled = ""
         self._held: list[tuple[str, int]] = []
-        # Since the last reasoning or call, text of the answer has come that is not only whitespace.
+        # Whether text of the answer other than whitespace has come since the last reasoning or call.
         self._in_text = False
         self._after_marker = False
         self._whitespace: list[tuple[TextBuffer, int]] = []
         self._whitespace_end = -1
-        # While the prompt's tail is read nothing is emitted; its last call is kept, which may be left open.
+        # While the prompt's tail is read nothing is emitted, but its last call is kept, which may stay open.
         self._suppressed = False
         self._suppressed_call: tuple[str, str | None, list[str]] | None = None
         self._suppressed_end: tuple[bool, str | None] | None = None
 
     def take(self) -> list[Event]:
-        """The events since the last time; adjacent deltas of the same kind are joined."""
+        """Take the events since the last time; adjacent deltas of the same kind are joined."""
         events, self._events = _joined(self._events), []
         return events
 
@@ -92,9 +92,10 @@ class Emitter:
         """Emit again.
 
         Args:
-            prefilled: the opener of reasoning that the prompt ends with; empty if it does not.
-            at_once: it is content now, whatever comes; else before the first reasoning, unless it is written again.
-            inside_call: the last call of the prompt is still open: it comes whole.
+            prefilled: the opener of reasoning at the end of the prompt; empty if there is none.
+            at_once: whether the opener is content now; if not, it is content before the first reasoning, unless the
+                model repeats it.
+            inside_call: whether the last call of the prompt is still open; all of it is then emitted.
         """
         self._suppressed = False
         if at_once:
@@ -110,7 +111,7 @@ class Emitter:
                 self.call_end(complete=complete, span=(0, 0), late_id=late_id)
 
     def sink(self, kind: DeltaKind) -> DeltaSink | None:
-        """Where more text of this kind goes; None: events must be made of it here."""
+        """The sink for more text of this kind; None: it must be reported here."""
         if self._suppressed or self._prefilled or self._held or (self._fence is not None and kind != "arguments"):
             return None
         if kind == "reasoning" and self._inline:
@@ -118,11 +119,11 @@ class Emitter:
         if kind == "content" and not self._in_text:
             return None
         if kind == "reasoning" and (not self._stream_reasoning or self._in_text or self._whitespace):
-            return None  # not streamed, or the first after text of the answer, which it ends
+            return None  # not streamed, or the first reasoning after text of the answer, which it ends
         return self.assembler.sink(kind)
 
     def content(self, text: str, start: int) -> None:
-        """Text of the answer, read from absolute position `start`."""
+        """Report text of the answer, read from absolute position `start`."""
         if self._suppressed or not text:
             return
         if start < 0:
@@ -134,7 +135,7 @@ class Emitter:
             if not text:
                 continue
             if not self._in_text:
-                # Whitespace alone between reasoning and calls is no content: it waits for what follows.
+                # Whitespace alone between reasoning and calls is no content, so it waits for what follows.
                 if text.isspace():
                     self._hold_whitespace(text, at)
                     continue
@@ -142,18 +143,18 @@ class Emitter:
             self._add(ContentDelta(text, (at, at + len(text))))
 
     def marker_read(self) -> None:
-        """A marker was read that is no content."""
+        """Report that a marker was read that is no content."""
         self._after_marker = True
 
     def _end_of_text(self) -> None:
-        """Reasoning or a call comes: whitespace between it and a marker is no content."""
+        """End text before reasoning or a call: whitespace between it and a marker is no content."""
         if not self._after_marker:
             self._release_whitespace()
         self._whitespace.clear()
         self._in_text, self._after_marker = False, True
 
     def _release_whitespace(self) -> None:
-        """The whitespace that waits is the beginning of text of the answer."""
+        """Pass on the whitespace that waits: text of the answer follows it."""
         self._in_text = True
         waiting, self._whitespace = self._whitespace, []
         for run, at in waiting:
@@ -167,12 +168,12 @@ class Emitter:
         self._whitespace_end = at + len(text)
 
     def reasoning(self, text: str, start: int) -> None:
-        """Reasoning text, read from absolute position `start`."""
+        """Report text of reasoning, read from absolute position `start`."""
         if self._suppressed or not text:
             return
         if self._inline:
             if self._prefilled:
-                # Whether the model writes the opener again is known at the first reasoning that is not whitespace.
+                # Whether the model repeats the opener is known at the first reasoning that is not whitespace.
                 self._held.append((text, start))
                 if not text.isspace():
                     at = max(0, self._held[0][1])
@@ -193,7 +194,7 @@ class Emitter:
             self._reasoning.write(text)
 
     def reasoning_marker(self, text: str, start: int) -> None:
-        """A marker of reasoning, with the whitespace that belongs to it; content where reasoning is."""
+        """Report a marker of reasoning, with its whitespace; it is content if reasoning is."""
         self._after_marker = self._after_marker or not self._inline
         if not self._inline or self._suppressed:
             return
@@ -210,14 +211,14 @@ class Emitter:
             self.content(text, start)
 
     def reasoning_end(self) -> None:
-        """The reasoning is over."""
+        """Report the end of reasoning."""
         self._release_held()
         if self._reasoning:
             text = self._reasoning.take()
             self._push(ReasoningDelta(text, (self._reasoning_at, self._reasoning_at + len(text))))
 
     def call_start(self, name: str, wire_id: str | None, span: Span) -> None:
-        """A call is committed."""
+        """Report a committed call."""
         if self._suppressed:
             self._suppressed_call, self._suppressed_end = (name, wire_id, []), None
             return
@@ -228,7 +229,7 @@ class Emitter:
         self._push(ToolCallStart(index, wire_id, name, _after_zero(span)))
 
     def call_delta(self, text: str, span: Span) -> None:
-        """A fragment of the arguments of the call that is open."""
+        """Report a fragment of the open call's arguments."""
         if not text:
             return
         if self._suppressed:
@@ -238,17 +239,17 @@ class Emitter:
         self._push(ToolCallDelta(self._calls - 1, text, _after_zero(span)))
 
     def call_end(self, *, complete: bool, span: Span, late_id: str | None = None) -> None:
-        """The open call is over."""
+        """Report the end of the open call."""
         if self._suppressed:
             self._suppressed_end = (complete, late_id)
             return
         self._push(ToolCallEnd(self._calls - 1, complete, _after_zero(span), late_id))
 
     def malformed(self, code: str, message: str, span: Span) -> None:
-        """Something malformed was read.
+        """Report malformed text.
 
         Raises:
-            ParseError: if the reader is strict.
+            ParseError: the parser is strict.
         """
         if self._suppressed:
             return
@@ -257,11 +258,11 @@ class Emitter:
         self._push(Malformed(code, message, _after_zero(span)))
 
     def stopped(self, reason: str | None) -> None:
-        """No more text comes; `reason` is the engine's."""
+        """Note that the stream has ended, with the engine's `reason`."""
         self.is_cut = reason in _LENGTH_REASONS
 
     def message_end(self, end: int, *, inside_reasoning: bool) -> None:
-        """All text was read."""
+        """Report the end of the message, at absolute position `end`."""
         self.reasoning_end()
         if self._fence is not None:
             self._content(self._fence.finish())
@@ -289,19 +290,19 @@ class Emitter:
 
 
 def _after_zero(span: Span) -> Span:
-    """A span that begins in the prompt's tail, cut at the beginning of the output."""
+    """The part of a span that lies in the output, if it begins in the prompt's tail."""
     return span if span[0] >= 0 else (0, max(0, span[1]))
 
 
 def _joined(events: list[Event]) -> list[Event]:
-    """Deltas of the same kind whose texts touch, in one."""
+    """The events, with adjacent deltas of the same kind joined."""
     if len(events) < 2:
         return events
     joined: list[Event] = []
     run: list[Event] = []
     last = events[0]
     for event in events:
-        # Where a marker stood between, the spans do not touch: a span holds its text and nothing else.
+        # If a marker stood between them, their spans do not touch: a span covers its own text only.
         if run and (type(event) is not type(last) or last.span[1] != event.span[0] or type(event) not in _DELTAS):
             joined.append(_one(run))
             run = []
@@ -315,7 +316,7 @@ _DELTAS = (ContentDelta, ReasoningDelta, ToolCallDelta)
 
 
 def _one(run: list[Event]) -> Event:
-    """One event for adjacent ones of the same kind; deltas of two calls are never adjacent."""
+    """One event for adjacent deltas of the same kind; deltas of two calls are never adjacent."""
     first = run[0]
     if len(run) == 1:
         return first

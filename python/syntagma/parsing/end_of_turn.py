@@ -1,4 +1,4 @@
-"""Takes the end of the turn off the end of the output."""
+"""Removes the end of the turn from the end of the output."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ Piece: TypeAlias = tuple[str, TokenKind]
 
 
 class _Bounds(NamedTuple):
-    """What is known of the places of an end before any text is."""
+    """Properties of the end of the turn, computed before any text comes."""
 
     longest: int
-    """the most code points that the end of the turn may take"""
+    """the most code points of the end of the turn"""
     prefixes: tuple[tuple[str, tuple[str, ...]], ...]
-    """what may stand first, by its first character: what these texts begin with in common, and the texts"""
+    """the texts that may stand first, grouped by first character: their common prefix, and the texts"""
     beginnings: frozenset[str]
-    """every proper beginning of what may stand first"""
+    """all proper prefixes of the texts that may stand first"""
     cut: int
-    """the most code points of a beginning"""
+    """the most code points of such a prefix"""
 
 
 @functools.lru_cache(maxsize=256)
@@ -39,11 +39,11 @@ def _bounds(places: tuple[tuple[str, ...], ...]) -> _Bounds:
 
 
 class EndOfTurn:
-    """Holds back what may be the end of the turn, and only as long as it may be.
+    """Holds text back as long as it may be the end of the turn.
 
     Args:
-        places: what ends the turn: for each place in order, the texts any of which may stand there. The texts of the
-            leading places that the output ends with are taken off: of all places or the first few, and no part of one.
+        places: the end of the turn: for each place in order, the texts any of which may stand there. The output may end
+            with the texts of all places or of the first few; these texts are removed, but no part of a text.
 
     Attributes:
         first_chars: the characters with which the end of the turn may begin; empty if nothing ends it.
@@ -57,11 +57,11 @@ class EndOfTurn:
         self.first_chars = frozenset(prefix[0] for prefix, _ in self._bounds.prefixes)
         self._held: list[Piece] = []
         self._tokens: list[str] = []
-        """end tokens of the vocabulary after what is held, up to now the last of the output"""
+        """the text of end tokens of the vocabulary after the held text, as long as nothing follows them"""
 
     @property
     def is_empty(self) -> bool:
-        """Nothing is held back."""
+        """Whether nothing is held back."""
         return not self._held and not self._tokens
 
     def beginning_in(self, text: str) -> int:
@@ -83,11 +83,11 @@ class EndOfTurn:
         return found
 
     def is_cut(self, text: str) -> bool:
-        """Whether a text that may begin the end of the turn holds none of the texts that do as a whole."""
+        """Whether a text that begins like the end of the turn lacks a part of its first text."""
         return not text.startswith(self._places[0])
 
     def feed(self, text: str, kind: TokenKind) -> list[Piece]:
-        """More output → what is certainly not the end of the turn, each piece with the kind of its tokens."""
+        """Take more output; returns what is certainly not the end of the turn, each piece with its token kind."""
         if len(self._held) == 1 and not self._tokens and kind is self._held[0][1] and kind is not SPECIAL:
             text = self._held.pop()[0] + text
         if self.is_empty and self.beginning_in(text) == len(text):
@@ -98,18 +98,18 @@ class EndOfTurn:
         return self._release(self._end_from(whole=False))
 
     def feed_token(self, text: str) -> None:
-        """A token by which the vocabulary ends a turn: no part of the output, unless more comes after it."""
+        """Take an end token of the vocabulary; it is no part of the output, unless more follows it."""
         self._tokens.append(text)
 
     def finish(self) -> list[Piece]:
-        """The output is over: what is held and is not the end of the turn."""
+        """End the output; returns the held text that is not the end of the turn."""
         out = self._release(self._end_from(whole=True))
         self._held.clear()
         self._tokens.clear()
         return out
 
     def _end_from(self, *, whole: bool) -> int:
-        """Where what is held is the end of the turn from there on; `whole`: and not only the beginning of one."""
+        """The index from which on the held text is, or unless `whole` may become, the end of the turn."""
         held = "".join(piece for piece, _ in self._held)
         begin = 0
         for piece, kind in self._held:
@@ -133,7 +133,7 @@ class EndOfTurn:
         return len(text) in reached
 
     def _release(self, size: int) -> list[Piece]:
-        """The first `size` characters that are held."""
+        """Take out the first `size` characters that are held back."""
         out: list[Piece] = []
         while size > 0:
             text, kind = self._held.pop(0)

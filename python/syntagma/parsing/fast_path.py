@@ -1,7 +1,7 @@
 """Fast path: a chunk with no character that can change state becomes one delta.
 
-A turn reader says what it is in the middle of (`PlainRun`), the message says where such text goes (`DeltaSink`), and
-`FastPath` passes chunks on until one must be read with care.
+A turn reader gives its plain run (`PlainRun`), the message gives the sink of its text (`DeltaSink`), and `FastPath`
+passes chunks on until one must go through the reader.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ DeltaKind: TypeAlias = Literal["content", "reasoning", "arguments"]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MAX_CHUNK = 256
-"""code points, at most, of a chunk that is tested character by character; longer ones are searched"""
+"""the most code points of a chunk that is tested character by character; longer ones are searched"""
 UNLIMITED = 1 << 40
-"""code points that no limit ends"""
+"""a number of code points that stands for no limit"""
 
 
 class PlainRun(NamedTuple):
-    """What a turn reader is in the middle of.
+    """Text that the fast path may pass on.
 
     Attributes:
-        kind: what its text is.
+        kind: the kind of the text.
         stops: characters that the turn reader must see.
         room: code points that may pass before it must check a limit.
-        spell: how the text is passed on; None: as it is.
+        spell: spells the text for its delta; None: it is passed on as it is.
     """
 
     kind: DeltaKind
@@ -44,27 +44,27 @@ class PlainRun(NamedTuple):
 
 
 class DeltaSink(NamedTuple):
-    """Where deltas of one kind go: the event that is made of a text and its span, and the message's buffer."""
+    """The sink of deltas of one kind: the function that makes events of a text and a span, and the message's buffer."""
 
     make: Callable[[str, tuple[int, int]], Delta]
     buffer: TextBuffer
 
 
 class FastPath:
-    """Passes chunks on, each as one event, as long as none holds a character that must be seen.
+    """Passes chunks on, each as one event, as long as none has a stop character.
 
     Args:
-        run: what the turn reader is in the middle of.
-        sink: where its text goes.
+        run: the plain run.
+        sink: the sink of its text.
         at: absolute position of the next character.
-        kind: the kind of its chunks; others are not for this path.
-        ends: what ends the turn.
+        kind: the token kind of the chunks that it takes.
+        ends: the end of the turn.
 
     Attributes:
-        run: as above.
+        run: see above.
         position: absolute position of the next character.
-        kind: as above.
-        held: what was taken and not passed on, since the end of the turn may begin with it.
+        kind: see above.
+        held: text that was taken but not passed on, since it may begin the end of the turn.
     """
 
     __slots__ = (
@@ -86,11 +86,11 @@ class FastPath:
 
     @property
     def passed(self) -> int:
-        """How many code points were passed on."""
+        """The number of code points that were passed on."""
         return self.position - self._start
 
     def take(self, text: str) -> list[Event] | None:
-        """The event of a chunk that is not empty, if it makes one; None: the chunk must be read with care."""
+        """The events of a chunk that is not empty: at most one. None: the chunk must go through the reader."""
         held = ""
         if self.held:
             text = self.held + text

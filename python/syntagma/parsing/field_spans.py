@@ -24,10 +24,10 @@ class FieldSpan(msgspec.Struct, frozen=True):
     """Text of one field.
 
     Attributes:
-        start: code point of the raw text at which it begins.
-        end: code point after its last.
-        pointer: JSON pointer of the field in the message. Empty: of the message as a whole.
-        is_value: it is the text of a value; else what an object, an array, a call or the message is written with.
+        start: its first code point in the raw text.
+        end: the code point after its last.
+        pointer: JSON pointer of the field in the message. Empty: the message as a whole.
+        is_value: whether it is the text of a value; if not, it is syntax of an object, an array, a call or the message.
     """
 
     start: int
@@ -38,21 +38,21 @@ class FieldSpan(msgspec.Struct, frozen=True):
 
 @entry
 def field_spans(raw: str, events: Iterable[Event], *, json_content: bool = False) -> list[FieldSpan]:
-    """The fields of a message in its raw text, which they cover without gaps.
+    """The spans of a message's fields in its raw text, which they cover without gaps.
 
     `/content` and `/reasoning_content` are their texts without markers. A call has `/tool_calls/0/name`, and each of
-    its arguments a pointer of its own: `/tool_calls/0/arguments/city`, or `/tool_calls/0/arguments/points/0/x` where
-    values nest. What belongs to no value (brackets, commas, keys, the tags around arguments) belongs to the object,
-    array or call that it stands in; markers belong to the message, whose pointer is empty. Quotes belong to the string,
-    and what closes a raw value belongs to the value.
+    its arguments a pointer of its own: `/tool_calls/0/arguments/city`, or `/tool_calls/0/arguments/points/0/x` for a
+    nested value. Text between values (brackets, commas, keys, the tags around arguments) belongs to the object, array
+    or call that it stands in; markers belong to the message, whose pointer is empty. Quotes belong to the string, and
+    the closer of a raw value to the value.
 
     Args:
-        raw: what was fed, as `StreamParser.raw` has it.
-        events: those of the parser, all or the first ones, in their order.
-        json_content: the content is JSON, so that its values have pointers: `/content/city`.
+        raw: the text that was fed, as in `StreamParser.raw`.
+        events: the parser's events in order, all or the first ones.
+        json_content: whether the content is JSON, so that its values have pointers: `/content/city`.
 
     Returns:
-        the spans in their order, half-open, in code points of `raw`. What no event has told yet counts as markers.
+        the spans in order, half-open, in code points of `raw`. Text of which no event has come yet counts as markers.
     """
     reader = _Reader(raw, json_content=json_content)
     for event in events:
@@ -61,7 +61,7 @@ def field_spans(raw: str, events: Iterable[Event], *, json_content: bool = False
 
 
 class _Reader:
-    """Writes a label on each character; what comes later overrides."""
+    """Labels each character; later labels override earlier ones."""
 
     def __init__(self, raw: str, *, json_content: bool) -> None:
         self._raw = raw
@@ -71,7 +71,7 @@ class _Reader:
         self._call = ""
         self._call_start = 0
         self._done = 0
-        """up to here the text belongs to events that were read"""
+        """the end of the text whose events were read"""
 
     def read(self, event: Event) -> None:
         """Label the text of one event."""
@@ -97,7 +97,7 @@ class _Reader:
         self._done = max(self._done, end)
 
     def spans(self) -> list[FieldSpan]:
-        """Neighbours with one label in one span."""
+        """The spans: neighbours with the same label in one."""
         labels = self._labels
         cuts = [0, *(at for at in range(1, len(labels)) if labels[at] != labels[at - 1]), len(labels)]
         return [FieldSpan(start, end, *labels[start]) for start, end in pairwise(cuts) if start < end]
@@ -107,7 +107,7 @@ class _Reader:
         if self._raw[start:end] == text:
             self._label(start, runs)
             return
-        # Text that was held back came without an event of its own: it belongs to the next one.
+        # Text that was held back has no event of its own: it belongs to the next one.
         start = min(start, self._done)
         whole = self._raw.find(text, self._call_start, end)
         values = {run.pointer for run in runs if run.is_value}
@@ -121,7 +121,7 @@ class _Reader:
             self._look_for(text, runs, start if start < end else self._call_start, end)
 
     def _look_for(self, text: str, runs: list[Run], start: int, end: int) -> None:
-        """Several values were told at once, in another spelling than that of JSON: find them, one after the other."""
+        """Find the values of one fragment, one after the other, in text that does not spell them as JSON."""
         at = 0
         for run in runs:
             piece = text[at : at + run.size]
@@ -147,7 +147,7 @@ class _Reader:
 
 
 def _find_name(raw: str, name: str, start: int, end: int) -> int | None:
-    """Where the name of a call stands: the first place where it is a word of its own and no key; else any word."""
+    """The index of a call's name: the first place where it is a separate word and no key; else any separate word."""
     found = None
     at = raw.find(name, start, end)
     while at >= 0:
@@ -161,7 +161,7 @@ def _find_name(raw: str, name: str, start: int, end: int) -> int | None:
 
 
 def _without_escapes(piece: str) -> str:
-    """A string, or a part of one, as its characters."""
+    """A JSON string, or a part of one, with its escapes decoded."""
     inner = piece.removeprefix('"')
     inner = inner.removesuffix('"') if not inner.endswith('\\"') else inner
     try:

@@ -33,13 +33,13 @@ RouteKind: TypeAlias = Literal["call", "reasoning", "content"]
 Score: TypeAlias = tuple[tuple[int, int], ...]
 
 _RANKS: dict[RouteKind, int] = {"content": 0, "reasoning": 1, "call": 2}
-"""which kind of message wins where a header fits several equally well: the greatest"""
+"""the kind of message with the highest rank wins if a header fits several equally well"""
 
 _NAME_ENDS = frozenset(NAME_ENDS)
 
 
 def is_name(text: str) -> bool:
-    """Whether a word can be the name of a tool."""
+    """Whether a word can be a tool's name."""
     return bool(text) and _NAME_ENDS.isdisjoint(text)
 
 
@@ -47,10 +47,10 @@ class _Shape(msgspec.Struct, frozen=True):
     """The value of a field: a literal, or a name between literals.
 
     Attributes:
-        literal: the whole value; None: it holds a name.
+        literal: the whole value; None: the value holds a name.
         before, after: the literals around the name.
-        between: the literal between the two times that the name stands there; None: it stands there once.
-        weight: the length of all literals.
+        between: the literal between two occurrences of the name; None: it occurs once.
+        weight: the length of all literals, code points.
     """
 
     literal: str | None
@@ -82,7 +82,7 @@ class _Shape(msgspec.Struct, frozen=True):
         return found if is_word(found) else None
 
     def name_in(self, word: str) -> str | None:
-        """The name in a word of this shape; one that stands twice must be the same both times."""
+        """The name in a word of this shape; two occurrences must be equal."""
         before, after, between = self.before, self.after, self.between
         if not word.startswith(before) or not word.endswith(after) or len(word) < len(before) + len(after):
             return None
@@ -99,11 +99,11 @@ class Route(msgspec.Struct, frozen=True):
     """One example of a format, cut at the end of its header.
 
     Attributes:
-        fields: the shape of the value of every field that it shows, but for the id of a call, which may be missing.
+        fields: the value's shape for every field that it shows, except the id of a call, which may be missing.
         block: the markers around its text; None for a call.
-        calls: the ways to read the body of a call.
-        end: the marker that ends it, as it is shown.
-        exact: it takes only headers that are sound and hold no further field that leads anywhere.
+        calls: the patterns of the body of a call.
+        end: the marker that ends it, as shown.
+        exact: whether it takes only headers without problems and without further fields that lead anywhere.
         shapes: every field that a header may have, with the shape of its value if it is shown.
     """
 
@@ -120,9 +120,9 @@ class Routed(NamedTuple):
     """Where a header leads.
 
     Attributes:
-        routes: the examples that it fits best, all of one kind; none: it leads nowhere.
-        name: the name of the tool that it says, or None.
-        call_id: the id of the call that it says, or None.
+        routes: the examples that it fits best, all of one kind; empty: it leads nowhere.
+        name: the tool's name in it, or None.
+        call_id: the call's id in it, or None.
     """
 
     routes: list[Route]
@@ -131,11 +131,11 @@ class Routed(NamedTuple):
 
 
 class BodyExits(NamedTuple):
-    """What leaves the text of a message.
+    """The texts that leave the body of a message.
 
     Attributes:
-        markers: each text, with the end of the message in it; none: the text is dropped.
-        texts: the texts, to be looked for.
+        markers: each text, with the end of the message in it; empty: the text is dropped.
+        texts: the texts, for a `Scanner`.
     """
 
     markers: dict[str, str]
@@ -143,25 +143,25 @@ class BodyExits(NamedTuple):
 
 
 class HeaderRouter:
-    """The examples of a format, and what its headers consist of.
+    """The examples of a format, and the markers of its headers.
 
     Attributes:
         shape: what may stand in a header.
-        begins: what a message is recognised by; empty where nothing but its fields begins it.
-        role: the word after it that says that the model writes; may be empty.
-        starts: the same, whole.
+        begins: the openers of messages; an empty one: a message begins with its first field.
+        role: the word after them for the model's role; may be empty.
+        starts: opener and role together.
         sections: markers that begin a field.
-        body: what ends a header.
-        ends: what ends a message; where the format has none, what begins the next.
+        body: the marker that ends a header.
+        ends: the markers that end a message; if the format has none, those that begin the next.
         stops: those of them after which the turn may be over.
-        keeps_ends: what ends a message belongs to the next one.
-        otherwise: where a message goes whose header leads nowhere.
+        keeps_ends: whether the end of a message belongs to the next one.
+        otherwise: the kind of a message whose header leads nowhere.
         markers: cuts literals at the markers of the format.
-        kinds: what each of the markers is; one that ends a message and begins the next is what it begins.
-        frame_markers: every marker around and in headers.
-        end_markers: `ends`, to be looked for.
-        body_exits: what leaves the text of a message, by its kind, the whitespace before its end, and whether it may
-            end at the beginning of the next message, too.
+        kinds: the kind of each marker; one that ends a message and begins the next has the kind of what it begins.
+        frame_markers: all markers around and in headers.
+        end_markers: `ends`, for a `Scanner`.
+        body_exits: the texts that leave the body of a message, by its kind, the whitespace before its end, and whether
+            it may also end at the beginning of the next message.
     """
 
     def __init__(self, spec: FormatSpec, messages: MessagesSpec) -> None:
@@ -209,22 +209,22 @@ class HeaderRouter:
         }
 
     def _exits(self, drop: tuple[str, ...], edge: str, *, loose: bool) -> BodyExits:
-        """What leaves the text of a message that the format shows with this whitespace before its end."""
+        """The texts that leave a body that the format shows with this whitespace before its end."""
         markers = {**dict.fromkeys(drop, ""), **{edge + end: end for end in self.ends}}
         markers.update({end: end for end in (*self.ends, *(self.begins if loose else ()))})
         return BodyExits(markers, MarkerSet(markers))
 
     def _values(self, field: str) -> tuple[str, ...]:
-        """The values that a field may have, none if some route takes any."""
+        """The values that a field may have; empty if some route takes any."""
         shapes = [route.fields[field] for route in self._routes if field in route.fields]
         return (
             () if any(shape.placeholders for shape in shapes) else tuple(dict.fromkeys(shape.text for shape in shapes))
         )
 
     def unopened_header(self, text: str) -> str | None:
-        """Text in front of a field as the beginning of a header whose opener is missing; None: it is no part of one.
+        """The text before a field as the beginning of a header without its opener; None: it is no part of one.
 
-        It begins with the role, or names a tool: for whom a message is must not be passed over.
+        It begins with the role, or names a tool: the recipient of a message must not be lost.
         """
         words = WORD.findall(text)
         if words and words[0] == self.role:
@@ -242,7 +242,7 @@ class HeaderRouter:
         best: tuple[Score, int] | None = None
         found: list[tuple[Route, str | None]] = []
         for route in self._routes:
-            # A field that can name a tool leads nowhere else, unless an example says so.
+            # A field that can name a tool leads to nothing else, unless an example shows it.
             further = values.keys() - route.fields.keys()
             if lost or further & self._naming or (route.exact and (header.guessed or further & self._leading)):
                 continue
@@ -335,13 +335,13 @@ def _call(form: ToolsSpec, pattern: Pattern, messages: MessagesSpec, markers: Ma
     text = header.body.text.rstrip()
     end = next((one for one in messages.end if text.endswith(one)), "")
     bare = Pattern(text.removesuffix(end))
-    # Arguments one by one end at what follows them, be it the end of the message.
+    # Arguments between tags end at the text after them, which may be the end of the message.
     open_ended = bool(form.argument) and bare.placeholders[-1:] == ("arguments",) and not bare.closer
     body = header.body if open_ended else bare
     fields = {prefix: shape for prefix, shape in header.fields if shape.placeholders != ("id",)}
     named = any(shape.placeholders for shape in fields.values())
     alone = msgspec.structs.replace(form, call=(body,), also=())
-    # Between the header and what is read there may be whitespace.
+    # There may be whitespace between the header and the call.
     calls = form_parts(alone, markers, pointer, named=named)[2]
     others = (
         tuple(Op("literal", one, True, markers.placed(one)) for one in messages.end if one != end) if open_ended else ()

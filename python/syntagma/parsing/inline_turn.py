@@ -1,4 +1,4 @@
-"""Reads turns in which markers in the text say what it is: reasoning, the answer, calls.
+"""Reads turns in which markers in the text separate reasoning, the answer and calls.
 
 `INLINE` in `states` has every transition; `_READERS` at the end has the method for each state. A method reads on and
 returns whether there is more to do.
@@ -28,7 +28,7 @@ _IN_CALL = (State.MATCHING, State.ARGUMENTS, State.ENVELOPE, State.CLOSERS)
 
 
 class InlineTurnReader:
-    """A `TurnReader`; see there for what its methods and attributes mean."""
+    """A `TurnReader`, which documents the methods and attributes."""
 
     def __init__(self, parts: ReaderParts) -> None:
         self.window = Window()
@@ -76,7 +76,7 @@ class InlineTurnReader:
             self._call.skip(size)
 
     def _go(self, state: State) -> bool:
-        """Enter a state. The one place where the state changes once the output has begun."""
+        """Enter a state. Once the output has begun, the state changes here only."""
         assert INLINE.allow(self.state, state), f"{self.state} → {state}"
         self.state = state
         return True
@@ -86,8 +86,7 @@ class InlineTurnReader:
     def read_prompt(self, tail: str, *, certain: bool) -> bool:
         """See `TurnReader`.
 
-        Where the tail may hold other messages, only the last marker in it counts that belongs to reasoning or to the
-        answer's wrapper.
+        If the tail may hold other messages, only the last marker of reasoning or of the answer's wrapper counts.
         """
         compiled = self._compiled
         before = self.reasoning_done
@@ -97,7 +96,7 @@ class InlineTurnReader:
             self.read()
             decided = self.state.is_reasoning or self.reasoning_done != before
             if closes >= 0 and not decided:
-                # A closer without its opener: the reasoning was open from the start, or opened before the tail.
+                # A closer without its opener: reasoning was open from the start, or opened before the tail.
                 self.reasoning_done = decided = True
             return decided
         opens = max((tail.rfind(block.opener) for block in compiled.blocks if block.opener), default=-1)
@@ -110,7 +109,7 @@ class InlineTurnReader:
         self.window.begin(tail[last:])
         self.read()
         if self.state in _IN_CALL:
-            # Whatever call the tail seems to begin is another message's.
+            # A call that the tail seems to begin belongs to another message.
             self.window.unmark()
             self.window.pos = len(self.window.text)
             self.state = State.ANSWER
@@ -127,7 +126,7 @@ class InlineTurnReader:
         self._reasoning_exits = self._compiled.reasoning_exits[self._block, True]
         self.reasoning_done = False
         self.state = State.REASONING
-        # The prompt may end inside of its closer, which was text where reasoning was not known to be open.
+        # The prompt may end inside the closer, which was text as long as reasoning was not known to be open.
         window = self.window
         at, whole = self._scanner(self._reasoning_exits.markers).search(window.text, 0, final=False)
         if whole is None:
@@ -144,7 +143,7 @@ class InlineTurnReader:
         if self.state in (State.REASONING, State.BEFORE_REASONING):
             self.state = State.START_IN_REASONING
         elif self.wrapper_open or self.window.unread or not self._compiled.blocks:
-            # What closes the wrapper comes next, which may be spelled as the closer of reasoning.
+            # The closer of the wrapper comes next, which may be spelled like the closer of reasoning.
             return
         elif self.state in (State.ANSWER, State.BEFORE_ANSWER):
             self.state = State.START_IN_ANSWER
@@ -170,7 +169,7 @@ class InlineTurnReader:
         return self._prompted or "" if self.state in (State.REASONING, State.BEFORE_REASONING) else ""
 
     def _repeated_opener(self, final: bool) -> bool:
-        """Reasoning is open already; an opener that is written all the same is taken off."""
+        """Remove an opener of reasoning that is repeated although reasoning is open already."""
         blocks = self._compiled.blocks if self._block is None else (self._block,)
         end = end_of_first(self.window, tuple(block.opener for block in blocks), self._compiled.markers, final=final)
         if end is None:
@@ -182,7 +181,7 @@ class InlineTurnReader:
         return self._expect_edge(block.after_opener, State.BEFORE_REASONING, is_reasoning=True)
 
     def _unmatched_closer(self, final: bool) -> bool:
-        """Reasoning is closed already; a closer that is written first closes nothing."""
+        """Report and remove a closer of reasoning that is written first although reasoning is closed already."""
         blocks, markers = self._compiled.blocks, self._compiled.markers
         opened = end_of_first(self.window, self._compiled.openers_like_closers, markers, final=final)
         closers = tuple(block.closer for block in blocks if block.closer.strip() and stands_alone(block.closer))
@@ -198,7 +197,7 @@ class InlineTurnReader:
         return self._expect_edge(block.after, State.BEFORE_ANSWER, is_reasoning=True)
 
     def _take_marker(self, end: int) -> str:
-        """The marker of reasoning up to index `end`, with the whitespace before it."""
+        """Read the marker of reasoning up to index `end`; returns it with the whitespace before it."""
         window = self.window
         marker = window.text[window.pos : end]
         self._out.reasoning_marker(marker, window.here)
@@ -208,7 +207,7 @@ class InlineTurnReader:
     # ---- the answer
 
     def _answer_exits(self) -> Exits:
-        """What leaves the answer now. Looked up only when it changes: a section is long to compare."""
+        """The texts that leave the answer now. Looked up only when they change: to compare sections takes long."""
         may_reason, section = not self.reasoning_done, self._call.open_section
         if self._exits is None or may_reason is not self._exits_for[0] or section is not self._exits_for[1]:
             self._exits_for = (may_reason, section)
@@ -216,7 +215,7 @@ class InlineTurnReader:
         return self._exits
 
     def _scanner(self, markers: MarkerSet) -> Scanner:
-        """What looks for these markers, and remembers where it has looked."""
+        """The scanner for these markers, which remembers where it has looked."""
         scanner = self._scanners.get(markers)
         if scanner is None:
             scanner = self._scanners[markers] = Scanner(markers)
@@ -246,7 +245,7 @@ class InlineTurnReader:
                 marker[found[0].edge :], at + found[0].edge, self._pass_answer
             ):
                 start = at + found[0].edge + 1
-                # The opener of a section may have been read, whose closer counts from here on.
+                # The opener of a section may have been read; its closer counts from here on.
                 exits = self._answer_exits()
                 scanner = self._scanner(exits.markers)
             else:
@@ -254,7 +253,7 @@ class InlineTurnReader:
                 return self._leave_answer(marker, found[0])
 
     def _begin_bare_call(self) -> bool:
-        """Look for a call at the first character of the answer, if one may begin there without a marker."""
+        """Try a call at the first character of the answer, if one may begin there without a marker."""
         window = self.window
         at = window.after_whitespace(window.pos)
         if at == len(window.text):
@@ -267,7 +266,7 @@ class InlineTurnReader:
         return self._go(State.MATCHING)
 
     def _pass_answer(self, end: int) -> None:
-        """The text up to index `end` is content."""
+        """Pass on the text up to index `end` as content."""
         window = self.window
         if end > window.pos:
             text = window.text[window.pos : end]
@@ -279,7 +278,7 @@ class InlineTurnReader:
         window, block = self.window, found.block
         if found.kind == "call":
             at = window.pos + found.edge
-            window.mark()  # before the whitespace, which stays where no call begins
+            window.mark()  # before the whitespace, which is content if no call begins
             window.pos = at
             self._call.begin(self._compiled.openings[text[found.edge :]])
             return self._go(State.MATCHING)
@@ -321,7 +320,7 @@ class InlineTurnReader:
     # ---- reasoning
 
     def _next_exit(self, exits: Exits, *, final: bool) -> tuple[int, str | None, Exit | None]:
-        """The index of the next text that leaves reasoning, the text, and what it stands for; as `Scanner.search`."""
+        """The index of the next text that leaves reasoning, the text, and its meaning; see `Scanner.search`."""
         window = self.window
         scanner = self._scanner(exits.markers)
         start = window.pos
@@ -396,7 +395,7 @@ class InlineTurnReader:
         return self._go(State.ARGUMENTS)
 
     def _not_a_call(self, found: NotACall) -> bool:
-        """The text is content, and what is in it is looked at again."""
+        """Make the text content, and read it again for other markers."""
         window, call = self.window, self._call
         dropped = found.is_malformed and self._policies.malformed == "drop"
         between_calls = call.open_section is not None
@@ -420,7 +419,7 @@ class InlineTurnReader:
         return self._go(State.DROPPING)
 
     def _dropping(self, final: bool) -> bool:
-        """A malformed call is left out, up to its closer, or to where a call or the end of the section begins."""
+        """Leave out a malformed call, up to its closer, the next call, or the end of the section."""
         window, exits, closers = self.window, self._answer_exits(), self._drop_closers
         start = window.pos
         while True:

@@ -1,4 +1,4 @@
-"""Which value of a JSON text each of its characters belongs to, as the text arrives."""
+"""Finds the value that each character of a JSON text belongs to, as the text arrives."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["JsonPlaces", "Run"]
 
 
 class Run(NamedTuple):
-    """Characters that stand in one place.
+    """Consecutive characters with one pointer.
 
     Attributes:
-        size: how many.
+        size: their number.
         pointer: JSON pointer of the value.
-        is_value: they are the text of a string, number or word. Else they are what an object or array is written with:
+        is_value: whether they are the text of a string, number or word; if not, they are syntax of an object or array:
             brackets, commas, keys and whitespace.
     """
 
@@ -26,7 +26,7 @@ class Run(NamedTuple):
 
 
 class _Open:
-    """An object or array that is open; the step to its present member is known once the key is whole."""
+    """An open object or array; the step to its current member is known once the key is complete."""
 
     __slots__ = ("is_object", "pointer", "step")
 
@@ -37,14 +37,15 @@ class _Open:
 
 
 class JsonPlaces:
-    """Follows one JSON text. What is no JSON is not refused: it belongs to the value that is open.
+    """Follows one JSON text. Invalid text is not refused: it belongs to the open value.
 
     Args:
-        pointer: that of the whole text.
+        pointer: the pointer of the whole text.
 
     Attributes:
         pointer: JSON pointer of the value, object or array that the next character belongs to.
-        in_string: a string is open; `in_key`: it is a key.
+        in_string: whether a string is open.
+        in_key: whether it is a key.
     """
 
     def __init__(self, pointer: str = "") -> None:
@@ -60,18 +61,18 @@ class JsonPlaces:
 
     @property
     def depth(self) -> int:
-        """How many objects and arrays are open."""
+        """The number of open objects and arrays."""
         return len(self._open)
 
     @property
     def awaits_value(self) -> bool:
-        """A value has not begun where one must come."""
+        """Whether a value must come that has not begun."""
         return not (self.in_string or self._in_word or self._awaits_key) and (
             not self._open or self._open[-1].step is not None
         )
 
     def feed(self, text: str) -> list[Run]:
-        """Where the characters of more text stand, equal neighbours in one run."""
+        """The runs of more text, with neighbours of one pointer joined."""
         runs: list[Run] = []
         for char in text:
             pointer, is_value = self._place(char)
@@ -132,7 +133,7 @@ class JsonPlaces:
         return place
 
     def _member(self) -> str:
-        """The pointer of the value that stands or begins here."""
+        """The pointer of the value that is open or begins here."""
         if not self._open:
             return self._root
         innermost = self._open[-1]
@@ -140,7 +141,7 @@ class JsonPlaces:
 
 
 def _spelled(key: str) -> str:
-    """A key without its escapes."""
+    """A key with its escapes decoded."""
     try:
         return str(json.loads(f'"{key}"', strict=False))
     except ValueError:

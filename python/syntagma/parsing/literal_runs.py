@@ -1,4 +1,4 @@
-"""The steps of a compiled pattern, and which of several runs of literals stands at a place: the longest."""
+"""The steps of a compiled pattern, and the longest of several runs of literals at a position."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Following", "LiteralRun", "Op", "longest_first", "run_at"]
 OpKind: TypeAlias = Literal["literal", "whitespace", "placeholder"]
 
 Following: TypeAlias = Literal["close", "separator", "argument"]
-"""the arguments are over; a separator; a further argument"""
+"""the end of the arguments; a separator; a further argument"""
 
 
 class Op(msgspec.Struct, frozen=True):
@@ -24,16 +24,16 @@ class Op(msgspec.Struct, frozen=True):
     kind: OpKind
     text: str = ""
     marker: bool = False
-    """a whole marker"""
+    """whether it is a whole marker"""
     pieces: tuple[PlacedPiece, ...] = ()
-    """of a literal: what may be tokens"""
+    """the parts of a literal that may be tokens"""
 
 
 class LiteralRun(NamedTuple):
-    """Literals that follow each other, with whitespace between them where the steps have some.
+    """Consecutive literals, with whitespace between them if the steps have some.
 
     Attributes:
-        kind: what they stand for.
+        kind: their meaning.
         ops: literals and whitespace.
     """
 
@@ -47,16 +47,16 @@ class LiteralRun(NamedTuple):
 
 
 def longest_first(runs: Iterable[LiteralRun]) -> tuple[LiteralRun, ...]:
-    """The runs in the order in which they are tried: one may begin as a shorter one does."""
+    """The runs in the order in which they are tried, since one may begin like a shorter one."""
     return tuple(sorted(runs, key=lambda run: -run.size))
 
 
 def run_at(window: Window, index: int, runs: tuple[LiteralRun, ...]) -> tuple[LiteralRun | None, int]:
-    """The first of `runs` that stands at `index`.
+    """Find the first of `runs` that stands at `index`.
 
     Returns:
-        the run, None if none stands there; and the index after it, or -1 where the text ends inside of a run, so that
-        more of it decides. Where no more text comes, a run that the text ends inside of does not stand there.
+        the run, or None; and the index after it, or -1 if the text ends inside a run, so that more text is needed. If
+        no more text comes, an incomplete run does not count.
     """
     is_cut = False
     for run in runs:
@@ -70,7 +70,7 @@ def run_at(window: Window, index: int, runs: tuple[LiteralRun, ...]) -> tuple[Li
 
 
 def _after(window: Window, index: int, ops: tuple[Op, ...]) -> int | None:
-    """The index after the literals at `index`; -1: the text ends inside of them; None: they do not stand there."""
+    """The index after the literals at `index`; -1: the text ends inside them; None: they do not stand there."""
     text = window.text
     for op in ops:
         if op.kind == "whitespace":

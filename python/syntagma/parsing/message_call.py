@@ -1,7 +1,7 @@
-"""Reads the body of a message to a tool.
+"""Reads the bodies of messages to tools.
 
-Whatever stands in it belongs to the call: arguments that cannot be read are passed on as they are, and the call is
-incomplete. Each state in which such a body is read has a method, which says what comes next (`Next`).
+All text of a body belongs to the call: arguments that cannot be read are passed on as they are, and the call is
+incomplete. Each state has a method, which returns what comes next (`Next`).
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ __all__ = ["MessageCallReader", "MessageEnd", "Next", "OtherText"]
 
 
 class MessageEnd(NamedTuple):
-    """The message is over: its end is next, or (None) the text has ended."""
+    """The message ends: its end marker is next, or (None) the text has ended."""
 
     marker: str | None
 
 
 class OtherText(Enum):
-    """What comes is no part of a call; it goes where messages go whose header leads nowhere."""
+    """The text that follows is no part of a call, and goes where messages go whose header leads nowhere."""
 
     OTHER_TEXT = "other text"
 
 
 Next: TypeAlias = NeedMore | State | MessageEnd | OtherText
-"""more text is needed; the state to go on in, which may be the same; or the call is over"""
+"""more text is needed; the state to go on in, which may be the same; the end of the message; or other text"""
 
 
 class MessageCallReader:
@@ -43,11 +43,11 @@ class MessageCallReader:
     Args:
         window: the text.
         frames: finds the ends of messages in it.
-        router: what ends messages.
-        parts: what the reader of the turn works with.
+        router: the markers of messages.
+        parts: see `ReaderParts`.
 
     Attributes:
-        reported: the emitter was told of the call that is read.
+        reported: whether the current call was reported to the emitter.
     """
 
     def __init__(self, window: Window, frames: MessageFrames, router: HeaderRouter, parts: ReaderParts) -> None:
@@ -65,7 +65,7 @@ class MessageCallReader:
         self.reported = False
 
     def begin(self, routed: Routed) -> None:
-        """A body is next, whose header leads here."""
+        """Begin a body whose header leads to a tool."""
         routes, self._name, self._id = routed
         self._body_begun = False
         self.reported = False
@@ -73,16 +73,16 @@ class MessageCallReader:
         self._call.begin([call for route in routes for call in route.calls], name=self._name, call_id=self._id)
 
     def read(self, state: State, *, final: bool) -> Next:
-        """Read on in this state; `final`: no more text comes."""
+        """Read on in a state; `final`: no more text comes."""
         return self._READERS[state](self, final)
 
     def plain_run(self) -> PlainRun | None:
-        """The arguments, where they are inside a string that is passed on as it comes."""
+        """The plain run of the arguments, inside a string that is passed on as it comes; else None."""
         run = self._call.plain_run()
         return None if run is None else run._replace(stops=run.stops | self._frames.end_chars)
 
     def skip(self, size: int) -> None:
-        """As many characters of the arguments were read elsewhere."""
+        """Skip `size` characters of the arguments, which the fast path has passed on."""
         self._call.skip(size)
 
     def _matching(self, final: bool) -> Next:
@@ -101,7 +101,7 @@ class MessageCallReader:
         return State.ARGUMENTS
 
     def _is_before_end(self) -> bool:
-        """Whether the body has nothing yet but the beginning of what ends a message."""
+        """Whether all text of the body so far may be the beginning of a message's end."""
         window = self._window
         if self._body_begun:
             return False
@@ -113,7 +113,7 @@ class MessageCallReader:
         return not self._body_begun
 
     def _unreadable_call(self) -> Next:
-        """No way to write the call reads on."""
+        """Handle a body that matches no pattern of the call."""
         self._window.rewind()
         here = self._window.here
         self._out.malformed("E-PARSE-CALL", "the arguments of this call cannot be read", (here, here))
@@ -126,7 +126,7 @@ class MessageCallReader:
         return State.UNREADABLE
 
     def _unreadable(self, final: bool) -> Next:
-        """Arguments that cannot be read, up to the end of the message."""
+        """Pass on arguments that cannot be read, up to the end of the message."""
         window = self._window
         at, marker = self._frames.next_end(final=final)
         text, start = window.text[window.pos : at], window.here
@@ -138,7 +138,7 @@ class MessageCallReader:
         return self._end(marker, complete=False)
 
     def _end(self, marker: str | None, *, complete: bool) -> MessageEnd:
-        """The call is over, and so is its message."""
+        """End the call and its message."""
         here = self._window.here
         if not self._dropping:
             self._out.call_end(complete=complete, span=(here, here))
@@ -155,7 +155,7 @@ class MessageCallReader:
         if found is NEED_MORE and window.pos == len(window.text) and not final:
             return NEED_MORE
         if found is NEED_MORE and window.here == start and call.in_string and not window.is_token(at):
-            # Text inside a string is text, whatever it spells; only a token ends a message there.
+            # Inside a string, a marker that is spelled by text tokens is text; only a special token ends the message.
             passed = at + len(marker) if marker is not None else len(window.text) if final else at
             if passed > at:
                 at = passed
@@ -169,14 +169,14 @@ class MessageCallReader:
         if call.end_arguments(at, closes=marker in self._own_ends):
             return self._arguments_over()
         if marker is None:
-            # What is left is the beginning of an end.
+            # The rest is the beginning of an end marker.
             window.pos = len(window.text)
         here = (window.here, window.here)
         self._out.malformed("E-PARSE-TRUNCATED", "the message ends inside a call", here)
         return self._end(marker, complete=False)
 
     def _delimited_arguments(self, final: bool) -> Next:
-        """Arguments that say themselves where they end."""
+        """Read arguments that have their own end."""
         call = self._call
         found = call.read_arguments(final=final)
         if found is NEED_MORE:
@@ -190,7 +190,7 @@ class MessageCallReader:
         return State.BETWEEN_MESSAGES
 
     def _arguments_over(self) -> State:
-        """The arguments are whole."""
+        """End complete arguments."""
         self._end_reported = self._call.has_closer
         if self._end_reported:
             return self._call.close(may_have_id=self._reads_closers)
@@ -202,7 +202,7 @@ class MessageCallReader:
 
     @property
     def _reads_closers(self) -> bool:
-        """Something closes the call that is not the end of its message."""
+        """Whether the call has a closer of its own, before the end of its message."""
         closers = self._call.closers
         return bool(closers) and closers.isdisjoint(self._ends)
 
@@ -214,7 +214,7 @@ class MessageCallReader:
         return State.AFTER_ARGUMENTS
 
     def _after_arguments(self, final: bool) -> Next:
-        """Nothing but the end of the message may come."""
+        """Read the end of the message; nothing else may come."""
         window = self._window
         at, marker = self._frames.next_end(final=False)
         index = window.after_whitespace(window.pos)

@@ -1,6 +1,6 @@
-"""Finds the markers around messages in a turn: opener, fields, marker of the body, end.
+"""Finds the markers around messages in a turn: the opener, those of fields and of the body, the end.
 
-`message_markers` says what a marker does, `message_header` what a header means.
+`message_markers` decides the effect of a marker, `message_header` the meaning of a header.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ __all__ = ["MessageFrames"]
 
 
 class MessageFrames:
-    """Finds the markers around messages in the text of a window. Look-alikes that are text tokens are passed over."""
+    """Finds the markers around messages in the text of a window. Text tokens that look like a marker are ignored."""
 
     __slots__ = ("_all", "_ends", "_markers", "_window")
 
@@ -25,24 +25,23 @@ class MessageFrames:
 
     @property
     def end_chars(self) -> frozenset[str]:
-        """The first characters of what ends a message."""
+        """The first characters of the markers that end a message."""
         return self._ends.markers.firsts
 
     def next_marker(self, *, final: bool) -> tuple[int, str | None]:
-        """The next marker from the cursor on: one that begins or ends a message, a field or a header.
+        """Find the next marker from the cursor on: one that begins or ends a message, a field or a header.
 
         Returns:
-            its index, and the marker; without one, the index from which on the text may be the beginning of one, and
-            None.
+            its index, and the marker; or the index from which on the text may be the beginning of one, and None.
         """
         return self.search(self._all, final=final)
 
     def next_end(self, *, final: bool) -> tuple[int, str | None]:
-        """The next marker from the cursor on that ends a message; as `next_marker`."""
+        """Find the next marker from the cursor on that ends a message; returns as `next_marker`."""
         return self.search(self._ends, final=final)
 
     def search(self, scanner: Scanner, *, final: bool) -> tuple[int, str | None]:
-        """The next text that a scanner looks for; as `next_marker`."""
+        """Find the next text of a scanner; returns as `next_marker`."""
         window = self._window
         start = window.pos
         while True:

@@ -1,7 +1,7 @@
-"""Headers of messages, as models write them: what can be understood is, and what had to be guessed is said.
+"""Headers of messages, as models write them: as much as possible is understood, and guesses are recorded.
 
-Every reader of messages with headers decides here what a field means. Two rules settle what is unclear: nothing that a
-model wrote is lost, and what was guessed says so (`guessed`), so that it is neither shown nor run by mistake.
+All readers of messages with headers decide here what a field means. Two rules settle doubtful cases: no text of the
+model is lost, and a guess is recorded (`guessed`), so that nothing is shown or run by mistake.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _NAME = re.compile(r"[a-z]+")
 
 
 class HeaderShape(msgspec.Struct, frozen=True):
-    """What may stand in a header.
+    """The possible content of a header.
 
     Attributes:
-        sections: the markers that begin a field, each with the values that it may have; none: any word.
-        keys: the beginnings of fields that are one word, with their sign: `to=`.
-        bare: the key for which one word without a key may stand, after a section with fixed values; or None.
-        has_role: the first word says who writes.
+        sections: the markers that begin a field, each with the values that it may have; empty: any word.
+        keys: the prefixes of fields that are one word, with their sign: `to=`.
+        bare: the key of the field that may stand without its key, after a section with fixed values; or None.
+        has_role: whether the first word is the role.
     """
 
     sections: dict[str, tuple[str, ...]]
@@ -39,14 +39,14 @@ class HeaderShape(msgspec.Struct, frozen=True):
 
 
 class Header(msgspec.Struct):
-    """What a header says.
+    """The content of a header.
 
     Attributes:
         role: the first word; empty if there is none.
-        values: what the fields hold, by their marker or key.
-        problems: sentences about what is malformed.
-        guessed: something was malformed, or repaired.
-        unknown: sections whose value is none of the fixed ones.
+        values: the values of the fields, by their marker or key.
+        problems: sentences about malformed parts.
+        guessed: whether a part was malformed or repaired.
+        unknown: sections whose value is not one of the allowed ones.
         rest: the text that belongs to no field, as (number of the section, index in its text) up to the section's end.
     """
 
@@ -58,18 +58,18 @@ class Header(msgspec.Struct):
     rest: list[tuple[int, int]] = []
 
     def note(self, message: str) -> None:
-        """Say that the header is malformed."""
+        """Record that the header is malformed."""
         self.guessed = True
         self.problems.append(message)
 
 
 def read_header(sections: list[tuple[str, str]], shape: HeaderShape, *, closed: bool) -> Header:
-    """Understand a header.
+    """Read a header.
 
     Args:
-        sections: `(marker before it, text)`; the first begins with the role.
-        shape: what may stand in it.
-        closed: whether the marker of the body followed; without it the body is in here, too.
+        sections: each as `(marker before it, text)`; the first begins with the role.
+        shape: its possible content.
+        closed: whether the marker of the body followed; without it, the sections also hold the body.
     """
     header = Header(guessed=not closed)
     seen: set[str] = set()
@@ -86,7 +86,7 @@ def read_header(sections: list[tuple[str, str]], shape: HeaderShape, *, closed: 
             left = _words(header, shape, text, at, closed=closed)
         elif shape.sections[marker]:
             taken = _fixed(header, marker, word, shape.sections[marker], again=marker in seen)
-            # Where the marker of the body lacks, the body may stand right after the value.
+            # Without the marker of the body, the body may follow the value directly.
             begin = at if closed else at - len(word) + taken
             left = _words(header, shape, text, begin, closed=closed, bare=closed)
         else:
@@ -101,13 +101,13 @@ def read_header(sections: list[tuple[str, str]], shape: HeaderShape, *, closed: 
 
 
 def _fixed(header: Header, marker: str, word: str, values: tuple[str, ...], *, again: bool) -> int:
-    """The value of a section that may have only some; how much of the word belongs to it."""
+    """Read the value of a section with allowed values; returns how many characters of the word belong to it."""
     found = _NAME.match(word)
     name = found.group() if found else ""
     if again:
         header.note(f"a header with two of {marker}")
         if header.values.get(marker) not in (word, name):
-            # Which of them is meant is not known.
+            # It is unknown which of them is meant.
             header.values.pop(marker, None)
             header.unknown.add(marker)
     elif word in values:
@@ -125,7 +125,7 @@ def _fixed(header: Header, marker: str, word: str, values: tuple[str, ...], *, a
 def _free(
     header: Header, marker: str, text: str, match: re.Match[str] | None, shape: HeaderShape, *, closed: bool
 ) -> int | None:
-    """The value of a section that may have any."""
+    """Read the value of a section that may have any word."""
     if match is None:
         header.note(f"nothing after {marker}")
         return None
@@ -133,7 +133,7 @@ def _free(
         header.note(f"{match.group()!r} cannot stand after {marker}")
         return _words(header, shape, text, match.start(), closed=True) if closed else match.start()
     if marker in header.values:
-        # The last one is the one next to the body.
+        # The last one counts: it stands next to the body.
         header.guessed = True
     header.values[marker] = match.group()
     return _words(header, shape, text, match.end(), closed=closed)
@@ -142,10 +142,10 @@ def _free(
 def _words(
     header: Header, shape: HeaderShape, text: str, begin: int, *, closed: bool, bare: bool = False
 ) -> int | None:
-    """Take the fields that are one word off the front; the index of what is left, or None.
+    """Read the fields of one word at the front; returns the index of the rest, or None.
 
-    In a header that its marker closes, fields are fields after words that do not belong there, too: for whom a message
-    is decides who sees it.
+    In a closed header, fields also count after words that do not belong there: the recipient decides who sees the
+    message.
     """
     left: int | None = None
     for match in WORD.finditer(text, begin):

@@ -1,8 +1,8 @@
-"""What every reader of messages with headers shares: what the markers do, and the header that is being read.
+"""What all readers of messages with headers share: the effects of markers, and the header that is being read.
 
-A message is opener, role, fields, marker of the body, body, end; each may be missing. `marker_effect` decides
-what a marker outside of bodies does; `HeaderText` collects a header up to the marker of the body. Neither knows where
-text comes from, what a header means (`message_header` reads it) or what a body holds.
+A message has an opener, a role, fields, the marker of the body, the body and an end; each may be missing.
+`marker_effect` decides the effect of a marker outside of bodies; `HeaderText` collects a header up to the marker of the
+body. Neither knows where the text comes from, the meaning of a header (see `message_header`), or the body.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from syntagma.parsing.message_header import WHITESPACE, Header, HeaderShape, rea
 __all__ = ["MARKER_EFFECTS", "HeaderText", "MarkerEffect", "MarkerKind", "Where", "marker_effect"]
 
 MarkerKind: TypeAlias = Literal["begin", "section", "body", "end"]
-"""what a marker is: the opener of a message, of a field, or of the body; or the end of a message"""
+"""the opener of a message, the marker of a field or of the body, or the end of a message"""
 
 Where: TypeAlias = Literal["between", "after stop", "empty header", "header"]
-"""between messages; there, after a message that may end the turn; in a header without text; in a header"""
+"""between messages; the same, after a message that may end the turn; in a header without text; in a header"""
 
 MarkerEffect: TypeAlias = Literal[
     "begins",  # a message begins
-    "begins unopened",  # a header has begun whose opener is missing; the marker is read in it
-    "begins again",  # the header at hand begins anew
-    "begins next",  # the header at hand is over without a body, and the next message begins
+    "begins unopened",  # a header begins without its opener; the marker is read in it
+    "begins again",  # the current header begins again
+    "begins next",  # the current header ends without a body, and the next message begins
     "section",  # a field of the header begins
     "body",  # the header is complete
-    "ends header",  # the message ends without the marker of its body: what is no field is the body
-    "ends nothing",  # the end of a message that was not begun
+    "ends header",  # the message ends without the marker of its body: text outside of fields is the body
+    "ends nothing",  # the end of a message that has not begun
     "turn is over",
 ]
 
@@ -58,21 +58,21 @@ MARKER_EFFECTS: Mapping[Where, Mapping[MarkerKind, MarkerEffect]] = {
 
 
 class HeaderText:
-    """A header as it is read: the text of each section, and where it stands.
+    """A header that is being read: the text of each section, and its position.
 
     Args:
-        text: the text that it begins with.
-        end: absolute position where this text ends.
-        role: the word that says that the model writes.
-        prompted: the prompt has begun it, perhaps with the role.
-        repaired: what begins it was missing, or stood there twice.
+        text: its first text.
+        end: absolute position after this text.
+        role: the word for the model's role.
+        prompted: whether the prompt has begun it, perhaps with the role.
+        repaired: whether its opener was missing or repeated.
 
     Attributes:
-        given: code points of the text that it begins with.
-        size: code points that were added.
-        prompted: the prompt has begun it.
-        repaired: what begins it was missing, or stood there twice.
-        has_marker: a marker was read in it, or its opener.
+        given: the length of its first text, code points.
+        size: the number of code points that were added.
+        prompted: whether the prompt has begun it.
+        repaired: whether its opener was missing or repeated.
+        has_marker: whether its opener, or a marker in it, was read.
     """
 
     __slots__ = (
@@ -84,7 +84,7 @@ class HeaderText:
         self, text: str = "", end: int = 0, *, role: str = "", prompted: bool = False, repaired: bool = False
     ) -> None:
         self._sections: list[tuple[str, str]] = []  # the complete ones
-        self._marker = ""  # of the section that is open
+        self._marker = ""  # of the open section
         self._parts = [text]  # its text
         self._places = [end - len(text)]
         self.given = len(text)
@@ -95,33 +95,33 @@ class HeaderText:
         self.repaired = repaired
 
     def add(self, text: str) -> None:
-        """More text of the section that is open."""
+        """Add text to the open section."""
         self._parts.append(text)
         self.size += len(text)
 
     def begin_section(self, marker: str, at: int) -> None:
-        """A further section begins after this marker, at an absolute position."""
+        """Begin a further section after this marker, at absolute position `at`."""
         self._sections.append((self._marker, "".join(self._parts)))
         self._marker, self._parts = marker, []
         self._places.append(at)
 
     @property
     def sections(self) -> list[tuple[str, str]]:
-        """Every section, as `(marker before it, text)`."""
+        """All sections, each as `(marker before it, text)`."""
         return [*self._sections, (self._marker, "".join(self._parts))]
 
     @property
     def is_empty(self) -> bool:
-        """It has nothing but whitespace and, if the prompt began it, the role."""
+        """Whether it has only whitespace and, if the prompt began it, the role."""
         if self._sections:
             return False
         text = "".join(self._parts).strip(WHITESPACE)
         return not (text.removeprefix(self._role) if self.prompted else text)
 
     def is_role_alone(self, roles: Collection[str]) -> bool:
-        """It has nothing but whitespace and, perhaps, one of these words.
+        """Whether it has only whitespace and at most one of these words.
 
-        Without any format, whitespace is an answer.
+        If it is unformatted, whitespace is an answer.
         """
         if self._sections or (self.is_unformatted and self.size):
             return False
@@ -129,18 +129,18 @@ class HeaderText:
 
     @property
     def is_unformatted(self) -> bool:
-        """No marker was read at all since the prompt: the model answers without any format."""
+        """Whether no marker was read since the prompt: the model answers without the format."""
         return self.prompted and not self.has_marker
 
     def without_format(self) -> Header:
-        """What it says where it is unformatted: nothing, and all text that was added is the body."""
+        """The header of an unformatted answer: it is empty, and all text that was added is the body."""
         return Header(rest=[(0, self.given)])
 
     def read(self, shape: HeaderShape, *, closed: bool) -> Header:
-        """What the header says.
+        """The content of the header.
 
         Args:
-            shape: what may stand in it.
+            shape: its possible content.
             closed: whether the marker of the body followed.
         """
         header = read_header(self.sections, shape, closed=closed)
@@ -154,12 +154,12 @@ class HeaderText:
 
 
 def marker_effect(kind: MarkerKind, header: HeaderText | None, *, stopped: bool) -> MarkerEffect:
-    """What a marker outside of bodies does.
+    """The effect of a marker outside of bodies.
 
     Args:
-        kind: what the marker is.
-        header: the header at hand; None between messages.
-        stopped: the last message may have ended the turn.
+        kind: the kind of the marker.
+        header: the current header; None: between messages.
+        stopped: whether the last message may have ended the turn.
     """
     if header is None:
         return MARKER_EFFECTS["after stop" if stopped else "between"][kind]

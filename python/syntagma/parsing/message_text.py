@@ -1,4 +1,4 @@
-"""Passes on the text of messages: reasoning or the answer, up to the end of a message."""
+"""Passes on the bodies of messages that are reasoning or the answer."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ __all__ = ["MessageText"]
 
 
 class MessageText:
-    """The text of a turn of messages, one body at a time.
+    """Reads the text of a turn of messages, one body at a time.
 
     Args:
         window: the text.
         frames: finds the ends of messages in it.
-        router: what ends messages.
-        out: receives what was read.
+        router: the markers of messages.
+        out: receives the text.
 
     Attributes:
-        kind: what the body is that was begun last.
-        content_begun: the answer has a character that is not whitespace, or a call was read.
-        header: the header that led to the reasoning that is open, while no reasoning has followed it; else None.
+        kind: the kind of the last body.
+        content_begun: whether the answer has a character other than whitespace, or a call was read.
+        header: the header that led to the open reasoning, as long as no reasoning has followed it; else None.
     """
 
     def __init__(self, window: Window, frames: MessageFrames, router: HeaderRouter, out: Emitter) -> None:
@@ -36,7 +36,7 @@ class MessageText:
         self._router = router
         self._out = out
         self._edge = EdgeWhitespace()
-        # What ends the body that was begun last, or is dropped from it.
+        # The texts that end the last body, or are dropped from it.
         self._ends: dict[str, str] = {}
         self._scanner: Scanner | None = None
         self.kind: RouteKind = "content"
@@ -44,12 +44,12 @@ class MessageText:
         self.header: str | None = None
 
     def begin(self, kind: RouteKind, block: Block | None, *, loose: bool = False) -> State:
-        """A body of text begins: the state in which it is read.
+        """Begin a body of text; returns the state in which it is read.
 
         Args:
-            kind: what it is.
-            block: the whitespace around it, as the format shows it; None: none is taken off.
-            loose: it may end at the beginning of the next message, too.
+            kind: its kind.
+            block: the whitespace around it, as the format shows it; None: none is removed.
+            loose: whether it may also end at the beginning of the next message.
         """
         self.kind = kind
         edge = block.before_closer if block is not None else ""
@@ -70,7 +70,7 @@ class MessageText:
         return State.REASONING if self.kind == "reasoning" else State.ANSWER
 
     def read(self, *, final: bool) -> str | None:
-        """Read the body; the marker that ends it, which is next, or None: more text is needed."""
+        """Read the body; returns the marker that ends it, which is next, or None: more text is needed."""
         window, scanner = self._window, self._scanner
         assert scanner is not None
         while True:
@@ -89,13 +89,13 @@ class MessageText:
             window.pos += len(text)
 
     def plain_run(self) -> PlainRun | None:
-        """The body, if more of it may pass without being read."""
+        """The plain run of the body, if the fast path may pass more of it on; else None."""
         if self._scanner is not None and (self.kind == "reasoning" or self.content_begun):
             return PlainRun("reasoning" if self.kind == "reasoning" else "content", self._scanner.markers.firsts)
         return None
 
     def pass_on(self, kind: RouteKind, text: str, start: int) -> None:
-        """Text of a message, from an absolute position on."""
+        """Report text of a message, from absolute position `start` on."""
         if kind == "reasoning":
             self.header = None
             self._out.reasoning(text, start)
@@ -104,7 +104,7 @@ class MessageText:
             self.content_begun = self.content_begun or not text.isspace()
 
     def end(self, kind: RouteKind) -> None:
-        """The text of a message is over."""
+        """End the text of a message."""
         if kind == "reasoning":
             self.header = None
             self._out.reasoning_end()

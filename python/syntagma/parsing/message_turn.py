@@ -1,10 +1,10 @@
-"""Reads turns that are a sequence of messages with headers, and sends each message where its header leads.
+"""Reads turns that are a sequence of messages with headers, and routes each message by its header.
 
 `MESSAGES` in `states` has every transition; `_READERS` at the end has the method for each state. A method reads on and
 returns whether there is more to do.
 
-What leads nowhere goes where the format says. `message_frames` finds what surrounds messages, `message_header` reads
-headers, `message_text` passes on text, `message_call` reads calls.
+A message whose header leads nowhere goes where the format says. `message_frames` finds the markers of messages,
+`message_header` reads headers, `message_text` passes on text, `message_call` reads calls.
 """
 
 from __future__ import annotations
@@ -44,8 +44,7 @@ class MessageTurnReader:
         self._frames = MessageFrames(self.window, router)
         self._text = MessageText(self.window, self._frames, router, self._out)
         self._call = MessageCallReader(self.window, self._frames, router, parts)
-        # The header that is read.
-        # Whether the turn may be over, and from where on it is.
+        # Whether the turn may be over, and from which absolute position on.
         self._stopped = False
         self._over_from = 0
         self._header_text = self._begin_header(router.role, prompted=True)
@@ -72,7 +71,7 @@ class MessageTurnReader:
             self._call.skip(size)
 
     def _go(self, state: State) -> bool:
-        """Enter a state. The one place where the state changes once the output has begun."""
+        """Enter a state. Once the output has begun, the state changes here only."""
         assert MESSAGES.allow(self.state, state), f"{self.state} → {state}"
         self.state = state
         return True
@@ -89,7 +88,7 @@ class MessageTurnReader:
         """See `TurnReader`."""
         self._text.content_begun = self._call.reported = False
         if self.state is State.HEADER and self._header_text.is_empty:
-            # The prompt holds the opener of the first message, whether or not it was read here.
+            # The prompt holds the opener of the first message, even if it was not read here.
             self._header_text.prompted, self._header_text.has_marker = True, False
 
     def open_reasoning(self, opener: str | None) -> None:  # noqa: ARG002  # the header says which
@@ -125,7 +124,7 @@ class MessageTurnReader:
         return self._text.header or "" if self.state.is_reasoning else ""
 
     def _repeated_opener(self, final: bool) -> bool:
-        """Reasoning is open already; a header that is written all the same says what comes."""
+        """Read a header that the model writes although reasoning is open already; the header counts."""
         router = self._router
         words = tuple(field for field in router.fields if field not in router.sections)
         texts = (*router.begins, *router.sections, *(word.strip() for word in words))
@@ -148,7 +147,7 @@ class MessageTurnReader:
         return self._go(State.BETWEEN_MESSAGES)
 
     def _between_messages(self, final: bool) -> bool:
-        """Text here belongs to no message, unless it is a header whose opener is missing."""
+        """Read text between messages: it belongs to none, unless it is a header without its opener."""
         window, router = self.window, self._router
         window.mark()
         at, marker = self._frames.next_marker(final=final)
@@ -181,7 +180,7 @@ class MessageTurnReader:
         return self._end_message(stopped=self._stopped)
 
     def _begin_unopened_header(self, marker: str) -> bool:
-        """A header whose opener is missing is at its first marker; the text before it may be a part of it."""
+        """Begin a header without its opener at its first marker; the text before it may be a part of it."""
         window, router = self.window, self._router
         text = router.unopened_header(window.marked()) if router.role else None
         if text is None:
@@ -197,7 +196,7 @@ class MessageTurnReader:
         return self._go(State.AFTER_TURN)
 
     def _after_turn(self, final: bool) -> bool:
-        """The turn is over; what comes now belongs to nothing."""
+        """Read text after the end of the turn."""
         window = self.window
         window.unmark()
         window.pos = len(window.text)
@@ -207,7 +206,7 @@ class MessageTurnReader:
         return False
 
     def _text_outside_message(self) -> None:
-        """The text from the mark on belongs to no message."""
+        """Report the text from the mark on, which belongs to no message."""
         window = self.window
         text = window.marked()
         bare = text.strip(WHITESPACE)
@@ -222,7 +221,7 @@ class MessageTurnReader:
     # ---- headers
 
     def _open_message(self, begin: str, *, repaired: bool = False) -> bool:
-        """The opener of a message is next."""
+        """Read the opener of a message, which is next."""
         window = self.window
         window.unmark()
         window.mark()
@@ -231,7 +230,7 @@ class MessageTurnReader:
         return self._go(State.HEADER)
 
     def _begin_header(self, text: str, *, prompted: bool = False, repaired: bool = False) -> HeaderText:
-        """A header begins, whose first section begins with this text."""
+        """Begin a header, whose first section begins with this text."""
         self.window.mark()
         role = self._router.role
         text += " " if text and text == role else ""
@@ -260,13 +259,13 @@ class MessageTurnReader:
         return False
 
     def _add_to_header(self, end: int) -> None:
-        """The text up to index `end` belongs to the header."""
+        """Add the text up to index `end` to the header."""
         window = self.window
         self._header_text.add(window.text[window.pos : end])
         window.pos = end
 
     def _marker_in_header(self, marker: str) -> bool:
-        """A marker is next, inside of a header."""
+        """Read a marker inside a header, which is next."""
         window, header = self.window, self._header_text
         effect = marker_effect(self._router.kinds[marker], header, stopped=False)
         if effect == "begins again":
@@ -290,7 +289,7 @@ class MessageTurnReader:
         return self._open_message(marker)
 
     def _read_header(self, *, closed: bool) -> tuple[Header, Routed]:
-        """What the header says, and where it leads."""
+        """The content of the header, and where it leads."""
         header = self._header_text.read(self._router.shape, closed=closed)
         span = (self.window.here - len(self.window.marked()), self.window.here)
         for message in header.problems:
@@ -302,7 +301,7 @@ class MessageTurnReader:
         return header, routed
 
     def _body_begins(self) -> bool:
-        """The marker of the body was read."""
+        """Begin the body, after its marker."""
         _, routed = self._read_header(closed=True)
         found = routed.routes
         window = self.window
@@ -313,7 +312,7 @@ class MessageTurnReader:
         self.ends_in_reasoning = False
         opener = next((one for one in self._router.starts if raw.startswith(one)), "")
         if kind == "call":
-            # Where a call stays text, what opens its message is part of it only after other text.
+            # If a call stays text, the opener of its message is part of that text only after other text.
             shown = "" if self._text.content_begun else opener
             return self._begin_call(routed, raw[len(shown) :], start + len(shown))
         if kind == "reasoning":
@@ -322,10 +321,10 @@ class MessageTurnReader:
         return self._begin_body(kind, found[0].block if found else None)
 
     def _header_without_body(self, *, is_cut: bool = False) -> RouteKind | None:
-        """A header that ends without the marker of the body: the body is in it. None: nothing is.
+        """Handle a header that ends without the marker of the body: the body is in it. None: it holds no body.
 
         Args:
-            is_cut: a limit has cut the text in it.
+            is_cut: whether a limit has cut the text in it.
         """
         window = self.window
         raw = window.marked()
@@ -339,7 +338,7 @@ class MessageTurnReader:
             header, routed = self._read_header(closed=False)
             kind = routed.routes[0].kind if routed.routes else self._router.otherwise
             if is_cut and raw.strip(WHITESPACE):
-                # Where the message goes, and which tool it calls, is not certain, whatever was read of it.
+                # It is not certain where the message goes or which tool it calls, whatever was read of it.
                 self._out.malformed("E-PARSE-TRUNCATED", "the text ends inside a header", (start, window.here))
         window.unmark()
         pieces = self._header_text.text_outside_fields(header)
@@ -362,7 +361,7 @@ class MessageTurnReader:
     # ---- bodies that are text
 
     def _begin_body(self, kind: RouteKind, block: Block | None, *, loose: bool = False) -> bool:
-        """Text of this kind comes, up to the end of the message; `loose`: or up to the beginning of the next."""
+        """Begin a body of text, up to the end of the message; `loose`: or up to the beginning of the next."""
         self.wrapper_open = kind == "content"
         return self._go(self._text.begin(kind, block, loose=loose))
 
@@ -375,7 +374,7 @@ class MessageTurnReader:
         return end is not None and self._end_marker(self._text.kind, end)
 
     def _end_marker(self, kind: RouteKind, end: str) -> bool:
-        """The end of a message is next."""
+        """Read the end marker of a message, which is next."""
         self.ends_in_reasoning = False
         if self._router.keeps_ends or end in self._router.begins:
             self._text.end(kind)
@@ -389,7 +388,7 @@ class MessageTurnReader:
     # ---- bodies that are calls
 
     def _begin_call(self, routed: Routed, header: str, start: int) -> bool:
-        """The body of a call is next; `header` was read from absolute position `start` on."""
+        """Begin the body of a call; `header` was read from absolute position `start` on."""
         name = routed.name
         unwanted = name is not None and self._tools is not None and name not in self._tools
         if not self._reads_calls or (unwanted and self._policies.unknown_tool == "content"):
@@ -400,7 +399,7 @@ class MessageTurnReader:
         return self._go(State.MATCHING)
 
     def _call_as_text(self, final: bool) -> bool:
-        """A call that nobody reads as one is text, with its markers."""
+        """Pass on a call that is not read as one, as text with its markers."""
         window = self.window
         at, marker = self._frames.next_end(final=final)
         end = at + (len(marker) if marker is not None and not self._router.keeps_ends else 0)

@@ -1,4 +1,4 @@
-"""The options of a parser, beside what the request says."""
+"""The options of a parser, beside those of the request."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ __all__ = ["ParserOptions", "ReadingOptions"]
 
 
 class ReadingOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How text is read; the request is not asked.
+    """Options of reading that do not come from the request.
 
     Attributes:
-        id_seed: what the ids of calls that have none are made of; the same seed gives the same ids. None: random.
-        stream_reasoning: False: reasoning comes in one piece, when it is over.
-        policies: what happens where there is more than one right answer.
-        keep_raw: keep the text, for `StreamParser.raw`.
-        strict: raise at the first thing that is malformed instead of recovering.
+        id_seed: the seed of the ids of calls that have none; the same seed gives the same ids. None: random.
+        stream_reasoning: whether reasoning comes as it is read; if not, in one piece at its end.
+        policies: choices where more than one answer is right.
+        keep_raw: whether to keep the text, for `StreamParser.raw`.
+        strict: whether to raise at the first malformed text instead of recovering.
     """
 
     id_seed: str | None = None
@@ -32,14 +32,14 @@ class ParserOptions(SharedOptions, total=False):
     """Keyword arguments of `StreamParser`, `ChatFormat.parser` and `ChatFormat.parse`, with those of `SharedOptions`.
 
     Attributes:
-        prompt: the rendered prompt, whose tail says what is open already: an `sg.Prompt`, or a plain string. None:
+        prompt: the rendered prompt, whose tail shows what is open already: an `sg.Prompt`, or a plain string. None:
             there is none.
-        id_seed: what the ids of calls that have none are made of; the same seed gives the same ids. None (the
-            default): random.
-        stream_reasoning: False: reasoning comes in one piece, when it is over.
-        policies: what happens where there is more than one right answer.
-        keep_raw: keep the text, for `StreamParser.raw`. The default is True.
-        strict: raise at the first thing that is malformed instead of recovering.
+        id_seed: the seed of the ids of calls that have none; the same seed gives the same ids. None (the default):
+            random.
+        stream_reasoning: whether reasoning comes as it is read; if not, in one piece at its end. The default is True.
+        policies: choices where more than one answer is right.
+        keep_raw: whether to keep the text, for `StreamParser.raw`. The default is True.
+        strict: whether to raise at the first malformed text instead of recovering. The default is False.
     """
 
     prompt: str | None

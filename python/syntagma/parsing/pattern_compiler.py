@@ -1,4 +1,4 @@
-"""Compiles the patterns of a format's calls: `ToolsSpec` → every way in which calls can begin."""
+"""Compiles the patterns of a format's calls: `ToolsSpec` → all ways in which calls can begin."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["compile_ops", "form_parts", "forms_of", "starts_of"]
 
 
 def _ops(text: str, markers: Markers) -> Iterator[Op]:
-    """A literal's steps."""
+    """The steps of a literal."""
     for step in structure_steps(markers.pieces(text)):
         if step is None:
             yield Op("whitespace")
@@ -35,7 +35,7 @@ def _ops(text: str, markers: Markers) -> Iterator[Op]:
 
 
 def compile_ops(pattern: Pattern, markers: Markers) -> tuple[Op, ...]:
-    """All steps of a pattern, optional whitespace between literals and placeholders."""
+    """All steps of a pattern, with optional whitespace between literals and placeholders."""
     ops: list[Op] = []
     for item in pattern.items:
         steps = [Op("placeholder", item.name)] if isinstance(item, Placeholder) else list(_ops(item.text, markers))
@@ -68,7 +68,7 @@ def _section(pattern: Pattern, markers: Markers, pointer: str) -> Section:
 
 
 def _closers(ops: tuple[Op, ...], markers: Markers) -> tuple[Op, ...]:
-    """What closes, without whitespace; a bracket that opens goes with the literal that it opens."""
+    """The closers, without whitespace; an opening bracket joins the literal that it opens."""
     found: list[Op] = []
     glued = False
     for op in ops:
@@ -102,7 +102,7 @@ def _check(spec: ToolsSpec, pointer: str, *, named: bool) -> None:
         _check_raw_values(spec, pointer)
     separate = [call for call in spec.call if spec.argument and "arguments" in call.placeholders]
     if spec.values == "literal":
-        separate = []  # a literal says itself where it ends
+        separate = []  # literals have their own end
     if not all(call.around("arguments")[1].strip() for call in separate):
         hint = "text after {arguments} in `call`, which ends them"
         raise _unsupported("arguments without a marker after them", f"{pointer}/call", hint)
@@ -120,7 +120,7 @@ def _check(spec: ToolsSpec, pointer: str, *, named: bool) -> None:
 
 
 def _check_raw_values(spec: ToolsSpec, pointer: str) -> None:
-    """Keys and values can be told from each other and from what stands around them."""
+    """Check that keys and raw values can be told from each other and from the text around them."""
     pattern = spec.argument[0]
     before, after = pattern.around("value")
     if not before.strip():
@@ -142,13 +142,13 @@ def _check_raw_values(spec: ToolsSpec, pointer: str) -> None:
 
 
 def _value_tail(pattern: Pattern) -> str:
-    """What follows the value of an argument that repeats its key there; empty for all others."""
+    """The text after an argument's value, if it repeats the key; else empty."""
     tail = pattern.text.partition("{value}")[2].strip()
     return tail if "{key}" in tail else ""
 
 
 def _nesting(spec: ToolsSpec) -> Nesting | None:
-    """How elements are written that are named after their keys; None: arguments have another shape."""
+    """The nesting of elements that are named after their keys; None: arguments have another shape."""
     if spec.element is None or spec.values == "literal":
         return None
     start, start_end, end, end_end = spec.element
@@ -164,7 +164,7 @@ def _nesting(spec: ToolsSpec) -> Nesting | None:
 
 
 def _check_keywords(spec: ToolsSpec, pointer: str) -> None:
-    """Literal values stand between keys and what follows them, as in a call of a program or between markers."""
+    """Check that literal values stand between keys and the text after them, as in a call of a program or in tags."""
     pattern = spec.argument[0]
     between = pattern.around("value")[0]
     told_apart = between.strip() or (between and pattern.opener.strip())
@@ -177,25 +177,25 @@ def _check_keywords(spec: ToolsSpec, pointer: str) -> None:
 
 
 def forms_of(spec: FormatSpec) -> list[FormParts]:
-    """Every form of the format's calls, with its sections, and its calls on their own.
+    """All forms of the format's calls, each with its sections and its calls.
 
     Raises:
-        FormatError: `E-FORMAT-UNSUPPORTED`.
+        FormatError: `E-FORMAT-UNSUPPORTED`, with the pointer of the key.
     """
-    # After headers no call begins by itself.
+    # In a format with headers, calls begin in bodies only.
     tools = spec.tools if spec.messages is None else None
     markers = Markers(spec.markers)
     return [form_parts(form, markers, pointer) for pointer, form in (tools.placed_forms if tools is not None else ())]
 
 
 def form_parts(tools: ToolsSpec, markers: Markers, pointer: str, *, named: bool = False) -> FormParts:
-    """One form of calls.
+    """One form of calls, compiled.
 
     Args:
         tools: the form.
-        markers: how the format's literals are cut.
+        markers: cuts the format's literals.
         pointer: its JSON pointer in the format.
-        named: the tool's name stands in front of the calls.
+        named: whether the tool's name stands in front of the calls.
 
     Raises:
         FormatError: `E-FORMAT-UNSUPPORTED`, with the pointer of the key.
@@ -224,7 +224,7 @@ def form_parts(tools: ToolsSpec, markers: Markers, pointer: str, *, named: bool 
     if tools.argument and tools.values != "literal":
         ops = compile_ops(tools.argument[0], markers)
         at = next(i for i, op in enumerate(ops) if op.kind == "placeholder" and op.text == "value")
-        # Whitespace before a value is data, and not the header's.
+        # Whitespace before a value is data, not part of the header.
         header = (*_trim(ops[:at]), ops[at])
         argument = CallPattern(header, (), form, None, "", "", bare_call=False)
         form = msgspec.structs.replace(form, argument=argument)
@@ -261,9 +261,9 @@ def form_parts(tools: ToolsSpec, markers: Markers, pointer: str, *, named: bool 
 def starts_of(
     form: FormParts,
 ) -> Iterator[CallPattern]:
-    """Every way in which a group of calls of this form can begin.
+    """All ways in which a group of calls of this form can begin.
 
-    A call may stand without its section, unless its opener is a single sign: that stands anywhere in prose.
+    A call may stand without its section, unless its opener is a single sign, which occurs anywhere in prose.
     """
     shape, sections, calls = form
     for section in sections:

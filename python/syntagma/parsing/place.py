@@ -1,4 +1,4 @@
-"""Where a parser is in a message, in the words of its fields and of the schemas that they have."""
+"""The position of a parser in a message: the field and its schema."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _MAX_STEPS = 64
 
 
 class ParserPlace(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a parser is.
+    """The position of a parser.
 
     Attributes:
-        state: what is being read, as `StreamParser.state`.
-        pointer: JSON pointer of the field in the message that the next character belongs to, as far as it is certain;
-            empty: of none.
+        state: what is being read, as in `StreamParser.state`.
+        pointer: JSON pointer of the message's field that the next character belongs to, as far as it is certain;
+            empty: no field.
         call: 0-based number of the call whose arguments are open; None: none is.
-        tool: its name.
-        in_string: a string of the arguments is open.
-        schema_pointer: JSON pointer, as a fragment, of that part of the tool's parameters which describes the field;
-            None: nothing does.
-        missing: required members of the object at hand that were not written yet.
+        tool: the name of its tool.
+        in_string: whether a string of the arguments is open.
+        schema_pointer: JSON pointer, as a fragment, to the part of the tool's parameters that describes the field;
+            None: no part does.
+        missing: required members of the current object that are not written yet.
     """
 
     state: ReadingNow
@@ -41,7 +41,7 @@ class ParserPlace(msgspec.Struct, frozen=True, kw_only=True):
     missing: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """In words."""
+        """The position in words."""
         if self.call is None:
             return {"reasoning": "in reasoning", "content": "in the answer", "end": "after the turn"}.get(
                 self.state, "after the arguments of a call"
@@ -57,7 +57,7 @@ class ParserPlace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def place_of(message: Message, state: ReadingNow, tools: Mapping[str, Tool] | None) -> ParserPlace:
-    """The place after a message that was read so far."""
+    """The position after the message read so far."""
     if state != "call" or not message.tool_calls or message.tool_calls[-1].complete:
         pointer = {"reasoning": "/reasoning_content", "content": "/content"}.get(state, "")
         return ParserPlace(state=state, pointer=pointer)
@@ -90,7 +90,7 @@ def _has(written: set[str], pointer: str) -> bool:
 
 
 def _schema_at(root: Any, steps: list[str]) -> tuple[Any, str | None]:
-    """What `properties`, `items` and `$ref` lead to; None where another keyword decides."""
+    """The schema that `properties`, `items` and `$ref` lead to, and its pointer; None if another keyword decides."""
     schema, pointer = root, "#"
     if not isinstance(root, Mapping):
         return None, None

@@ -1,4 +1,4 @@
-"""What a reader does where there is more than one right answer; the caller's choice, the same for every format."""
+"""The caller's choices where more than one answer is right, the same for every format."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class Policies(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         unknown_tool: a call of an undeclared tool: `pass` it on with a diagnostic, or leave its text in
-            `content`. Without effect if no tools are declared.
-        malformed: a call that is malformed before its commit point: its text is `content`, or `drop`ped (still in
-            `parser.raw` and in the diagnostics).
+            `content`. It has no effect if no tools are declared.
+        malformed: a call that is malformed before its commit point: its text is `content`, or is `drop`ped (it is
+            still in `parser.raw` and in the diagnostics).
         truncated: a call that the end of the stream cuts off: `emit` keeps it in the message with `complete=False`,
             `drop` leaves it out of the message (its events were emitted before).
-        interrupt: a marker that ends open reasoning without its closer: `wait` until the end of the stream or the
-            closer decides whether it was a quotation, or believe it `now`.
+        interrupt: a marker that ends open reasoning without its closer: `wait` until the closer, or the end of the
+            stream, decides whether it was a quotation; or end reasoning `now`.
     """
 
     unknown_tool: Literal["pass", "content"] = "pass"

@@ -1,4 +1,4 @@
-"""Where the output begins: the caller's word, the prompt's tail, the template's variables, the format's default."""
+"""Finds the start state, from the request, the prompt's tail, the template's variables and the format's default."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ __all__ = ["read_prompt_tail", "turn_reader"]
 
 
 def _tail(spec: FormatSpec, prompt: str) -> tuple[str, bool]:
-    """The part of the prompt that the assistant's turn begins with, and whether that is certain."""
+    """The part of the prompt that begins the assistant's turn, and whether that is certain."""
     start = getattr(prompt, "start", None)
     begins = (spec.anchor,) if spec.anchor else spec.messages.start if spec.messages is not None else ()
     if isinstance(start, int):
         tail = str(prompt)[start:]
-        # The header is no part of the turn's text: a bracket of its own could close reasoning.
+        # The header is left out: a bracket in it could close reasoning.
         return next((tail.partition(anchor)[2] for anchor in begins if anchor and anchor in tail), tail), True
     for anchor in begins:
         if anchor and anchor in prompt:
@@ -36,7 +36,7 @@ def _tail(spec: FormatSpec, prompt: str) -> tuple[str, bool]:
 
 
 def _switched(spec: ReasoningSpec, template_kwargs: Mapping[str, Any] | None) -> str:
-    """The state, or the opener, that the template's variables and the format's default lead to."""
+    """The state, or the opener of reasoning, by the template's variables and the format's default."""
     for variable, states in spec.switch.items():
         if template_kwargs is not None and variable in template_kwargs:
             value = template_kwargs[variable]
@@ -47,7 +47,7 @@ def _switched(spec: ReasoningSpec, template_kwargs: Mapping[str, Any] | None) ->
 
 
 def turn_reader(parts: ReaderParts) -> TurnReader:
-    """The reader of a turn that a format needs."""
+    """The turn reader that a format needs."""
     router = parts.compiled.router
     return InlineTurnReader(parts) if router is None else MessageTurnReader(parts, router)
 
@@ -55,13 +55,13 @@ def turn_reader(parts: ReaderParts) -> TurnReader:
 def read_prompt_tail(
     reader: TurnReader, spec: FormatSpec, out: Emitter, request: ResolvedRequest, prompt: str | None
 ) -> StartState:
-    """Bring a turn's reader, which has read nothing yet, to where the output begins; what is open there.
+    """Bring a new turn reader to the beginning of the output; returns the start state.
 
     Args:
-        reader: the reader of the turn.
+        reader: the turn reader, which has read nothing yet.
         spec: the format.
-        out: the reader's emitter; nothing is emitted of what is read here.
-        request: the caller's word on reasoning.
+        out: the reader's emitter; what is read here is not emitted.
+        request: the request, which may decide about reasoning.
         prompt: the rendered prompt; None: there is none.
     """
     block = spec.reasoning
@@ -90,19 +90,19 @@ def read_prompt_tail(
     reader.begin_output()
     into_content = block is not None and block.to == "content"
     if block is not None and into_content and _in_reasoning(reader):
-        # The opener that the template wrote is part of what the reader of the content expects, echoed or not.
+        # Inline content begins with the opener that the template wrote, whether or not the model repeats it.
         opener = opener or block.block[0].opener.strip()
     out.resume(opener, at_once=into_content, inside_call=reader.inside_call)
     return _start_state(reader, spec, off=off, prompted=prompt is not None)
 
 
 def _in_reasoning(reader: TurnReader) -> bool:
-    """Reasoning is open, and nothing seems to have interrupted it."""
+    """Whether reasoning is open, and nothing seems to have interrupted it."""
     return reader.state.is_reasoning and reader.state is not State.INTERRUPTED
 
 
 def _start_state(reader: TurnReader, spec: FormatSpec, *, off: bool, prompted: bool) -> StartState:
-    """What is open where the output begins."""
+    """The start state."""
     open_now = reader.state.is_reasoning
     done = off or reader.reasoning_done
     several = spec.reasoning is not None and len(spec.reasoning.block) > 1
@@ -117,7 +117,7 @@ def _start_state(reader: TurnReader, spec: FormatSpec, *, off: bool, prompted: b
 
 
 def _pending(spec: FormatSpec, state: StartState, begun: str) -> StartState:
-    """The state where the prompt may end inside an opener."""
+    """The start state if the prompt may end inside an opener."""
     reasoning, content, tools = spec.reasoning, spec.content, spec.tools
     blocks = [block.opener for block in reasoning.block[:1]] if reasoning and state.reasoning == "possible" else []
     answers = [block.opener for block in content.block[:1]] if content else []

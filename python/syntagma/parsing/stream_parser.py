@@ -1,4 +1,4 @@
-"""The one reader of model output: raw text, in any chunks → events → a message."""
+"""The parser of model output: raw text, in any chunks → events → a message."""
 
 from __future__ import annotations
 
@@ -31,39 +31,39 @@ __all__ = ["HasSpec", "StreamParser", "Vocabulary", "start_state"]
 
 
 class HasSpec(Protocol):
-    """What the parser needs of a `ChatFormat`."""
+    """The part of a `ChatFormat` that the parser needs."""
 
     @property
     def spec(self) -> FormatSpec:
-        """The description of the format."""
+        """The spec of the format."""
         ...
 
 
 class StreamParser:
     """Parses one message of a model in a format.
 
-    Sans-I/O: text goes in, events come out. Events do not depend on how the text is cut, and none is ever taken back.
-    Bad text never raises, unless `strict`.
+    Sans-I/O: text goes in, events come out. Events do not depend on the chunks, and none is ever taken back. Malformed
+    text never raises, unless `strict`.
 
     Args:
-        fmt: the format: a `ChatFormat`, or its description.
-        tools: the declared tools; None: undeclared, calls are read untyped; an empty list: none, nothing is read as a
-            call.
-        prompt: see `ParserOptions`, as all that follow.
-        id_seed: the same.
-        stream_reasoning: the same.
-        policies: the same.
+        fmt: the format: a `ChatFormat`, or its spec.
+        tools: the declared tools. None: they are unknown, and calls are read without types; an empty list: there are
+            none, and no calls are read.
+        prompt: see `ParserOptions`.
+        id_seed: see `ParserOptions`.
+        stream_reasoning: see `ParserOptions`.
+        policies: see `ParserOptions`.
         keep_raw: see `ParserOptions`.
-        strict: the same.
-        **asked: options of the request; see `syntagma.request.SharedOptions`. With `tool_choice="none"` nothing is read
-            as a call. If `response_format` asks for JSON, a code fence around the answer is removed; an answer with a
-            response format is not searched for calls unless tools were declared.
+        strict: see `ParserOptions`.
+        **asked: options of the request; see `syntagma.request.SharedOptions`. With `tool_choice="none"` no calls are
+            read. If `response_format` asks for JSON, a code fence around the answer is removed; with a response format,
+            calls are read only if tools were declared.
 
     Attributes:
-        start_state: the state before the first character of output: what the prompt has already opened.
+        start_state: what the prompt has opened before the first character of output.
 
     Raises:
-        FormatError: `E-FORMAT-UNSUPPORTED`, the format uses something that the reader does not know.
+        FormatError: `E-FORMAT-UNSUPPORTED`, the format uses something that the parser does not support.
         ArgumentError: `E-ARGUMENT-REASONING`, `E-ARGUMENT-REASONING-FORMAT`, or one of `tools_from`.
     """
 
@@ -99,13 +99,13 @@ class StreamParser:
         """A parser for a resolved request.
 
         Args:
-            fmt: the format: a `ChatFormat`, or its description.
-            request: what was asked; the grammar of the turn is built from the same value.
-            prompt: the rendered prompt, whose tail says what is open already; None: there is none.
-            reading: how text is read.
+            fmt: the format: a `ChatFormat`, or its spec.
+            request: the resolved request, from which the grammar of the turn is built, too.
+            prompt: the rendered prompt, whose tail shows what is open already; None: there is none.
+            reading: the options of reading.
 
         Raises:
-            FormatError: `E-FORMAT-UNSUPPORTED`, the format uses something that the reader does not know.
+            FormatError: `E-FORMAT-UNSUPPORTED`, the format uses something that the parser does not support.
         """
         parser = cls.__new__(cls)
         parser._begin(fmt, request, prompt, reading)
@@ -139,12 +139,12 @@ class StreamParser:
 
     @property
     def raw(self) -> str:
-        """Everything fed so far, decoded; empty if it is not kept."""
+        """All text fed so far, decoded; empty if it is not kept."""
         return "" if self._raw is None else self._raw.value()
 
     @property
     def position(self) -> int:
-        """Code points that were read so far: where in `raw` the next one will stand, whether it is kept or not."""
+        """The number of code points read so far: the index in `raw` of the next one, even if `raw` is not kept."""
         fast = self._fast_path
         return self._length if fast is None else fast.position + len(fast.held)
 
@@ -162,20 +162,20 @@ class StreamParser:
 
     @property
     def state(self) -> ReadingNow:
-        """What is being read now.
+        """What is being read.
 
         * `"reasoning"`: reasoning is open.
-        * `"content"`: the answer, or nothing yet. Text that may be a call is content until this is certain.
+        * `"content"`: the answer, or nothing yet. Text that may be a call is content until its commit point.
         * `"call"`: a call has begun and is not closed yet.
         * `"end"`: the turn is over, or `finish` was called.
         """
         return "end" if self._finished else self._turn.state.now
 
     def explain(self) -> ParserPlace:
-        """The place in the message: the field that the next character belongs to, and its schema.
+        """The position in the message: the field that the next character belongs to, and its schema.
 
-        Reads the arguments of an open call again, so the time is linear in their length. `explain_matcher` says what
-        may come next.
+        It reads the arguments of an open call again, so the time is linear in their length. `explain_matcher` shows
+        what may come next.
         """
         tools = self._request.tools
         by_name = None if tools is None else {tool.name: tool for tool in tools}
@@ -187,16 +187,16 @@ class StreamParser:
         return self._out.finish_reason
 
     def feed(self, chunk: str | bytes, *, special: bool | None = None) -> list[Event]:
-        """Read more.
+        """Read a chunk.
 
         Args:
             chunk: text, or bytes that may be cut anywhere.
-            special: True: the chunk is one special token; False: it holds none, and text that looks like a marker is
-                text; None: unknown.
+            special: True: the chunk is one special token; False: it holds none, so that text that looks like a marker
+                is text; None: unknown.
 
         Raises:
             ArgumentError: `E-ARGUMENT-FINISHED`, after `finish`; `E-ARGUMENT-CHUNK`, neither text nor bytes.
-            ParseError: malformed text, only if the parser is strict.
+            ParseError: the text is malformed, and the parser is strict.
         """
         fast = self._fast_path
         if fast is not None:
@@ -220,13 +220,13 @@ class StreamParser:
 
     @entry
     def feed_tokens(self, ids: Sequence[int], info: Vocabulary) -> list[Event]:
-        """Read more, as tokens: special tokens are markers, text tokens that look like one are text.
+        """Read tokens: special tokens are markers, text tokens that look like one are text.
 
-        End-of-turn tokens of the vocabulary are not part of the message if nothing comes after them.
+        The vocabulary's end-of-turn tokens are not part of the message if nothing follows them.
 
         Raises:
             ArgumentError: `E-ARGUMENT-FINISHED`, after `finish`.
-            ParseError: bad text, only if the parser is strict.
+            ParseError: the text is malformed, and the parser is strict.
         """
         tokens = self._tokens
         if tokens is None or tokens.info is not info:
@@ -261,13 +261,13 @@ class StreamParser:
         return self._out.take()
 
     def finish(self, reason: str | None = None) -> list[Event]:
-        """End the stream; text that was held back is released. A second call returns nothing.
+        """End the stream and pass on text that was held back. A second call returns nothing.
 
         Args:
             reason: the engine's stop reason; `length` if a limit cut the text off.
 
         Raises:
-            ParseError: bad text, only if the parser is strict.
+            ParseError: the text is malformed, and the parser is strict.
         """
         if self._finished:
             return []
@@ -284,7 +284,7 @@ class StreamParser:
         return self._out.take()
 
     def _enter_fast_path(self) -> None:
-        """Let the next chunks pass without being read, if the turn's reader is in the middle of plain text."""
+        """Let the fast path take the next chunks, if the turn reader is in a plain run."""
         run = self._turn.plain_run() if self._decoder.is_empty and self._end_of_turn.is_empty else None
         sink = None if run is None else self._out.sink(run.kind)
         if run is not None and sink is not None:
@@ -292,7 +292,7 @@ class StreamParser:
             self._fast_path = FastPath(run, sink, self._length, kind=kind, ends=self._end_of_turn)
 
     def _leave_fast_path(self) -> None:
-        """Account for what has passed."""
+        """Account for the text that the fast path has passed on."""
         fast, self._fast_path = self._fast_path, None
         if fast is None:
             return
@@ -330,10 +330,10 @@ def _kind(special: object) -> TokenKind | None:
 
 
 def start_state(fmt: FormatSpec | HasSpec, *, prompt: str | None = None, **asked: Unpack[SharedOptions]) -> StartState:
-    """What is open before the first character of output.
+    """What the prompt has opened before the first character of output.
 
     Raises:
-        ArgumentError: `E-ARGUMENT-REASONING`.
-        FormatError: `E-FORMAT-UNSUPPORTED`.
+        ArgumentError: `E-ARGUMENT-REASONING`, or one of `tools_from`.
+        FormatError: `E-FORMAT-UNSUPPORTED`, the format uses something that the parser does not support.
     """
     return StreamParser(fmt, prompt=prompt, id_seed="", **asked).start_state

@@ -1,4 +1,4 @@
-"""What a reader of a turn offers, and what both readers do at the edges of text."""
+"""The interface of turn readers, and what both readers do at the edges of text."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from syntagma.parsing.text.window import Window
 __all__ = ["EdgeWhitespace", "TurnReader", "end_of_first"]
 
 _MAX_WHITESPACE = 64
-"""whitespace, at most, in front of a marker that is looked for at the very start"""
+"""the most characters of whitespace before a marker at the very start"""
 
 
 class TurnReader(Protocol):
-    """Reads one turn from a window and tells an emitter what it is.
+    """Reads one turn from a window and reports to an emitter.
 
     Attributes:
         window: the text.
         state: what is being read.
-        reasoning_done: no further block of reasoning may come.
-        wrapper_open: inside the wrapper of the answer.
-        ends_in_reasoning: the last text was reasoning that stood in a header, or outside of messages.
+        reasoning_done: whether no further block of reasoning may come.
+        wrapper_open: whether the wrapper of the answer is open.
+        ends_in_reasoning: whether the last text was reasoning in a header, or outside of messages.
     """
 
     window: Window
@@ -38,21 +38,21 @@ class TurnReader(Protocol):
         ...
 
     def plain_run(self) -> PlainRun | None:
-        """What the reader is in the middle of, if more of it may pass without being read."""
+        """The plain run that the reader is in; None: all text must go through the reader."""
         ...
 
     def skip(self, run: PlainRun, size: int) -> None:
-        """As many characters of what the reader is in the middle of passed without being read."""
+        """Account for `size` characters of the plain run, which the fast path has passed on."""
         ...
 
-    # ---- where the output begins: what the prompt's tail or the caller says
+    # ---- the start state, from the prompt's tail or the caller
 
     def read_prompt(self, tail: str, *, certain: bool) -> bool:
-        """Read the end of the prompt; whether it says anything about reasoning.
+        """Read the end of the prompt; returns whether it decides about reasoning.
 
         Args:
-            tail: what may be the beginning of the assistant's turn.
-            certain: it is; else it may hold other messages, too.
+            tail: the possible beginning of the assistant's turn.
+            certain: whether it is certain; if not, the tail may also hold other messages.
         """
         ...
 
@@ -65,36 +65,36 @@ class TurnReader(Protocol):
         ...
 
     def begin_output(self) -> None:
-        """The prompt was read; what comes now is output."""
+        """Begin the output; the prompt has been read."""
         ...
 
     @property
     def prompted_opener(self) -> str:
-        """The opener of the reasoning that is open, as the prompt has it, if no reasoning has followed it."""
+        """The opener of the open reasoning in the prompt, if no reasoning has followed it; else empty."""
         ...
 
     @property
     def inside_call(self) -> bool:
-        """A call has begun, and what closes it, or the section that it is the last of, was not read yet."""
+        """Whether a call has begun, and its closer, or that of its section, was not read yet."""
         ...
 
     @property
     def opener(self) -> str:
-        """What opens the block of reasoning that is open; empty where that is not known."""
+        """The opener of the open block of reasoning; empty if it is unknown."""
         ...
 
     @property
     def undecided(self) -> str:
-        """What was read and decides nothing yet: the beginning of a marker."""
+        """The undecided text at the end: the possible beginning of a marker."""
         ...
 
 
 class EdgeWhitespace:
-    """Whitespace that belongs to a marker: exactly this run is taken off, where it is there.
+    """Whitespace that belongs to a marker: exactly this run is removed, if present.
 
     Attributes:
         text: the run.
-        is_reasoning: it belongs to a marker of reasoning, which stays in content where reasoning does.
+        is_reasoning: whether it belongs to a marker of reasoning, which stays in content if reasoning does.
     """
 
     __slots__ = ("is_reasoning", "text")
@@ -104,11 +104,11 @@ class EdgeWhitespace:
         self.is_reasoning = False
 
     def expect(self, text: str, *, is_reasoning: bool) -> None:
-        """A marker was read; this run belongs to it."""
+        """Expect this run after a marker, to which it belongs."""
         self.text, self.is_reasoning = text, is_reasoning
 
     def read(self, window: Window, out: Emitter, *, final: bool) -> str | None:
-        """What was taken off; None: more text decides."""
+        """Read the run if it is there; returns it, or an empty string; None: more text is needed."""
         if window.text.startswith(self.text, window.pos):
             if self.is_reasoning:
                 out.reasoning_marker(self.text, window.here)
@@ -118,9 +118,9 @@ class EdgeWhitespace:
 
 
 def end_of_first(window: Window, texts: tuple[str, ...], markers: Markers, *, final: bool) -> int | None:
-    """The index after the first of `texts`, if the unread text begins with it, or with whitespace and it.
+    """The index after the first of `texts` with which the unread text begins, perhaps after whitespace.
 
-    0: it begins with none of them. None: more text decides.
+    0: it begins with none of them. None: more text is needed.
     """
     text, pos = window.text, window.pos
     ahead = text[pos : pos + _MAX_WHITESPACE]

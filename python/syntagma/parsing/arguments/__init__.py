@@ -1,4 +1,4 @@
-"""The readers of a call's arguments: one file for each way of writing them, one interface (`source.py`).
+"""The readers of a call's arguments: one file for each way to write them, one interface (`source.py`).
 
 ==================  ====================================================  =========================
 class               what it reads                                         file
@@ -6,9 +6,9 @@ class               what it reads                                         file
 `JsonArguments`     an object of JSON, as models write it                 `json_arguments.py`
 `LiteralArguments`  an object of another notation                         `literal_arguments.py`
 `EncodedArguments`  an object of JSON that is encoded as a JSON string    `encoded.py`
-`KeywordArguments`  keys with literals, as a call in a program has them   `keyword.py`
+`KeywordArguments`  keys with literals, as in a call of a program         `keyword.py`
 `TaggedArguments`   keys with raw values, each between markers            `tagged.py`
-`NestedArguments`   elements named after their keys, in each other        `nested.py`
+`NestedArguments`   nested elements that are named after their keys       `nested.py`
 `BufferedArguments` nothing: the arguments were read before the name      `buffered.py`
 ==================  ====================================================  =========================
 

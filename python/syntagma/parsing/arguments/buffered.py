@@ -10,11 +10,11 @@ __all__ = ["BufferedArguments"]
 
 
 class BufferedArguments(ArgumentSource):
-    """Arguments that came before the name, or that the call does not have.
+    """Arguments that came before the name, or the empty object of a call without arguments.
 
     Args:
         text: the JSON object.
-        repairs: what was repaired in it.
+        repairs: the repairs in it, as sentences.
     """
 
     __slots__ = ("_repairs", "_text", "bad", "done")
@@ -35,5 +35,5 @@ class BufferedArguments(ArgumentSource):
         return bool(self._repairs)
 
     def take_repair(self) -> str | None:
-        """See `ArgumentSource`: all of them, one after the other."""
+        """See `ArgumentSource`; returns one after the other."""
         return self._repairs.pop(0) if self._repairs else None

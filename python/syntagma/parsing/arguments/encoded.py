@@ -1,4 +1,4 @@
-"""Arguments that are an object of JSON inside of a JSON string."""
+"""Arguments that are a JSON object encoded as a JSON string."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class EncodedArguments(ArgumentSource):
     """An object that is encoded as a JSON string; starts after the opening quote, ends after the closing one.
 
     Attributes:
-        begun: the object's brace was seen (not read yet), or the string is empty.
-        done: the closing quote was read.
-        bad: the next character fits neither the string nor the object.
+        begun: whether the object's brace was seen (not read yet), or the string is empty.
+        done: whether the closing quote was read.
+        bad: whether the next character fits neither the string nor the object.
     """
 
     __slots__ = ("_inner", "_string", "bad", "begun", "done", "withheld")
@@ -66,7 +66,7 @@ class EncodedArguments(ArgumentSource):
         return here, fragment
 
     def _read(self, decoded: str) -> tuple[int, str]:
-        """What the string says, as far as it can be read; whitespace may follow the object."""
+        """Read the decoded text, as far as possible; whitespace may follow the object."""
         if not self._inner.done:
             read, fragment = self._inner.feed(decoded, 0, len(decoded))
             self.bad = self._inner.bad
@@ -76,12 +76,12 @@ class EncodedArguments(ArgumentSource):
         return len(decoded) - len(rest), ""
 
     def _at_end(self, string: StringReader, rest: str) -> str:
-        """Nothing more of the string can be read: its quote is next, or it is no JSON string, or more text is needed.
+        """Handle the end of the readable text: the quote is next, or it is no JSON string, or more text is needed.
 
         The quote is read on its own, so that it is outside the span of every other fragment.
 
         Returns:
-            what makes the arguments whole at the quote.
+            the text that completes the arguments at the quote.
         """
         ending = ""
         if not string.done:
@@ -108,17 +108,17 @@ class EncodedArguments(ArgumentSource):
 
 
 def _place(starts: list[tuple[int, int]], offset: int) -> int:
-    """Where the character at this offset of what was decoded begins."""
+    """The index at which the character at this offset of the decoded text begins."""
     decoded, raw = starts[bisect.bisect_right(starts, offset, key=lambda start: start[0]) - 1]
     return raw + offset - decoded
 
 
 def _decoded(text: str, pos: int, end: int) -> tuple[str, list[tuple[int, int]], StringReader]:
-    """What the rest of a JSON string says, as far as it is there.
+    """The decoded rest of a JSON string, as far as it is there.
 
     Returns:
-        the text; the places in it where runs and escapes begin, and where it ends, each with its index in `text`; and
-        the reader, which has come to the quote, or to what is no JSON string's, or needs more.
+        the decoded text; the offsets in it at which runs and escapes begin and at which it ends, each with its index
+        in `text`; and the reader, which has reached the quote or an invalid character, or needs more text.
     """
     string = StringReader()
     pieces: list[str] = []

@@ -1,4 +1,4 @@
-"""Reads the object that holds a call's name and arguments: any key order, unknown keys skipped."""
+"""Reads the object that holds a call's name and arguments: keys in any order, unknown keys skipped."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ _BEGIN = {"{": OPEN_OBJECT}
 
 
 class EnvelopeReader:
-    """One envelope; all alternatives of the format are read at once. Arguments are an object of the notation.
+    """Reads one envelope, with all alternatives of the format at once. Arguments are an object of the notation.
 
     Args:
         envelopes: the alternatives.
-        outer_name: the tool's name, where it stands before the envelope.
+        outer_name: the tool's name, if it stands before the envelope.
         notation: how the arguments are spelled.
         closers: the literals that close the call.
 
     Attributes:
         name: the tool's name, once read.
         id: the call's id, once read.
-        source: the arguments, from the commit point on.
-        buffered: arguments that came before the name, once they are whole.
-        buffered_chars: code points of them that were read.
-        repairs: what was repaired in them.
-        status: `more` text is needed; `commit`: the position is where the arguments begin (or after the name, if they
-            came first); `bad`: the next character fits no envelope; `end`: the object is closed.
+        source: the source of the arguments, from the commit point on.
+        buffered: arguments that came before the name, once they are complete.
+        buffered_chars: the number of their code points read so far.
+        repairs: the repairs in them, as sentences.
+        status: `more` text is needed; `commit`: the position is the beginning of the arguments (or after the name, if
+            they came first); `bad`: the next character fits no envelope; `end`: the object is closed.
     """
 
     __slots__ = (
@@ -110,7 +110,7 @@ class EnvelopeReader:
 
     @property
     def begun(self) -> bool:
-        """The opening brace was read."""
+        """Whether the opening brace was read."""
         return self._state != _START
 
     def resume(self) -> None:
@@ -119,7 +119,7 @@ class EnvelopeReader:
         self.status = "more"
 
     def run(self, text: str, pos: int, end: int) -> int:
-        """Read `text[pos:end]` until the status changes or the text ends; the new position."""
+        """Read `text[pos:end]` until the status changes or the text ends; returns the new position."""
         while pos < end and self.status == "more":
             if self._string is not None:
                 after = self._read_string(text, pos, end)
@@ -151,7 +151,7 @@ class EnvelopeReader:
         return pos
 
     def _structure(self, char: str) -> bool:
-        """One character between strings and values; whether it fits."""
+        """Read one character between strings and values; returns whether it fits."""
         step = (NEXT[self._state] if self.begun else _BEGIN).get(char)
         if step is None:
             self.status = "bad"
@@ -170,7 +170,7 @@ class EnvelopeReader:
         return True
 
     def _push(self) -> None:
-        """An object begins; the alternatives that have one here are read on."""
+        """Begin an object, and keep the alternatives that have one here."""
         self._stack.append(tuple(node for node in self._nodes if isinstance(node, Members)))
         self._state = KEY_OR_END
 
@@ -198,7 +198,7 @@ class EnvelopeReader:
         return pos
 
     def _named(self, name: str) -> None:
-        """The name was read; arguments that came before it are certain now."""
+        """Take the name; arguments that came before it are now certain."""
         self.name = name
         if not name:
             self.status = "bad"
@@ -207,7 +207,7 @@ class EnvelopeReader:
             self.status = "commit"
 
     def _resolve(self, key: str) -> None:
-        """Find what the value of this key is in the envelopes; if it is nothing in any, it is skipped."""
+        """Find the meaning of this key's value in the envelopes; if it has none, the value is skipped."""
         known = [node for frame in self._stack[-1] for inner, node in frame.items if inner == key]
         if not known and self.name is None:
             items = [item for frame in self._stack[-1] for item in frame.items]
@@ -217,7 +217,7 @@ class EnvelopeReader:
         self._nodes = tuple(known)
 
     def _value(self, text: str, pos: int) -> int:
-        """A value begins: the arguments, a name, an id, an inner object, or something that is skipped."""
+        """Begin a value: the arguments, a name, an id, an inner object, or something to skip."""
         char = text[pos]
         placeholders = {node.name for node in self._nodes if isinstance(node, EnvelopePlaceholder)}
         if "arguments" in placeholders and self.buffered is None and self.source is None and char in '{"':
@@ -255,7 +255,7 @@ class EnvelopeReader:
         return pos
 
     def _arguments(self, source: ArgumentSource, pos: int) -> int:
-        """The arguments begin: the call is certain if its name is known; else they are buffered."""
+        """Begin the arguments: commit the call if its name is known; else buffer them."""
         known = self.name is not None or (self._outer_name is not None and not self._awaits_name)
         if known:
             self.source = source

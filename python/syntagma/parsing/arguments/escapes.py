@@ -22,11 +22,11 @@ _CODE_DIGITS = {"x": 2, "u": 4, "U": 8}
 
 
 def read_escape(text: str, pos: int, end: int) -> tuple[int, str] | None:
-    """The escape whose backslash stands at `pos` of `text[:end]`, read only as a whole.
+    """Read the escape whose backslash stands at `pos` of `text[:end]`, if it is complete.
 
     Returns:
-        how many characters it has, and what it means; None: more text is needed. A backslash before anything else is
-        itself.
+        the number of its characters, and its meaning; None: more text is needed. A backslash that begins no escape
+        means itself.
     """
     if pos + 1 >= end:
         return None

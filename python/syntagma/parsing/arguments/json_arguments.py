@@ -1,7 +1,7 @@
-"""Arguments that are an object of JSON, as models write it: JSON is passed on as it is, slips are repaired.
+"""Arguments that are a JSON object, as models write it: JSON is passed on unchanged, slips are repaired.
 
-What is not JSON is turned into JSON and read by the same `JsonMachine`, so that all that is passed on is the beginning
-of one object, whatever follows. A word, an escape or a comma is passed on once it is certain what it is.
+A slip is turned into JSON and read by the same `JsonMachine`, so that the output is always the beginning of one object,
+whatever follows. A word, an escape or a comma is passed on once it is certain what it is.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ _VALUE_STATES = (VALUE, VALUE_OR_END, ITEM)
 _KEY_STATES = (KEY, KEY_OR_END)
 _AFTER_COMMA = (KEY, ITEM)
 _CERTAIN = frozenset((STRING, COLON, KEY_OR_END, VALUE, VALUE_OR_END, MEMBER_ENDED, ITEM_ENDED, NUMBER))
-"""states in which all that was read is passed on at once"""
+"""states in which all text read is passed on at once"""
 _MAY_END = (KEY, KEY_OR_END, VALUE_OR_END, ITEM, MEMBER_ENDED, ITEM_ENDED)
 _PYTHON_WORDS = {"True": "true", "False": "false", "None": "null"}
 _NUMBER_WORDS = ("NaN", "nan", "Infinity", "infinity", "inf")
 _ALL_WORDS = (*_PYTHON_WORDS, *WORDS.values(), *_NUMBER_WORDS)
 _CUT_WORDS = frozenset(word[:size] for word in (*_PYTHON_WORDS, *WORDS.values()) for size in range(1, len(word)))
-"""beginnings of words: it is certain neither that the word is meant nor that a string is"""
+"""beginnings of words, which may become either the word or a string without quotes"""
 _WORD = re.compile(r"\w*")
 _KEY_WORD = re.compile(r"[\w$-]*")
 _LONGEST_ESCAPE = 12
-"""characters after its backslash, at most"""
+"""the most characters after the backslash of an escape"""
 _BEGINS_KEY = re.compile(r"[^\W\d]|\$")
 _BEGINS_VALUE = re.compile(r"[^\W\d]|[/.~@#$]")
 _ENDS_VALUE = (",", "{", "}", "[", "]", '"')
@@ -68,17 +68,17 @@ _IN_QUOTED = OpenString(frozenset("'\\"), json_text)
 
 
 class JsonArguments(ArgumentSource):
-    """Starts at the object's brace.
+    """Reads an object, from its brace on.
 
-    Single quotes, words of Python, values and keys without quotes, commas before the end, escapes that JSON does not
-    have and brackets that are open where the call ends are repaired. Each kind of repair is reported once.
+    It repairs single quotes, Python's words, values and keys without quotes, commas before the end, escapes that JSON
+    does not have, and brackets that are open where the call ends. Each kind of repair is reported once.
 
     Args:
-        closers: the literals that close the call: outside of a string, one of them ends the object.
+        closers: the literals that close the call. Outside of a string, one of them ends the object.
 
     Attributes:
-        done: the object is whole.
-        bad: the next character can be read in no way.
+        done: whether the object is complete.
+        bad: whether the next character cannot be read in any way.
     """
 
     __slots__ = (
@@ -92,7 +92,7 @@ class JsonArguments(ArgumentSource):
         self._closers = tuple(closers)
         self._scanner: Scanner | None = None
         self._machine = JsonMachine()
-        # A comma, with the whitespace after it; in a value without quotes, the whitespace after its last word.
+        # A comma with the whitespace after it; in a value without quotes, the whitespace after its last word.
         self._held: list[str] = []
         self.withheld = 0
         self._reading: Literal["quoted", "bare value", "bare key"] | None = None
@@ -175,7 +175,7 @@ class JsonArguments(ArgumentSource):
         return "".join(out)
 
     def _tell(self, slip: Slip, out: list[str]) -> bool:
-        """Whether a repair of this kind was reported before; else it is now, and made when `feed` comes here again."""
+        """Whether a repair of this kind was reported before. If not, report it; the next `feed` makes it."""
         if slip in self._reported:
             return True
         if slip not in ("comma", "closer"):
@@ -185,7 +185,7 @@ class JsonArguments(ArgumentSource):
         return False
 
     def _put(self, text: str, out: list[str]) -> None:
-        """Pass on JSON that stands for something else."""
+        """Pass on the JSON text that replaces a slip."""
         out.append(self._take_held())
         self._machine.feed(text, 0, len(text))
         out.append(text)
@@ -201,10 +201,10 @@ class JsonArguments(ArgumentSource):
         return held
 
     def _passed(self, text: str, pos: int, after: int, fragment: str, out: list[str]) -> tuple[int, bool]:
-        """Pass on what the machine has read, as far as it is certain.
+        """Pass on the text that the machine has read, as far as it is certain.
 
         Returns:
-            the position to go on from, and whether something stands there that is not JSON.
+            the position to go on from, and whether the text there is not JSON.
         """
         machine = self._machine
         is_stuck = machine.bad
@@ -225,10 +225,10 @@ class JsonArguments(ArgumentSource):
             out += (self._take_held(), fragment)
         return after, is_stuck
 
-    # ---- repairs: the position to go on from, and whether to go on
+    # ---- repairs; each returns the position to go on from, and whether to go on
 
     def _mend(self, text: str, pos: int, end: int, out: list[str]) -> tuple[int, bool]:
-        """What stands at `pos` is not JSON."""
+        """Repair the text at `pos`, which is not JSON."""
         machine = self._machine
         char, expects = text[pos], machine.state
         if machine.in_escape:
@@ -263,7 +263,7 @@ class JsonArguments(ArgumentSource):
         return pos, False
 
     def _closes(self, text: str, pos: int, end: int) -> bool | None:
-        """Whether the call's closer stands here; None: more text decides."""
+        """Whether the call's closer stands here; None: more text is needed."""
         if any(text.startswith(closer, pos, end) for closer in self._closers):
             return True
         is_cut = any(end - pos < len(closer) and closer.startswith(text[pos:end]) for closer in self._closers)
@@ -274,14 +274,14 @@ class JsonArguments(ArgumentSource):
         self._machine.drop_comma()
 
     def _end(self, out: list[str]) -> None:
-        """The call ends here: close what is open."""
+        """End the object where the call ends, and close what is open."""
         if self._machine.state in _AFTER_COMMA:
             self._drop_comma(out)
         self._put(self._machine.unclosed, out)
         self.done = True
 
     def _escape(self, text: str, pos: int, end: int, out: list[str]) -> tuple[int, bool]:
-        """After a backslash in double quotes, which was passed on: no escape of JSON."""
+        """Repair an escape that JSON does not have, in double quotes; its backslash was passed on."""
         escape = read_escape("\\" + text[pos : min(end, pos + _LONGEST_ESCAPE)], 0, min(end - pos, _LONGEST_ESCAPE) + 1)
         if escape is None or not self._tell("escape", out):
             return pos, False
@@ -343,10 +343,10 @@ class JsonArguments(ArgumentSource):
         self._reading = "bare value"
         return pos, True
 
-    # ---- what is not JSON, part by part
+    # ---- parts that are not JSON
 
     def _quoted(self, text: str, pos: int, end: int, out: list[str]) -> tuple[int, bool]:
-        """A string in single quotes."""
+        """Read a string in single quotes."""
         stop = _ENDS_QUOTED.search(text, pos, end)
         at = end if stop is None else stop.start()
         out.append(json_text(text[pos:at]))
@@ -374,7 +374,7 @@ class JsonArguments(ArgumentSource):
         return after, True
 
     def _bare_value(self, text: str, pos: int, end: int, out: list[str]) -> tuple[int, bool]:
-        """A string without quotes: up to structure, a quote, or the call's closer."""
+        """Read a string without quotes, up to structure, a quote, or the call's closer."""
         if self._scanner is None:
             self._scanner = Scanner(MarkerSet((*self._closers, *_ENDS_VALUE)))
         at, stop = self._scanner.search(text[:end] if end < len(text) else text, pos, final=False)

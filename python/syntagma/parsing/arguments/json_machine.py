@@ -1,4 +1,4 @@
-"""Reads one JSON value as it arrives: finds its end, and passes its text on. No recursion, no look-back."""
+"""Reads one JSON value as it arrives, finds its end, and passes its text on. No recursion, no look-back."""
 
 from __future__ import annotations
 
@@ -37,27 +37,27 @@ _STRING_STOP = re.compile('["\\\\\x00-\x1f]')
 _S, _STRING = r"[ \t\n\r]*+", r'"[^"\\\x00-\x1f]*+"'
 _SCALAR = rf"(?:{_STRING}|-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?|true|false|null)"
 _MEMBER = f"{_S}{_STRING}{_S}:{_S}{_SCALAR}{_S}"
-# The group of members may be given back: Python before 3.11.5 reads possessive groups wrongly (gh-106052).
+# The group of members is not possessive: Python before 3.11.5 matches possessive groups wrongly (gh-106052).
 _SHORT_OBJECT = re.compile(rf"\{{(?:{_MEMBER}(?:,{_MEMBER})*|{_S})\}}")
-"""an object without objects, arrays and escapes in it"""
+"""an object without inner objects, arrays and escapes"""
 _MAX_SHORT = 256
-"""code points of it"""
+"""the most code points of such an object"""
 _SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _PLAIN = OpenString(frozenset(('"', "\\", *map(chr, range(32)))))
-# States inside of a string, beside those of the table.
+# States inside a string, beside those of the table.
 _ESCAPE, _UNICODE = range(CLOSE + 1, CLOSE + 3)
 
 
 class JsonMachine(ArgumentSource):
     """One JSON value; as a source of arguments, an object from its brace on.
 
-    A raw control character inside a string, which JSON forbids and models write, is passed on as its escape.
+    A raw control character inside a string, which models write although JSON forbids it, is passed on as its escape.
 
     Attributes:
-        done: the value is whole.
-        bad: the next character cannot continue a JSON value.
-        repaired: a control character was escaped.
-        state: what comes next, as `json_syntax` names it; inside of an escape it is none of those.
+        done: whether the value is complete.
+        bad: whether the next character cannot continue a JSON value.
+        repaired: whether a control character was escaped.
+        state: what comes next, as `json_syntax` names it; inside an escape it is none of those.
     """
 
     __slots__ = (
@@ -80,24 +80,24 @@ class JsonMachine(ArgumentSource):
 
     @property
     def in_escape(self) -> bool:
-        """A backslash was read, and not what belongs to it."""
+        """Whether a backslash was read, but not the whole escape."""
         return self.state in (_ESCAPE, _UNICODE)
 
     @property
     def unclosed(self) -> str:
-        """What would close the brackets that are open, the innermost first."""
+        """The text that would close the open brackets, the innermost first."""
         return "".join("}" if end == MEMBER_ENDED else "]" for end in reversed(self._ends))
 
     @property
     def innermost(self) -> str:
-        """What would close the innermost bracket that is open; empty without one."""
+        """The character that would close the innermost open bracket; empty without one."""
         return "" if not self._ends else "}" if self._ends[-1] == MEMBER_ENDED else "]"
 
     def step_back(self) -> int:
-        """Forget that what comes next was `bad`, and what was read of a word, or after a backslash, that is not whole.
+        """Leave the state `bad`, and forget an incomplete word, or the text after a backslash.
 
         Returns:
-            how many characters that was.
+            the number of characters that were forgotten.
         """
         self.bad = False
         if self.state == WORD:
@@ -109,7 +109,7 @@ class JsonMachine(ArgumentSource):
         return 0
 
     def end_escape(self) -> None:
-        """The escape that was begun is over."""
+        """End the escape that has begun."""
         self.state = STRING
 
     def drop_comma(self) -> None:
@@ -118,12 +118,12 @@ class JsonMachine(ArgumentSource):
 
     @property
     def in_string(self) -> bool:
-        """A string has begun and not ended."""
+        """Whether a string is open."""
         return not (self.done or self.bad) and self.state in (STRING, _ESCAPE, _UNICODE)
 
     @property
     def in_brackets(self) -> bool:
-        """An object or array has begun and not ended."""
+        """Whether an object or array is open."""
         return bool(self._ends) and not (self.done or self.bad)
 
     @property
@@ -145,7 +145,7 @@ class JsonMachine(ArgumentSource):
         return self._feed(text, pos, end)
 
     def _feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
-        """The same, character by character."""
+        """As `feed`, but character by character."""
         out: list[str] = []
         start = pos
         while pos < end and not (self.done or self.bad):
@@ -192,7 +192,7 @@ class JsonMachine(ArgumentSource):
         return pos, "".join(out)
 
     def _inside(self, state: int, char: str) -> None:
-        """One character of an escape or a word."""
+        """Read one character of an escape or a word."""
         if state == _ESCAPE:
             if char == "u":
                 self.state, self._digits_left = _UNICODE, 4
@@ -215,7 +215,7 @@ class JsonMachine(ArgumentSource):
             self.bad = True
 
     def _between(self, state: int, char: str) -> None:
-        """One character between strings, words and numbers."""
+        """Read one character between strings, words and numbers."""
         step = NEXT[state].get(char)
         if step is None:
             self.bad = True

@@ -13,7 +13,7 @@ _STOP = re.compile(r'["\\]')
 
 
 def json_text(text: str) -> str:
-    """The text as it stands inside of a JSON string."""
+    """The text escaped for the inside of a JSON string."""
     quoted: str = encode_basestring(text)
     return quoted[1:-1]
 
@@ -21,11 +21,11 @@ def json_text(text: str) -> str:
 class StringReader:
     """The rest of a JSON string, after its opening quote.
 
-    An escape is read only as a whole: until then the position stays at its backslash.
+    An escape is read only when it is complete: until then the position stays at its backslash.
 
     Attributes:
-        done: the closing quote was read.
-        bad: the next character is no JSON string's.
+        done: whether the closing quote was read.
+        bad: whether the next character is not allowed in a JSON string.
     """
 
     __slots__ = ("bad", "done")
@@ -35,9 +35,9 @@ class StringReader:
         self.bad = False
 
     def piece(self, text: str, pos: int, end: int) -> tuple[int, str]:
-        """Read one run of plain characters or one escape from `text[pos:end]`; the new position and what it means.
+        """Read one run of plain characters or one escape of `text[pos:end]`; returns the new position and its meaning.
 
-        The position does not move where more text is needed, or where the string is `bad`.
+        The position does not move if more text is needed, or if the string is `bad`.
         """
         if pos >= end:
             return pos, ""
@@ -62,7 +62,7 @@ class StringReader:
         if unit is None:
             return pos, ""
         if 0xD800 <= unit < 0xDC00:
-            # A second half may follow; anything else leaves this one alone, and alone it means nothing.
+            # The second half of a surrogate pair may follow; without it, this half means nothing.
             rest = text[pos + 6 : min(end, pos + 8)]
             if "\\u".startswith(rest) and len(rest) < 2:
                 return pos, ""

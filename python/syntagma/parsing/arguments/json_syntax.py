@@ -32,15 +32,15 @@ __all__ = [
 ]
 
 WHITESPACE = " \t\n\r"
-"""what may stand between the parts of a JSON text"""
+"""the characters that may stand between the parts of a JSON text"""
 HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
 ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-"""what follows a backslash, beside `u` and four digits → what it means"""
+"""the character after a backslash → its meaning; `u` and four digits are not in it"""
 WORDS = {"t": "true", "f": "false", "n": "null"}
 
-# What may come next, outside of strings, words and numbers: the states of a reader.
+# The states of a reader outside of strings, words and numbers: what may come next.
 VALUE, VALUE_OR_END, ITEM, KEY, KEY_OR_END, COLON, MEMBER_ENDED, ITEM_ENDED = range(8)
-# What a character begins or ends.
+# What a character may begin or end.
 STRING, KEY_STRING, WORD, NUMBER, OPEN_OBJECT, OPEN_ARRAY, CLOSE = range(8, 15)
 
 _VALUES = {
@@ -61,12 +61,12 @@ NEXT: tuple[dict[str, int], ...] = (
     {",": KEY, "}": CLOSE},  # MEMBER_ENDED
     {",": ITEM, "]": CLOSE},  # ITEM_ENDED
 )
-"""state → character → the next state, or what the character begins or ends; no other character fits, but whitespace"""
+"""state → character → the next state, or what the character begins or ends; only whitespace fits besides"""
 
-# The states of a number, by what was read last.
+# The states of a number, by the last character read.
 SIGN, _ZERO, _INTEGER, _POINT, _FRACTION, _EXPONENT, _EXPONENT_SIGN, _POWER = range(8)
 NUMBER_ENDS = frozenset((_ZERO, _INTEGER, _FRACTION, _POWER))
-"""states in which a number is whole"""
+"""states in which a number is complete"""
 NUMBER_NEXT: tuple[dict[str, int], ...] = (
     {"0": _ZERO} | dict.fromkeys(DIGITS[1:], _INTEGER),
     {".": _POINT, "e": _EXPONENT, "E": _EXPONENT},

@@ -1,4 +1,4 @@
-"""Arguments that are literals, each with its key, as a call in a program has them."""
+"""Arguments that are literals, each with its key, as in a call of a program."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ __all__ = ["KeywordArguments"]
 
 
 class KeywordArguments(ArgumentSource):
-    """Reads keys and literal values, with a literal before each key and after each value where the format has any.
+    """Reads keys and literal values, with the format's literals before each key and after each value.
 
     Starts after the literal before the arguments.
 
     Args:
-        form: how calls are written.
+        form: the form of the calls.
         closer: the literal after the arguments; None: they end where no further argument begins.
 
     Attributes:
-        done: the literal after the arguments was found (it is not read), or no further argument begins.
-        bad: the next character fits neither an argument nor the end.
+        done: whether the literal after the arguments was found (it is not read), or no further argument begins.
+        bad: whether the next character fits neither an argument nor the end.
     """
 
     __slots__ = (
@@ -52,7 +52,7 @@ class KeywordArguments(ArgumentSource):
         self._between, self._value_closer = form.value.opener, form.value.closer
         ends = form.argument_separator[:1] + self._closer[:1] + self._value_closer[:1] + self._opener[:1]
         self._ends = "".join(sign for sign in ends if not (sign.isalnum() or sign in "+-."))
-        """signs that end a number or word; one that may stand in it does not"""
+        """characters that end a number or word, except those that may stand in one"""
         self._key = ""
         self._comma = ""
         self._machine: LiteralMachine | None = None
@@ -67,7 +67,7 @@ class KeywordArguments(ArgumentSource):
         if not self._opened:
             self._opened = True
             out.append("{")
-        # One fragment at a time, so that its span does not depend on what came in the same chunk.
+        # One fragment at a time, so that its span does not depend on the chunks.
         while pos < end and not (self.done or self.bad or out):
             if self._machine is not None:
                 after, fragment = self._machine.feed(text, pos, end)
@@ -89,7 +89,7 @@ class KeywordArguments(ArgumentSource):
         return pos, "".join(out)
 
     def _structure(self, text: str, pos: int, end: int, out: list[str]) -> int:
-        """A key, what stands around it and its value, a separator, or the end."""
+        """Read a key, the text around it, its value, a separator, or the end."""
         if self._state == "between":
             return self._value(text, pos, end)
         if self._state == "close":
@@ -125,7 +125,7 @@ class KeywordArguments(ArgumentSource):
         return not self._closer
 
     def _argument_follows(self, separator: str, text: str, pos: int, end: int) -> bool | None:
-        """Whether a separator and an argument up to its value stand here; None: more text decides."""
+        """Whether a separator and an argument up to its value stand here; None: more text is needed."""
         for literal in (separator, self._opener):
             if not text.startswith(literal, pos, end):
                 return None if literal.startswith(text[pos:end]) else False
@@ -150,7 +150,7 @@ class KeywordArguments(ArgumentSource):
         """See `ArgumentSource`."""
         if self._closer:
             return None
-        # A line break ends a number or word, and what follows it here begins no argument.
+        # The line break ends a number or word; the NUL after it begins no argument.
         text, made, pos = rest + "\n\0", "", 0
         while pos < len(text) and not (self.done or self.bad):
             after, fragment = self.feed(text, pos, len(text))
@@ -161,13 +161,13 @@ class KeywordArguments(ArgumentSource):
         return made if self.done else None
 
     def _may_go_on(self, literal: str, text: str, pos: int, end: int) -> bool:
-        """Whether a literal that begins with the closer of the arguments stands here, or may."""
+        """Whether a literal that begins with the closer of the arguments stands here, or may come to."""
         if not literal.startswith(self._closer) or literal == self._closer:
             return False
         return text.startswith(literal, pos, end) or literal.startswith(text[pos:end])
 
     def _literal(self, literal: str, then: Literal["after", "next"], text: str, pos: int, end: int) -> int:
-        """A literal that must stand here."""
+        """Read a literal that must stand here."""
         if text.startswith(literal, pos, end):
             self._state = then
             return pos + len(literal)
@@ -175,7 +175,7 @@ class KeywordArguments(ArgumentSource):
         return pos
 
     def _value(self, text: str, pos: int, end: int) -> int:
-        """What stands between a key and its value."""
+        """Read the text between a key and its value."""
         if text[pos] in WHITESPACE:
             return pos + 1
         if text.startswith(self._between, pos, end):

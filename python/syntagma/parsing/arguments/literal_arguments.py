@@ -13,15 +13,15 @@ __all__ = ["LiteralArguments"]
 
 
 class LiteralArguments(ArgumentSource):
-    """Starts at the object's brace. Where the call's closer stands outside of a string, what is open is closed.
+    """Reads an object, from its brace on. At the call's closer outside of a string, it closes what is open.
 
     Args:
         notation: how values are spelled.
         closers: the literals that close the call.
 
     Attributes:
-        done: the object is whole.
-        bad: the next character cannot belong to it.
+        done: whether the object is complete.
+        bad: whether the next character cannot belong to it.
     """
 
     __slots__ = ("_closers", "_ending", "_machine", "_repair", "bad", "done")
@@ -29,7 +29,7 @@ class LiteralArguments(ArgumentSource):
     def __init__(self, notation: Notation, closers: Iterable[str] = ()) -> None:
         self._machine = LiteralMachine(notation)
         self._closers = Scanner(MarkerSet(closers))
-        # What makes the arguments whole at the closer, and how many characters before it belong to that.
+        # The text that completes the arguments at the closer, and how many characters before the closer it replaces.
         self._ending: tuple[str, int] | None = None
         self._repair = False
         self.done = False
@@ -60,7 +60,7 @@ class LiteralArguments(ArgumentSource):
         at, closer = self._closers.search(text, pos, final=False)
         after, fragment = machine.feed(text, pos, min(at, end))
         if after == pos and not fragment and at < end and machine.in_string:
-            # Inside of a string a closer is text.
+            # Inside a string a closer is text.
             after, fragment = machine.feed(text, pos, end if closer is None else min(at + len(closer), end))
         self.done, self.bad = machine.done, machine.bad
         if after > pos or fragment or self.done or self.bad or closer is None or at >= end or machine.in_string:

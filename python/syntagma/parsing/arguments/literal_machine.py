@@ -1,4 +1,4 @@
-"""Reads one literal value of a notation that is not JSON as it arrives, and passes it on as JSON."""
+"""Reads one literal value of another notation than JSON as it arrives, and passes it on as JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?
 _STRUCTURE = "{}[]():,="
 _PAIRS = {"{": "}", "[": "]", "(": ")"}
 _MAX_WORD = 4096
-"""code points of a word, a number or a bare key"""
+"""the most code points of a word, a number or a bare key"""
 
 
 @functools.cache
@@ -35,17 +35,17 @@ _VALUE, _VALUE_OR_END, _KEY, _KEY_OR_END, _COLON, _COMMA_OR_END, _STRING, _WORD 
 
 
 class LiteralMachine(ArgumentSource):
-    """One value; as a source of arguments, an object. No recursion, no look-back.
+    """Reads one value; as a source of arguments, an object. No recursion, no look-back.
 
     Strings, words and bare keys become JSON; a list in round brackets becomes an array.
 
     Args:
         notation: how values are spelled.
-        ends: characters that end a word or number on its own, beside brackets, signs of structure and whitespace.
+        ends: characters that end a word or number on its own, beside brackets, structure and whitespace.
 
     Attributes:
-        done: the value is whole.
-        bad: the next character cannot continue a value, or a number that JSON does not know was read.
+        done: whether the value is complete.
+        bad: whether the next character cannot continue a value, or a number that JSON does not have was read.
     """
 
     __slots__ = (
@@ -71,19 +71,19 @@ class LiteralMachine(ArgumentSource):
 
     @property
     def in_string(self) -> bool:
-        """A string has begun and not ended."""
+        """Whether a string is open."""
         return self._state == _STRING and not (self.done or self.bad)
 
     @property
     def in_brackets(self) -> bool:
-        """An object or array has begun and not ended."""
+        """Whether an object or array is open."""
         return bool(self._stack) and not (self.done or self.bad)
 
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
         """See `ArgumentSource`.
 
         A word or number ends at the first character that is not part of it, which is not read. The position stays
-        before a word, an escape or a delimiter that is not whole.
+        before a word, an escape or a delimiter that is not complete.
         """
         out: list[str] = []
         while pos < end and not (self.done or self.bad):
@@ -93,7 +93,7 @@ class LiteralMachine(ArgumentSource):
             elif self._state == _WORD:
                 pos = self._word_or_key(text, pos, end, out)
             elif out and (text[pos] in WHITESPACE or text[pos] == ","):
-                # It adds nothing, so that no fragment ends with it: spans do not depend on what came in one chunk.
+                # It adds nothing, so no fragment may end with it: spans must not depend on the chunks.
                 break
             elif text[pos] in WHITESPACE:
                 pos += 1
@@ -105,7 +105,7 @@ class LiteralMachine(ArgumentSource):
         return pos, "".join(out)
 
     def end_of_text(self, rest: str) -> str:
-        """No more text comes: a word or number on its own ends here. The JSON text of it.
+        """The JSON text of a word or number on its own that the end of the text completes.
 
         Args:
             rest: the text that `feed` has not read.
@@ -153,7 +153,7 @@ class LiteralMachine(ArgumentSource):
         return self._begin(text, pos, end, out)
 
     def _begin(self, text: str, pos: int, end: int, out: list[str]) -> int:
-        """A key or a value begins."""
+        """Begin a key or a value."""
         is_key = self._state in (_KEY, _KEY_OR_END)
         for quote in sorted(self._notation.quotes, key=len, reverse=True):
             if text.startswith(quote, pos, end):
@@ -182,7 +182,7 @@ class LiteralMachine(ArgumentSource):
         return pos
 
     def _comma(self, out: list[str]) -> None:
-        """The comma that was read waits for what comes after it; one before a closer has no JSON."""
+        """Pass on a comma that was read, now that something follows it; one before a closer is dropped."""
         if self._comma_waits:
             out.append(", ")
         self._comma_waits = False
@@ -222,7 +222,7 @@ class LiteralMachine(ArgumentSource):
         return stop + len(delimiter)
 
     def _word_or_key(self, text: str, pos: int, end: int, out: list[str]) -> int:
-        """A word, a number, or a bare key: up to structure or whitespace, and read only as a whole."""
+        """Read a word, a number or a bare key, up to structure or whitespace, once it is complete."""
         stops = _KEY_STOPS if self._in_key else _WORD_STOPS if self._stack else self._own_stops
         found = stops.search(text, pos, end)
         stop = end if found is None else found.start()
@@ -246,7 +246,7 @@ class LiteralMachine(ArgumentSource):
 
 
 def _number(word: str) -> str | None:
-    """A number as JSON writes it, its digits kept; None: the word is no number."""
+    """A number in JSON, with its digits kept; None: the word is no number."""
     if not _NUMBER.fullmatch(word):
         return None
     sign, digits = ("-", word[1:]) if word[0] == "-" else ("", word.removeprefix("+"))
@@ -259,7 +259,7 @@ def _number(word: str) -> str | None:
 
 
 def _partial(text: str, pos: int, end: int, delimiter: str) -> int:
-    """The index from which on the text may be the beginning of the delimiter."""
+    """The index at which the end of the text may be the beginning of the delimiter."""
     for size in range(min(len(delimiter) - 1, end - pos), 0, -1):
         if text.startswith(delimiter[:size], end - size):
             return end - size
@@ -267,7 +267,7 @@ def _partial(text: str, pos: int, end: int, delimiter: str) -> int:
 
 
 def literal_to_json(text: str, notation: Notation) -> str | None:
-    """A whole literal as JSON text; None: the text is no literal."""
+    """A complete literal as JSON text; None: the text is no literal."""
     machine = LiteralMachine(notation)
     found, at, fragment = [], 0, "more"
     while fragment:

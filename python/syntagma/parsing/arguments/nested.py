@@ -1,4 +1,4 @@
-"""Arguments that are elements named after their keys, and may hold further elements."""
+"""Arguments that are elements named after their keys, which may hold further elements."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ __all__ = ["NestedArguments"]
 
 _STRING = frozenset(("string",))
 _UNDECLARED = frozenset(("string", "object", "array"))
-"""what an element may be of which no schema says anything"""
+"""the types that an element may have without a schema"""
 
 State: TypeAlias = Literal["between", "opened", "value"]
 
 
 class _Level:
-    """An element that is open and has elements in it; the root is the call itself."""
+    """An open element with elements in it; the root is the call itself."""
 
     __slots__ = ("begun", "closer", "is_array", "schema")
 
@@ -37,13 +37,13 @@ class _Level:
 
 
 class NestedArguments(ArgumentSource):
-    """Reads elements; starts after the opener of the first one.
+    """Reads elements, from after the opener of the first one.
 
-    A string streams as it comes; any other leaf must be whole to be typed. An element ends at its own closer only.
+    A string streams as it comes; any other leaf must be complete to be typed. An element ends at its own closer only.
 
     Attributes:
-        done: the literal after the arguments was found (it is not read).
-        bad: the next character fits neither an element nor the end.
+        done: whether the literal after the arguments was found (it is not read).
+        bad: whether the next character fits neither an element nor the end.
     """
 
     __slots__ = (
@@ -78,7 +78,7 @@ class NestedArguments(ArgumentSource):
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
         """See `ArgumentSource`."""
         out: list[str] = []
-        # One fragment at a time, so that its span does not depend on what came in the same chunk.
+        # One fragment at a time, so that its span does not depend on the chunks.
         while not (self.done or self.bad or out):
             before = (pos, self._state)
             if self._state == "opened":
@@ -99,7 +99,7 @@ class NestedArguments(ArgumentSource):
         return self._form.close + key + self._form.close_end
 
     def _begin(self, text: str, pos: int, end: int, out: list[str]) -> int:
-        """After an element's opener: a leaf, or the first element inside."""
+        """Read what follows an element's opener: a leaf, or the first element inside."""
         key, schema = self._element
         allowed = allowed_types(schema, self._schema) if schema is not None else _UNDECLARED
         if allowed != _STRING:
@@ -134,7 +134,7 @@ class NestedArguments(ArgumentSource):
         return pos
 
     def _key(self, text: str, at: int, end: int) -> str | None:
-        """The key of an element at this index; empty: it is none; None: more text is needed."""
+        """The key of an element at this index; empty: there is no element; None: more text is needed."""
         stop = at
         while stop < end and text[stop] not in ELEMENT_ENDS and not text[stop].isspace():
             stop += 1
@@ -155,7 +155,7 @@ class NestedArguments(ArgumentSource):
         return at
 
     def _name(self, key: str, out: list[str]) -> None:
-        """What stands before a value in JSON: a comma, its key."""
+        """Append what stands before a value in JSON: a comma and its key."""
         level = self._levels[-1]
         if len(self._levels) == 1 and not level.begun:
             out.append("{")
@@ -165,7 +165,7 @@ class NestedArguments(ArgumentSource):
             out.append(json.dumps(key, ensure_ascii=False) + ": ")
 
     def _leaf(self, value: RawValue, text: str, pos: int, end: int, out: list[str]) -> int:
-        """The text of an element without elements in it."""
+        """Read the text of an element without elements in it."""
         pos, ended = value.feed(text, pos, end, out)
         if ended:
             out.append('"' if value.is_string else self._typed(value.take()))
@@ -174,7 +174,7 @@ class NestedArguments(ArgumentSource):
         return pos
 
     def _typed(self, text: str) -> str:
-        """The JSON text of a value that is no string, or may be more than one."""
+        """The JSON text of a value that may be something else than a string."""
         if not text.strip() and "string" not in self._allowed and self._allowed & {"object", "array"}:
             return "{}" if "object" in self._allowed else "[]"
         if self._allowed == _UNDECLARED:
@@ -182,7 +182,7 @@ class NestedArguments(ArgumentSource):
         return to_json(text, self._allowed)
 
     def _between(self, text: str, pos: int, end: int, out: list[str]) -> int:
-        """After an element: the next one, or the end of the element around it."""
+        """Read what follows an element: the next one, or the end of the element around it."""
         at = min(self._window.after_whitespace(pos), end)
         if at == end:
             return at

@@ -1,4 +1,4 @@
-"""Reads one value that stands as it is between two markers."""
+"""Reads one raw value between two markers."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ __all__ = ["RawValue"]
 
 
 class RawValue:
-    """The text of one value up to its closer. A string is passed on as it comes; any other text is collected.
+    """Reads the text of one value up to its closer. A string is passed on as it comes; any other text is collected.
 
     Args:
         scanner: finds the closer, with the whitespace before it that belongs to it.
-        is_string: the value is a string, whatever it looks like.
-        structure: reads along with a value that is no string, since a closer in a string inside of it is text.
-        whole_brackets: a closer between the brackets of an object or array is text, too.
-        whole_strings: a closer in a string on its own is text; else only in one between brackets.
-        unescaper: takes XML escapes off; None: the text has none.
-        is_closer: whether a closer that was found at an index is a marker and not text that looks like one.
+        is_string: whether the value is a string, whatever it looks like.
+        structure: follows the structure of a value that is no string, since a closer in a string inside it is text.
+        whole_brackets: whether a closer between the brackets of an object or array is text, too.
+        whole_strings: whether a closer is text in any string, or only in one between brackets.
+        unescaper: decodes XML escapes; None: the text has none.
+        is_closer: whether the closer found at an index is a marker, and not text that looks like one.
 
     Attributes:
-        is_string: as above.
+        is_string: see above.
         closer: the closer that was read; empty before.
         open_string: see `ArgumentSource`.
     """
@@ -63,7 +63,7 @@ class RawValue:
         self.open_string = OpenString(scanner.markers.firsts, json_text) if is_plain else None
 
     def feed(self, text: str, pos: int, end: int, out: list[str]) -> tuple[int, bool]:
-        """Read `text[pos:end]`; what belongs to a string is appended to `out` as JSON text.
+        """Read `text[pos:end]`; the text of a string is appended to `out` as JSON text.
 
         Returns:
             the index of the first character that was not read, and whether the closer was.
@@ -86,18 +86,18 @@ class RawValue:
         return at + len(closer), True
 
     def finish(self, rest: str) -> str:
-        """The stream has ended: what the unread `rest` adds to a string, as JSON text."""
+        """At the end of the stream, the JSON text that the unread `rest` adds to a string."""
         if self._unescaper is not None:
             rest = self._unescaper.feed(rest) + self._unescaper.finish()
         return json_text(rest) if self.is_string else ""
 
     def take(self) -> str:
-        """The text of a value that is no string."""
+        """The collected text of a value that is no string."""
         return self._text.take()
 
     @property
     def _is_quoted(self) -> bool:
-        """Inside of a string or brackets of the value, or of a section whose text stands as it is."""
+        """Whether the position is inside a string or brackets of the value, or inside a raw section."""
         structure = self._structure
         if structure is not None and self._whole_brackets and structure.in_brackets:
             return True

@@ -1,17 +1,17 @@
-"""What reads the arguments of a call. Each source knows one way of writing them; all give one JSON object.
+"""The interface of argument sources. Each source reads one way to write arguments; all give one JSON object.
 
-A source is made where a call is certain: its name is known, and its arguments begin. From there on:
+A source is made at the commit point: the call's name is known, and its arguments begin. From there on:
 
 1. `declare`, once: the schema of the tool's parameters, if there is one.
-2. `feed`, for all text that comes. It returns how far it has read, and a fragment of JSON text. The fragments, joined,
+2. `feed`, for all text that comes. It returns how far it has read, and a fragment of JSON text. The joined fragments
    are the arguments. There are three outcomes:
 
-   * neither `done` nor `bad`: more text is needed. What `feed` has not read (half an escape, half a marker) it wants to
-     see again, with what follows.
-   * `done`: the arguments are whole. The text that was not read is not theirs.
+   * neither `done` nor `bad`: more text is needed. Text that `feed` has not read (half an escape, half a marker) is
+     given to it again, with what follows.
+   * `done`: the arguments are complete. The text that was not read is not theirs.
    * `bad`: the next character cannot belong to the arguments. The fragments up to here stay.
-   Where something is repaired, `feed` stops before it, and `take_repair` says what it is: `feed` comes next again.
-3. `finish`, only if the stream ends before one of the last two; `close`, only if the call ends there.
+   At a repair, `feed` stops before it, and `take_repair` says what is repaired; then `feed` is called again.
+3. Before `done` or `bad`: `finish`, if the stream ends; `close`, if the call ends.
 
 Between two calls of `feed`, `open_string` says whether the next text can be passed on without `feed`.
 """
@@ -26,11 +26,11 @@ __all__ = ["ArgumentSource", "OpenString"]
 
 
 class OpenString(NamedTuple):
-    """A string value that is passed on as it comes. Text without any of the stops is more of it.
+    """An open string value that is passed on as it comes. Text without any of the stops is more of it.
 
     Attributes:
         stops: characters that `feed` must see: they may end the string, or begin an escape.
-        spell: turns such text into the inside of a JSON string; None: it is one already.
+        spell: escapes such text for the inside of a JSON string; None: it is escaped already.
     """
 
     stops: frozenset[str]
@@ -38,12 +38,12 @@ class OpenString(NamedTuple):
 
 
 class ArgumentSource(ABC):
-    """Reads the arguments of one call. The defaults are those of a source that types nothing and keeps nothing back.
+    """Reads the arguments of one call. The defaults are those of a source that types nothing and holds nothing back.
 
     Attributes:
-        done: the arguments are whole.
-        bad: the next character cannot belong to the arguments.
-        withheld: how many of the last characters that were read are not passed on yet.
+        done: whether the arguments are complete.
+        bad: whether the next character cannot belong to the arguments.
+        withheld: how many of the last characters read are not passed on yet.
     """
 
     __slots__ = ()
@@ -51,7 +51,7 @@ class ArgumentSource(ABC):
     withheld: int = 0
 
     ends_at_markers: ClassVar[bool] = False
-    """A marker outside of a string cannot belong to the arguments, so that it may end the message they are in."""
+    """whether a marker outside of strings cannot belong to the arguments, so that it may end their message"""
 
     done: bool
     bad: bool
@@ -68,41 +68,41 @@ class ArgumentSource(ABC):
         """
 
     def finish(self, rest: str) -> str:  # noqa: ARG002  # optional
-        """The stream has ended; `rest` is the text that `feed` has not read.
+        """End the arguments where the stream ends; `rest` is the text that `feed` has not read.
 
         Returns:
-            what `rest` adds to a string that is open, as JSON text.
+            the JSON text that `rest` adds to an open string.
         """
         return ""
 
     def close(self, rest: str) -> str | None:  # noqa: ARG002  # optional
-        """The call ends here, though the arguments are not whole; `rest` is the text that `feed` has not read.
+        """End incomplete arguments where the call ends; `rest` is the text that `feed` has not read.
 
         Returns:
-            what makes them whole, as JSON text; None: nothing that is certain does.
+            the JSON text that completes them; None: it is not certain.
         """
         return None
 
     @property
     def ends_with_text(self) -> bool:
-        """Nothing closes the arguments, so that they may end where the text does."""
+        """Whether nothing closes the arguments, so that they may end with the text."""
         return False
 
     @property
     def has_repair(self) -> bool:
-        """Something is repaired where `feed` has stopped, and `take_repair` has not said what."""
+        """Whether `feed` has stopped at a repair that `take_repair` has not returned yet."""
         return False
 
     def take_repair(self) -> str | None:
-        """What is repaired where `feed` has stopped, as a sentence, given once; None: nothing."""
+        """The repair at which `feed` has stopped, as a sentence, returned once; None: there is none."""
         return None
 
     @property
     def in_string(self) -> bool:
-        """A string is open, in which a marker that is not a token is text."""
+        """Whether a string is open, in which a marker that is not a token is text."""
         return False
 
     @property
     def open_string(self) -> OpenString | None:
-        """The string that is open, if its text is passed on as it comes; None: all text goes through `feed`."""
+        """The open string, if its text is passed on as it comes; None: all text goes through `feed`."""
         return None

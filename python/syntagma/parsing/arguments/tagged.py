@@ -23,13 +23,13 @@ _STRING = frozenset(("string",))
 
 
 class HeaderReader(Protocol):
-    """Reads what stands before a value.
+    """Reads the header of an argument: what stands before its value.
 
     Attributes:
-        status: `more` text is needed; `commit`: the header was read; `no match`: the text is none.
+        status: `more` text is needed; `commit`: the header was read; `no match`: the text is no header.
         pos: absolute position of the next character to read.
         key: the argument's key, once read.
-        written_type: the type of the value as it is written, once read.
+        written_type: the written type of the value, once read.
     """
 
     status: Literal["more", "commit", "no match"]
@@ -43,20 +43,20 @@ class HeaderReader(Protocol):
 
 
 class TaggedArguments(ArgumentSource):
-    """Reads values and what is between them; starts after the opener of the first value.
+    """Reads values and what is between them, from after the opener of the first value.
 
-    A string streams as it comes; any other value must be whole to be typed.
+    A string streams as it comes; any other value must be complete to be typed.
 
     Args:
-        window: the text, which also knows what is a token.
+        window: the text, which also knows its tokens.
         pattern: the call's pattern.
         open_header: makes a reader of the header of a further argument that begins at an absolute position.
         key: the key of the first argument, whose header was read.
-        written_type: the type of its value as it is written.
+        written_type: the written type of its value.
 
     Attributes:
-        done: the literal after the arguments was found (it is not read).
-        bad: the next character fits neither an argument nor the end.
+        done: whether the literal after the arguments was found (it is not read).
+        bad: whether the next character fits neither an argument nor the end.
     """
 
     __slots__ = (
@@ -90,7 +90,7 @@ class TaggedArguments(ArgumentSource):
         self._separated = False
         self._allowed: frozenset[str] = _STRING
         self._value: RawValue | None = None
-        self._next_value: tuple[str, str | None] | None = (key, written_type)  # its key and its type, as written
+        self._next_value: tuple[str, str | None] | None = (key, written_type)  # its key and its written type
         self.done = False
         self.bad = False
 
@@ -108,7 +108,7 @@ class TaggedArguments(ArgumentSource):
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
         """See `ArgumentSource`."""
         out: list[str] = []
-        # One fragment at a time, so that its span does not depend on what came in the same chunk.
+        # One fragment at a time, so that its span does not depend on the chunks.
         while not (self.done or self.bad or out):
             before = (pos, self._next_value, self._value)
             if self._next_value is not None:
@@ -126,7 +126,7 @@ class TaggedArguments(ArgumentSource):
         return self._value.finish(rest) if self._value is not None else ""
 
     def _begin(self, text: str, pos: int, end: int, begins: tuple[str, str | None], out: list[str]) -> int:
-        """A value begins: its key, and what types it may have."""
+        """Begin a value: pass on its key, and find the types that it may have."""
         edge = self._block.after_opener
         if text.startswith(edge, pos, end):
             pos += len(edge)
@@ -138,7 +138,7 @@ class TaggedArguments(ArgumentSource):
         self._opened = True
         self._allowed = self._types(key, written_type)
         is_string = self._allowed == _STRING
-        # Where only what follows ends a value, a value that may be an object or array is whole once its brackets close.
+        # If only the text after a value ends it, an object or array is complete once its brackets close.
         nests = self._is_open and not self._allowed.isdisjoint(("object", "array"))
         may_be_text = "string" in self._allowed and not nests
         self._value = RawValue(
@@ -160,15 +160,15 @@ class TaggedArguments(ArgumentSource):
 
     @property
     def _is_open(self) -> bool:
-        """Values have no marker after them."""
+        """Whether values have no marker after them."""
         return not self._block.closer
 
     def _is_closer(self, at: int, closer: str) -> bool:
-        """Whether the closer's markers are markers by their tokens."""
+        """Whether the tokens of the closer's markers are those of markers."""
         return self._window.are_markers(at, self._pieces[closer])
 
     def _types(self, key: str, written_type: str | None) -> frozenset[str]:
-        """The types that a value may have; none: it is JSON if it can be read as such, else a string."""
+        """The types that a value may have; empty: it is JSON if it can be read as such, else a string."""
         if written_type is not None:
             kind = self._form.types.get(written_type, self._form.types.get("*", "string"))
             return _STRING if kind == "string" else frozenset()
@@ -180,7 +180,7 @@ class TaggedArguments(ArgumentSource):
         pos, ended = value.feed(text, pos, end, out)
         if ended:
             if self._is_open and not value.closer.isspace():
-                pos -= len(value.closer)  # a separator, the next argument, or what ends the arguments
+                pos -= len(value.closer)  # a separator, the next argument, or the end of the arguments
             if value.is_string:
                 out.append('"')
             elif self._allowed:
@@ -192,7 +192,7 @@ class TaggedArguments(ArgumentSource):
         return pos
 
     def _between(self, pos: int, end: int, out: list[str]) -> int:
-        """After a value: whitespace, a separator, the next argument, or the end of the arguments."""
+        """Read what follows a value: whitespace, a separator, the next argument, or the end of the arguments."""
         if self._header is not None:
             return self._next(pos)
         at = min(self._window.after_whitespace(pos), end)
@@ -213,7 +213,7 @@ class TaggedArguments(ArgumentSource):
         return at
 
     def _next(self, pos: int) -> int:
-        """The header of the next argument, which is read as a whole."""
+        """Read the header of the next argument, once it is complete."""
         header = self._header
         assert header is not None
         header.run(self._window)

@@ -1,4 +1,4 @@
-"""What the text of an argument means: by its declared type, or by what it looks like."""
+"""The JSON value of an argument's text, by its declared type, or by what it looks like."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["allowed_types", "any_json", "inner_schema", "to_json"]
 
 _EVERY = frozenset(JSON_TYPES)
 _MAX_DEPTH = 256
-"""nesting of a value that is typed; a deeper one stays text"""
+"""nesting up to which a value is typed; a deeper one stays text"""
 _MAX_SCHEMAS = 64
-"""schemas looked at to find one type"""
+"""schemas that may be read to find one type"""
 
 
 def allowed_types(schema: Any, root: Any) -> frozenset[str]:
-    """The JSON types that a schema allows, through `$ref`, unions, `enum` and `const`; all, if it says nothing."""
+    """The JSON types that a schema allows, through `$ref`, unions, `enum` and `const`; all types, if it has none."""
     return _types(schema, root, _MAX_SCHEMAS)
 
 
@@ -51,7 +51,7 @@ def _types(schema: Any, root: Any, left: int) -> frozenset[str]:
 
 
 def inner_schema(schema: Any, root: Any, key: str | None) -> Any:
-    """The schema of a member of an object, or (no key) of an array's elements; None: nobody declares it."""
+    """The schema of a member of an object, or (without a key) of an array's elements; None: it is not declared."""
     pending = [schema]
     for _ in range(_MAX_SCHEMAS):
         if not pending:
@@ -134,7 +134,7 @@ def _is_number(bare: str, allowed: frozenset[str]) -> bool:
 
 
 class _Digits(str):
-    """The digits of a number, so that they survive as they were written."""
+    """The digits of a number, kept as they were written."""
 
     __slots__ = ()
 
@@ -154,7 +154,7 @@ def _load(text: str) -> Any:
 
 
 def any_json(text: str, notation: Notation = Notation()) -> str:  # noqa: B008  # frozen
-    """The text itself if it is JSON, or a literal of the notation as JSON, else the text as a JSON string."""
+    """The text itself if it is JSON; a literal of the notation as JSON; else the text as a JSON string."""
     bare = text.strip()
     known = bare in ("null", "true", "false") or _structure(bare) is not None or _is_number(bare, _EVERY)
     if not known and bare.startswith('"'):

@@ -1,4 +1,4 @@
-"""Takes XML escapes off text as it arrives."""
+"""Decodes XML escapes in text as it arrives."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _MEANINGS = {entity: char for char, entity in ENTITIES.items()}
 
 
 class Unescaper:
-    """Decodes `&amp; &lt; &gt; &quot; &#39;` and raw sections; a bare `&` is itself.
+    """Decodes `&amp; &lt; &gt; &quot; &#39;` and raw sections; a bare `&` stays.
 
     Attributes:
-        raw: inside a raw section, whose text stands as it is.
+        raw: whether the position is in a raw section, whose text is not decoded.
     """
 
     __slots__ = ("_pending", "raw")
@@ -23,7 +23,7 @@ class Unescaper:
         self.raw = False
 
     def feed(self, text: str) -> str:
-        """Read more text; returns the meaning of all that is certain."""
+        """Read more text; returns the decoded text, as far as it is certain."""
         text = self._pending + text
         self._pending = ""
         out: list[str] = []
@@ -50,12 +50,12 @@ class Unescaper:
         return "".join(out)
 
     def finish(self) -> str:
-        """No more text comes: the beginning of an escape is itself."""
+        """The rest at the end of the text: an incomplete escape stays as it is."""
         pending, self._pending = self._pending, ""
         return pending
 
 
 def unescaped(text: str) -> str:
-    """The text without its escapes."""
+    """The text with its escapes decoded."""
     reader = Unescaper()
     return reader.feed(text) + reader.finish()

@@ -1,1 +1,1 @@
-"""Text as it arrives, whatever it means: decoding, the window that is still needed, fixed texts that chunks cut."""
+"""Text as it arrives, whatever its meaning: decoding, the window that is still needed, fixed texts across chunks."""

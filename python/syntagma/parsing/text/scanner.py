@@ -1,4 +1,4 @@
-"""Finds the first of a few fixed texts in a stream, also where chunks cut them."""
+"""Finds the first of a few fixed texts in a stream, even if chunks cut them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 __all__ = ["MarkerSet", "Scanner"]
 
 _SHORT_CHUNK = 16
-"""characters of a chunk that is looked through at once before anything is remembered of it"""
+"""characters up to which a chunk is searched without a cache"""
 
 
 class MarkerSet:
@@ -15,8 +15,8 @@ class MarkerSet:
 
     Attributes:
         texts: the texts, the longest first.
-        firsts: their first characters; where none of these stands, no text begins.
-        beginnings: every proper beginning of one.
+        firsts: their first characters.
+        beginnings: all proper prefixes of the texts.
         longest: the length of the longest, in code points.
     """
 
@@ -30,10 +30,10 @@ class MarkerSet:
 
 
 class Scanner:
-    """Leftmost, longest match of the texts of a set, for one parser.
+    """Finds the leftmost, longest match of the texts of a set, for one parser.
 
-    Each text is looked for with `str.find`, whose answers are remembered as long as the buffer is the same, so that a
-    buffer is passed over once for each text however often it is asked about.
+    It uses `str.find` for each text, and caches the results as long as the buffer is the same, so that each text is
+    searched for once, however often the buffer is asked about.
     """
 
     __slots__ = ("_buffer", "_cut", "_from", "_next", "markers")
@@ -46,13 +46,14 @@ class Scanner:
         self._cut = -1
 
     def search(self, text: str, start: int, *, final: bool) -> tuple[int, str | None]:
-        """The index of the first of the texts from `start` on, and which it is.
+        """Find the first of the texts from `start` on.
 
-        Without one: the index from which on the buffer may be the beginning of one (the length of `text` if there is
-        none, and always if `final`), and None.
+        Returns:
+            its index, and the text; or the index from which on the buffer may be the beginning of one (the length of
+            `text` if there is none, and always if `final`), and None.
         """
         size = len(text)
-        # What is remembered holds for this text from the index on at which the last search began.
+        # The cache is valid for this text, from the start of the last search on.
         if text is not self._buffer or start < self._from:
             if size - start < _SHORT_CHUNK and self.markers.firsts.isdisjoint(text[start:]):
                 return size, None
@@ -74,11 +75,11 @@ class Scanner:
             return at, found
         if self._cut < start:
             self._cut = self._cut_from(text, max(start, size - self.markers.longest + 1))
-        # Where a text stands whole, a longer one may begin, too: what comes decides.
+        # A longer text may begin before or with the one found: the next characters decide.
         return (self._cut, None) if self._cut <= at else (at, found)
 
     def _cut_from(self, text: str, start: int) -> int:
-        """The first index from `start` on at which the buffer ends inside a text; its length if there is none."""
+        """The first index from `start` on at which a text begins that the buffer cuts; its length if there is none."""
         tail = text[start:]
         if not self.markers.firsts.isdisjoint(tail):
             beginnings = self.markers.beginnings

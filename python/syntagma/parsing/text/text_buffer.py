@@ -1,15 +1,15 @@
-"""Text that grows by small pieces and weighs what it holds: a list of short texts weighs many times that."""
+"""A buffer for text that grows by small pieces: a list of short strings needs many times its memory."""
 
 from __future__ import annotations
 
 __all__ = ["TextBuffer"]
 
 _MAX_PIECES = 256
-"""pieces that are put together into one"""
+"""pieces that are joined into one"""
 
 
 class TextBuffer:
-    """Collects text; what is appended is put together now and then, so that the cost of a piece does not grow."""
+    """Collects text; pieces are joined now and then, so that the cost of a piece stays constant."""
 
     __slots__ = ("_blocks", "_pieces")
 
@@ -21,7 +21,7 @@ class TextBuffer:
         return bool(self._pieces or self._blocks)
 
     def write(self, text: str) -> None:
-        """Append."""
+        """Append text."""
         pieces = self._pieces
         pieces.append(text)
         if len(pieces) >= _MAX_PIECES:
@@ -29,14 +29,14 @@ class TextBuffer:
             pieces.clear()
 
     def value(self) -> str:
-        """All of it."""
+        """All text."""
         if len(self._blocks) > 1 or self._pieces:
             self._blocks = ["".join((*self._blocks, *self._pieces))]
             self._pieces.clear()
         return self._blocks[0] if self._blocks else ""
 
     def take(self) -> str:
-        """All of it, which is then no longer here."""
+        """Take all text out of the buffer."""
         text = self.value()
         self._blocks = []
         return text

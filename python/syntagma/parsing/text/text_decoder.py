@@ -1,4 +1,4 @@
-"""Chunks of bytes or text → text without surrogates, cut anywhere."""
+"""Chunks of bytes or text, cut anywhere → text without surrogates."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class TextDecoder:
     """Decodes UTF-8 that may be cut inside a sequence; every maximal invalid subpart becomes one U+FFFD."""
 
     def __init__(self) -> None:
-        # Made when the first bytes come: most parsers are given text.
+        # Made when the first bytes come: most parsers get text.
         self._decoder: codecs.IncrementalDecoder | None = None
         self._begun = False
 
     @property
     def is_empty(self) -> bool:
-        """No sequence of bytes is begun."""
+        """Whether no sequence of bytes has begun."""
         return not self._begun
 
     def decode(self, chunk: str | bytes) -> str:
@@ -44,7 +44,7 @@ class TextDecoder:
         raise ArgumentTypeError("E-ARGUMENT-CHUNK", f"a chunk is str or bytes, not {type(chunk).__name__}")
 
     def flush(self) -> str:
-        """What a sequence that was begun and not ended stands for."""
+        """The text of an incomplete sequence, at the end of the input."""
         if not self._begun or self._decoder is None:
             return ""
         self._begun = False

@@ -1,4 +1,4 @@
-"""What is known of the tokens that a piece of text was made of, which decides whether a look-alike is a marker."""
+"""What is known about the tokens of a piece of text, which decides whether text that looks like a marker is one."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ __all__ = ["SPECIAL", "TEXT", "UNKNOWN", "TokenKind"]
 class TokenKind:
     """The kind of a piece of text.
 
-    * `UNKNOWN`: nothing is known; what looks like a marker is one.
-    * `SPECIAL`: it is one special token; a marker is the whole of it or not there.
-    * `TEXT`: it holds no special token; what looks like a marker is text.
-    * any other: text tokens of a vocabulary. A marker that the vocabulary has a special token for would be that token,
-      so what looks like it is text; other markers are spelled by text tokens.
+    * `UNKNOWN`: nothing is known; text that looks like a marker is one.
+    * `SPECIAL`: it is one special token; a marker is the whole of it.
+    * `TEXT`: it holds no special token; text that looks like a marker is text.
+    * any other: text tokens of a vocabulary. If the vocabulary has a special token for a marker, text that looks like
+      it is text; other markers are spelled by text tokens.
 
     Compared by identity.
 
@@ -30,14 +30,14 @@ class TokenKind:
         self._tokens_in: dict[str, tuple[tuple[int, str], ...]] = {}
 
     def may_hold(self, marker: str) -> bool:
-        """Whether what looks like this marker may be one."""
+        """Whether text that looks like this marker may be one."""
         return self._special_texts is not None and marker not in self._special_texts
 
     def tokens_in(self, text: str) -> tuple[tuple[int, str], ...]:
-        """The special tokens by which the vocabulary writes a text, each with its index: the longest at each place.
+        """The special tokens in a text as the vocabulary writes it, each with its index: the longest at each position.
 
-        A token of one character, or with whitespace at an edge, counts only if it is the whole text: inside of other
-        text it may be ordinary text. A grammar's markers are resolved in the same way.
+        A token of one character, or with whitespace at an edge, counts only if it is the whole text: inside other text
+        it may be ordinary text. The markers of a grammar are resolved in the same way.
         """
         found = self._tokens_in.get(text)
         if found is None:

@@ -1,4 +1,4 @@
-"""What the parser knows of a vocabulary."""
+"""The tokens of a vocabulary, as the parser needs them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["KnownTokens", "Vocabulary"]
 
 
 class Vocabulary(Protocol):
-    """What the parser needs of a `TokenizerInfo`. Tokens that end a turn are known where it has `eos_token_ids`."""
+    """The part of a `TokenizerInfo` that the parser needs. If it has `eos_token_ids`, these tokens end a turn."""
 
     @property
     def special_token_ids(self) -> Sequence[int] | Set[int]:
@@ -24,16 +24,16 @@ class Vocabulary(Protocol):
 
 
 class KnownTokens:
-    """The tokens of a vocabulary, as far as they were met.
+    """The tokens of a vocabulary, decoded once each.
 
     Args:
         info: the vocabulary.
-        texts: the texts that mean something in the format.
+        texts: the texts that have a meaning in the format.
 
     Attributes:
         info: the vocabulary.
         special: the texts of its special tokens.
-        ends: those that end a turn. An end token that means something in the format, such as the end of a message, is
+        ends: the tokens that end a turn. An end token with a meaning in the format, such as the end of a message, is
             read as that, and is not among them.
         kind: the kind of its text tokens.
     """
@@ -49,7 +49,7 @@ class KnownTokens:
         self._whole: dict[int, str | None] = dict.fromkeys(self.special)
 
     def text_of(self, ids: Sequence[int]) -> str | None:
-        """The text of these tokens; None if one is special, or is no text by itself."""
+        """The text of these tokens; None if one is special, or is not valid text by itself."""
         whole = self._whole
         texts = []
         for token in ids:

@@ -1,7 +1,7 @@
-"""The text that a reader still needs: a cursor, absolute positions, and a mark to come back to.
+"""The text that a reader still needs: a cursor, absolute positions, and a mark to return to.
 
-Nothing is copied twice: what the cursor has passed is dropped, or kept in pieces while a mark is set, and joined only
-if the reader comes back to the mark.
+No text is copied twice: text before the cursor is dropped; while a mark is set, it is kept in pieces, which are joined
+only if the reader returns to the mark.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ __all__ = ["Window"]
 
 _NOT_WHITESPACE = re.compile(r"\S")
 _MAX_KINDS = 4096
-"""pieces of known kind after which those that were read are forgotten"""
+"""pieces of known kind above which those already read are forgotten"""
 
 
 class Window:
     """Text from absolute position `base` on, with the cursor at index `pos`.
 
     Attributes:
-        text: the text at hand.
+        text: the available text.
         pos: index of the first unread character in `text`.
         base: absolute position of `text[0]`, code points.
-        is_final: no more text comes.
-        vocabulary: the kind of the text tokens of a vocabulary, once tokens of it were read.
+        is_final: whether no more text comes.
+        vocabulary: the kind of a vocabulary's text tokens, once tokens of it were read.
     """
 
     __slots__ = ("_kept", "_kinds", "_mark", "_starts", "base", "is_final", "pos", "text", "vocabulary")
@@ -39,10 +39,10 @@ class Window:
         self.base = 0
         self.is_final = False
         self.vocabulary: TokenKind | None = None
-        # What was read since the mark and is no longer in `text`.
+        # The text since the mark that is no longer in `text`.
         self._kept: TextBuffer | None = None
         self._mark: int | None = None
-        # Pieces of known kind: where each starts, and its kind. Empty while nothing is known of any piece.
+        # Pieces of known kind: the start of each, and its kind. Empty as long as no kind is known.
         self._starts: list[int] = []
         self._kinds: list[TokenKind] = []
 
@@ -58,26 +58,26 @@ class Window:
 
     @property
     def unread(self) -> str:
-        """The text that was not read yet."""
+        """The text that is not read yet."""
         return self.text[self.pos :]
 
     @property
     def knows_tokens(self) -> bool:
-        """Whether something is known of the tokens that the text was made of."""
+        """Whether the kind of some text is known."""
         return bool(self._kinds)
 
     @property
     def last_kind(self) -> TokenKind:
-        """The kind of the last text."""
+        """The token kind of the last piece of text."""
         return self._kinds[-1] if self._kinds else UNKNOWN
 
     @property
     def is_empty(self) -> bool:
-        """Everything was read, and there is nothing to come back to."""
+        """Whether all text was read, and no mark is set."""
         return self.pos == len(self.text) and self._mark is None
 
     def skip(self, size: int) -> None:
-        """As many characters were read elsewhere; only where it is empty."""
+        """Move past `size` characters that the fast path has passed on; the window must be empty."""
         self.base += size
 
     def push(self, chunk: str, kind: TokenKind = UNKNOWN) -> None:
@@ -106,22 +106,22 @@ class Window:
                 del self._starts[:passed], self._kinds[:passed]
 
     def begin(self, tail: str) -> None:
-        """Start with text that ends where position 0 is."""
+        """Start with text that ends at absolute position 0."""
         self.base = -len(tail)
         self.text = tail
 
     def mark(self) -> None:
-        """Remember the cursor; a mark that is set stays where it is."""
+        """Set the mark at the cursor, unless one is set."""
         if self._mark is None:
             self._mark = self.pos
             self._kept = None
 
     def unmark(self) -> None:
-        """Forget the mark."""
+        """Remove the mark."""
         self._mark = self._kept = None
 
     def rewind(self) -> None:
-        """Go back to the mark and forget it."""
+        """Return to the mark and remove it."""
         if self._mark is None:
             return
         if self._kept:
@@ -145,15 +145,15 @@ class Window:
         return found.start() if found else len(self.text)
 
     def cut_at(self, index: int, literal: str) -> bool:
-        """Whether the text ends, at or after `index`, inside what may be this literal."""
+        """Whether the text from `index` on is a proper beginning of this literal."""
         return len(self.text) - index < len(literal) and literal.startswith(self.text[index:])
 
     def are_markers(self, index: int, pieces: tuple[PlacedPiece, ...]) -> bool:
-        """Whether the literal that was found at `index` may be one: every piece of it, by its tokens if known."""
+        """Whether the literal found at `index` may be one of the format: all pieces have the right tokens, if known."""
         return not self._kinds or all(self._is_spelled(index + offset, text, marker) for offset, text, marker in pieces)
 
     def _is_spelled(self, index: int, text: str, marker: bool) -> bool:
-        """Whether the piece of a literal at `index` is spelled as the vocabulary spells it."""
+        """Whether the piece of a literal at `index` has the tokens by which the vocabulary spells it."""
         inside = self.vocabulary.tokens_in(text) if self.vocabulary is not None else ()
         if marker and not any(token != text for _, token in inside):
             return self.is_marker(index, text)
@@ -166,7 +166,7 @@ class Window:
         return at >= 0 and self._kinds[at] is SPECIAL and self._starts[at] == start
 
     def is_marker(self, index: int, text: str) -> bool:
-        """Whether `text` at `index`, which was found there, may be a marker: by its tokens where they are known."""
+        """Whether `text`, found at `index`, may be a marker, by its tokens if they are known."""
         start = self.base + index
         at = bisect.bisect_right(self._starts, start) - 1
         if at < 0:
