@@ -188,10 +188,11 @@ def schema_suite() -> str:
     return "".join([NOTE, head, *reasons, drafts, *table])
 
 
-STATES = """The parser of a turn is a table of states. There are two tables: one for turns with markers in the text, as in
-most formats, and one for turns that are a sequence of messages, each with a header. `StreamParser.state` shows which of
-four things is read (the second column below). The tables are `syntagma.parsing.INLINE` and `MESSAGES`, and the parser
-makes no other transition. The prompt's tail is read like output, so that the output itself may begin in any state.
+STATES = """The parser of a turn is a table of states. There are two tables: one for turns with markers in the text, as
+in most formats, and one for turns that are a sequence of messages, each with a header. `StreamParser.state` shows which
+of four things is read (the second column below). The tables are `syntagma.parsing.INLINE` and `MESSAGES`, and the
+parser makes no other transition. The prompt's tail is read like output, so that the output itself may begin in any
+state.
 
 """
 
