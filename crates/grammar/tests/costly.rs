@@ -25,7 +25,7 @@ fn list(count: usize, between: &str, one: impl Fn(usize) -> String) -> String {
 /// The code of an error, which must have a place.
 fn code(result: Result<Grammar, Error>) -> &'static str {
     let Err(error) = result else {
-        panic!("an error is wanted");
+        panic!("expected an error");
     };
     assert!(error.location().is_some(), "no place: {error}");
     error.code()
@@ -170,7 +170,7 @@ fn what_is_dear_is_written_once() {
 fn limits_of_patterns_have_places() {
     let offset = |result: Result<Grammar, Error>| {
         let Err(error) = result else {
-            panic!("an error is wanted");
+            panic!("expected an error");
         };
         match error.location() {
             Some(SourceLocation::Text { offset, .. }) => (error.code(), *offset),

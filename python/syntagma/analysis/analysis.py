@@ -79,7 +79,7 @@ def analyze(
     if isinstance(template, str):
         template = ChatTemplate(template)
     if not isinstance(template, ChatTemplate):
-        raise ArgumentTypeError("E-ARGUMENT-TEMPLATE", f"a template is expected, not {type(template).__name__}")
+        raise ArgumentTypeError("E-ARGUMENT-TEMPLATE", f"expected a template, not {type(template).__name__}")
     if candidates not in ("all", "derived", "named") or (candidates == "named" and not certify):
         raise ArgumentError(
             "E-ARGUMENT-CANDIDATES",

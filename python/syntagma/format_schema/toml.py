@@ -176,7 +176,7 @@ def _inherited(part: str, table: Any, base: Callable[[str], Tables] | None, seen
         return own
     pointer = f"/{part}/from"
     if not isinstance(name, str):
-        raise format_error("E-FORMAT-TYPE", pointer, "must be text")
+        raise format_error("E-FORMAT-TYPE", pointer, "must be a string")
     if name in seen:
         raise format_error("E-FORMAT-FROM", pointer, f"inherits in a circle: {' → '.join((*seen, name))}")
     if base is None:

@@ -57,7 +57,7 @@ _REQUIRED_KEYS = {
 _UNREAD_ESCAPE = re.compile(r"\\(?:[ntr](?![^\W\d_])|[\"\\])")
 """an escape of TOML that was kept as it stands; a backslash before a word begins a marker"""
 _WRONG_TYPE = re.compile(r"Expected `([^`]*)`, got `([^`]*)`")
-_TYPE_WORDS = {"str": "text", "array": "a list", "object": "a table", "bool": "true or false"}
+_TYPE_WORDS = {"str": "a string", "array": "a list", "object": "a table", "bool": "true or false"}
 
 
 def format_error(code: str, pointer: str, message: str, hint: str | None = None) -> FormatError:

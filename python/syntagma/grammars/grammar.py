@@ -650,7 +650,7 @@ def _joined(grammars: Sequence[Grammar]) -> list[_Bound]:
 
 def _text(value: object, name: str) -> str:
     if not isinstance(value, str):
-        raise ArgumentTypeError("E-GRAMMAR-TYPE", f"{name} is text, not {type(value).__name__}")
+        raise ArgumentTypeError("E-GRAMMAR-TYPE", f"{name} must be a string, not {type(value).__name__}")
     return value
 
 

@@ -207,7 +207,7 @@ def _call(call: Mapping[str, Any], message: Message, own: dict[str, Any]) -> Mes
         fields |= {"intent": message.intent, "content_type": message.content_type}
     for key in ("recipient", "call_id", "constrain"):
         if fields[key] is not None and not isinstance(fields[key], str):
-            raise error_for(CALL_SCHEMA, f"{key} of a call is not text")
+            raise error_for(CALL_SCHEMA, f"{key} of a call must be a string")
     if not isinstance(fields["body"], str):
         raise error_for(CALL_SCHEMA, "the arguments of a call must be JSON text")
     if fields["role"] != "assistant":
@@ -266,5 +266,5 @@ def _flag(data: Mapping[str, Any], key: str) -> bool:
 def _text(data: Mapping[str, Any], key: str) -> str | None:
     value = data.get(key)
     if value is not None and not isinstance(value, str):
-        raise error_for(HEADER, f"{key} is not text")
+        raise error_for(HEADER, f"{key} must be a string")
     return value

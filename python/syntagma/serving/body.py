@@ -38,7 +38,7 @@ _MISSING = re.compile(r"Object missing required field `([^`]+)`")
 _ANY_MEMBER = "..."
 """the step in msgspec's paths for any member of an object whose names are free"""
 _WORDS = {
-    "str": "text",
+    "str": "a string",
     "int": "an integer",
     "float": "a number",
     "bool": "true or false",

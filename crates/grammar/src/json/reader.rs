@@ -31,7 +31,7 @@ impl fmt::Display for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.problem {
             Problem::Empty => "it is empty",
-            Problem::Syntax(wanted) => wanted,
+            Problem::Syntax(expected) => expected,
             Problem::Follows => "something follows the value",
             Problem::Deep => "it is nested too deeply",
         })
@@ -131,7 +131,7 @@ impl Reader<'_> {
                             break;
                         }
                         if !self.takes(b']') {
-                            return Err(Problem::Syntax("a comma or ] is wanted"));
+                            return Err(Problem::Syntax("expected a comma or ]"));
                         }
                         value = Value::Array(items);
                     }
@@ -143,7 +143,7 @@ impl Reader<'_> {
                             break;
                         }
                         if !self.takes(b'}') {
-                            return Err(Problem::Syntax("a comma or } is wanted"));
+                            return Err(Problem::Syntax("expected a comma or }"));
                         }
                         value = Value::Object(members);
                     }
@@ -155,11 +155,11 @@ impl Reader<'_> {
     /// The name of a member, and its colon.
     fn name(&mut self) -> Result<String, Problem> {
         if !self.takes(b'"') {
-            return Err(Problem::Syntax("a name in quotes is wanted"));
+            return Err(Problem::Syntax("expected a name in quotes"));
         }
         let name = self.string()?;
         if !self.takes(b':') {
-            return Err(Problem::Syntax("a colon is wanted"));
+            return Err(Problem::Syntax("expected a colon"));
         }
         Ok(name)
     }
@@ -170,7 +170,7 @@ impl Reader<'_> {
                 reader.at += word.len();
                 Ok(value)
             } else {
-                Err(Problem::Syntax("a value is wanted"))
+                Err(Problem::Syntax("expected a value"))
             }
         };
         match self.peek() {
@@ -182,7 +182,7 @@ impl Reader<'_> {
             Some(b't') => word(self, "true", Value::Bool(true)),
             Some(b'f') => word(self, "false", Value::Bool(false)),
             Some(b'n') => word(self, "null", Value::Null),
-            _ => Err(Problem::Syntax("a value is wanted")),
+            _ => Err(Problem::Syntax("expected a value")),
         }
     }
 
@@ -192,7 +192,7 @@ impl Reader<'_> {
             self.at += 1;
         }
         if self.at == start {
-            return Err(Problem::Syntax("a digit is wanted"));
+            return Err(Problem::Syntax("expected a digit"));
         }
         Ok(())
     }
@@ -295,7 +295,7 @@ impl Reader<'_> {
         for _ in 0..4 {
             let digit = self.peek().and_then(|byte| char::from(byte).to_digit(16));
             let Some(digit) = digit else {
-                return Err(Problem::Syntax("four hexadecimal digits are wanted"));
+                return Err(Problem::Syntax("expected four hexadecimal digits"));
             };
             code = code << 4 | digit;
             self.at += 1;

@@ -29,7 +29,7 @@ def lint_template(template: ChatTemplate, tokenizer: TokenizerInfo | None = None
         ArgumentTypeError: `E-ARGUMENT-TEMPLATE`, no template.
     """
     if not isinstance(template, ChatTemplate):
-        raise ArgumentTypeError("E-ARGUMENT-TEMPLATE", f"a template is expected, not {type(template).__name__}")
+        raise ArgumentTypeError("E-ARGUMENT-TEMPLATE", f"expected a template, not {type(template).__name__}")
     subject = Subject(template, None if tokenizer is None else frozenset(tokenizer.control_tokens))
     return tuple(
         LintFinding(

@@ -108,7 +108,7 @@ def _content(endpoint: Endpoint) -> str | None:
         if not answer.calls:
             raise Unsure("no answer has a call to look at")
         if "content" not in answer.message:
-            raise Fault("a message with calls has no content; it is null where there is not text", answer.exchange)
+            raise Fault("a message with calls has no content; it is null where there is no text", answer.exchange)
         content = answer.message["content"]
         if content is not None and not (isinstance(content, str) and content.strip()):
             raise Fault(f"content beside calls is {content!r} instead of null", answer.exchange)

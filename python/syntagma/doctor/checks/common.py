@@ -53,7 +53,7 @@ def first_call(answer: Answer) -> Call:
 def fits(text: Any, kind: type[msgspec.Struct], exchange: Exchange, what: str) -> None:
     """Raise unless a text is JSON of a type."""
     if not isinstance(text, str):
-        raise Fault(f"{what} is not text", exchange, text)
+        raise Fault(f"{what} is not a string", exchange, text)
     try:
         msgspec.json.decode(text, type=kind)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:

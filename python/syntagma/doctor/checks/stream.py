@@ -75,7 +75,7 @@ def _deltas(endpoint: Endpoint) -> str | None:
             if not is_count(at(choice, "index")) or not isinstance(at(choice, "delta"), dict):
                 raise Fault("a choice needs an index and a delta", exchange, chunk)
             if not isinstance(at(choice, "delta", "content"), str | None):
-                raise Fault("content of a delta is not text", exchange, chunk)
+                raise Fault("content of a delta is not a string", exchange, chunk)
     return None
 
 

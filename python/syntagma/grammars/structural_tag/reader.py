@@ -407,7 +407,7 @@ class _Reader(Generic[G]):
 
     def _typed_tag(self, tag: Any, here: _Position) -> G:
         if not isinstance(tag, Mapping) or tag.get("type", "tag") != "tag":
-            raise invalid("a tag is expected here", here.pointer)
+            raise invalid("expected a tag here", here.pointer)
         return self.format({**tag, "type": "tag"}, here.closed_by((), ()))
 
     def _token(self, fields: Fields, _: _Position) -> G:

@@ -187,7 +187,7 @@ def _tools(part: Mapping[str, Any]) -> list[str]:
 def _text(data: Mapping[str, Any], key: str) -> str | None:
     value = data.get(key)
     if value is not None and not isinstance(value, str):
-        raise error_for(HEADER, f"{key} is not text")
+        raise error_for(HEADER, f"{key} must be a string")
     return value
 
 

@@ -210,7 +210,7 @@ impl Lexer<'_> {
             if !self.cursor.take(",") {
                 return Err(self
                     .cursor
-                    .error(self.cursor.at, "a comma or ]> is wanted")
+                    .error(self.cursor.at, "expected a comma or ]>")
                     .with_hint(
                         "tokens by number are written <[12]>, <[12..20,30]> or <[^12,\"text\"]>",
                     ));
@@ -248,7 +248,7 @@ impl Lexer<'_> {
         let Some(quote @ ('"' | '\'')) = self.cursor.next() else {
             return Err(self
                 .cursor
-                .error(start, "a quoted pattern is wanted after #")
+                .error(start, "expected a quoted pattern after #")
                 .with_hint(PATTERNS));
         };
         if word == "substrs" {

@@ -78,7 +78,7 @@ pub(super) fn parse(text: &str, tokens: &[Token], limits: &Limits) -> Result<Ast
         let offset = token.offset;
         let Kind::Name(name) = &token.kind else {
             return Err(parser
-                .error(offset, "a rule is wanted")
+                .error(offset, "expected a rule")
                 .with_hint("a rule is written: name ::= … ;"));
         };
         parser.at += 1;
@@ -86,7 +86,7 @@ pub(super) fn parse(text: &str, tokens: &[Token], limits: &Limits) -> Result<Ast
             return Err(parser
                 .error(
                     parser.offset(),
-                    format!("::= is wanted after the name {name:?}"),
+                    format!("expected ::= after the name {name:?}"),
                 )
                 .with_hint("a rule is written: name ::= … ;"));
         }
@@ -236,7 +236,7 @@ impl Parser<'_> {
         let frame = self.frame();
         if frame.complement.is_some() || frame.separated.is_some() {
             return Err(self
-                .error(offset, "an operand is wanted here")
+                .error(offset, "expected an operand here")
                 .with_hint("~ stands before what it negates, % before what stands between"));
         }
         let items = std::mem::take(&mut frame.items);
@@ -280,7 +280,7 @@ impl Parser<'_> {
             let hint = opener
                 .closer()
                 .map_or("no group is open".to_owned(), |closer| {
-                    format!("{closer} is wanted")
+                    format!("expected {closer}")
                 });
             return Err(self
                 .error(offset, format!("unexpected {sign}"))
@@ -335,7 +335,7 @@ impl Parser<'_> {
                 self.end_of_operand(offset)?;
                 self.end_of_alternative(offset)
             }
-            _ => Err(self.error(offset, "one operand is wanted").with_hint(
+            _ => Err(self.error(offset, "expected one operand").with_hint(
                 "join parts of a sequence without a comma, alternatives with |; a bound comes last",
             )),
         }
@@ -350,7 +350,7 @@ impl Parser<'_> {
         self.at += 1;
         if self.kind() != Some(&Kind::Sign(')')) {
             return Err(self
-                .error(self.offset(), ") is wanted after the bound")
+                .error(self.offset(), "expected ) after the bound")
                 .with_hint("the bound comes last: except!(x, 50)"));
         }
         self.frame().opener = Opener::Function(Function::Except, Some(number));
@@ -428,7 +428,7 @@ impl Parser<'_> {
                     _ => "a string, a pattern, a name or a group; the empty string is written \"\"",
                 };
                 return Err(self
-                    .error(offset, "an expression is wanted here")
+                    .error(offset, "expected an expression here")
                     .with_hint(hint));
             }
         };
@@ -547,7 +547,7 @@ impl Parser<'_> {
             Some(&Kind::Number(min)) => min,
             Some(Kind::Sign(',')) => {
                 return Err(self
-                    .error(offset, "the lower bound of a repetition is wanted")
+                    .error(offset, "expected the lower bound of a repetition")
                     .with_hint("write it out: {0,3}"));
             }
             _ => return Ok(None),
@@ -565,10 +565,7 @@ impl Parser<'_> {
         };
         if !self.take('}') {
             return Err(self
-                .error(
-                    self.offset(),
-                    "} is wanted after the bounds of a repetition",
-                )
+                .error(self.offset(), "expected } after the bounds of a repetition")
                 .with_hint("bounds are written {m}, {m,} or {m,n}"));
         }
         if max.is_some_and(|max| max < min) {

@@ -32,14 +32,14 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Result<Ast, Error> {
         if name.is_empty() {
             return Err(parser
                 .cursor
-                .error(offset, "a rule is wanted")
+                .error(offset, "expected a rule")
                 .with_hint("a rule is written: name ::= …"));
         }
         parser.skip_blanks(false);
         if !parser.cursor.take("::=") {
             let error = parser.cursor.error(
                 parser.cursor.at,
-                format!("::= is wanted after the name {name:?}"),
+                format!("expected ::= after the name {name:?}"),
             );
             return Err(error.with_hint("a rule is written: name ::= …"));
         }
@@ -175,7 +175,7 @@ impl<'t> Parser<'t> {
         if self.cursor.peek() == Some(',') {
             return Err(self
                 .cursor
-                .error(self.cursor.at, "the lower bound of a repetition is wanted")
+                .error(self.cursor.at, "expected the lower bound of a repetition")
                 .with_hint("write it out: {0,3}"));
         }
         let min = self.cursor.number()?;
@@ -198,7 +198,7 @@ impl<'t> Parser<'t> {
                 .cursor
                 .error(
                     self.cursor.at,
-                    "} is wanted after the bounds of a repetition",
+                    "expected } after the bounds of a repetition",
                 )
                 .with_hint("bounds are written {m} {m,} {m,n}"))
         }
@@ -292,7 +292,7 @@ impl<'t> Parser<'t> {
         if !self.cursor.take("<") {
             return Err(self
                 .cursor
-                .error(start, "a token is wanted after !")
+                .error(start, "expected a token after !")
                 .with_hint(hint));
         }
         if self.cursor.take("[") {
@@ -300,7 +300,7 @@ impl<'t> Parser<'t> {
             if !self.cursor.take("]>") {
                 return Err(self
                     .cursor
-                    .error(self.cursor.at, "]> is wanted")
+                    .error(self.cursor.at, "expected ]>")
                     .with_hint(hint));
             }
             let ranges = if negated {

@@ -142,7 +142,7 @@ impl<'d> Reader<'_, 'd> {
         };
         let pointer = self.sub(keyword);
         let Value::Array(items) = value else {
-            return Err(invalid(&pointer, "a list of schemas is wanted"));
+            return Err(invalid(&pointer, "expected a list of schemas"));
         };
         let items = items.iter().enumerate();
         items
@@ -157,7 +157,7 @@ impl<'d> Reader<'_, 'd> {
         };
         let pointer = self.sub(keyword);
         let Value::Object(members) = value else {
-            return Err(invalid(&pointer, "an object of schemas is wanted"));
+            return Err(invalid(&pointer, "expected an object of schemas"));
         };
         let mut schemas = Vec::with_capacity(members.len());
         for (name, item) in members {
@@ -177,12 +177,12 @@ impl<'d> Reader<'_, 'd> {
                     "the number's exponent is out of reach",
                 )),
             },
-            Some(_) => Err(invalid(&self.sub(keyword), "a number is wanted")),
+            Some(_) => Err(invalid(&self.sub(keyword), "expected a number")),
         }
     }
 
     fn count(&self, keyword: &str) -> Result<Option<u64>, Error> {
-        let wanted = "a whole number, zero or more, is wanted";
+        let wanted = "expected a whole number, zero or more";
         match self.number(keyword) {
             Ok(None) => Ok(None),
             Ok(Some(number)) => number
@@ -194,7 +194,7 @@ impl<'d> Reader<'_, 'd> {
     }
 
     fn strings_of(pointer: &str, value: &Value) -> Result<Vec<Rc<str>>, Error> {
-        let wanted = || invalid(pointer, "a list of strings is wanted");
+        let wanted = || invalid(pointer, "expected a list of strings");
         let Value::Array(items) = value else {
             return Err(wanted());
         };
@@ -218,7 +218,7 @@ impl<'d> Reader<'_, 'd> {
                 for name in names {
                     let Value::String(name) = name else {
                         // Draft 3 put schemas here.
-                        return Err(invalid(&self.sub("type"), "a list of type names is wanted"));
+                        return Err(invalid(&self.sub("type"), "expected a list of type names"));
                     };
                     types = types.or(self.type_named(name)?);
                 }
@@ -227,13 +227,13 @@ impl<'d> Reader<'_, 'd> {
             Some(_) => {
                 return Err(invalid(
                     &self.sub("type"),
-                    "a type name or a list of them is wanted",
+                    "expected a type name or a list of them",
                 ));
             }
         }
         if let Some(value) = self.get("enum") {
             let Value::Array(values) = value else {
-                return Err(invalid(&self.sub("enum"), "a list of values is wanted"));
+                return Err(invalid(&self.sub("enum"), "expected a list of values"));
             };
             self.out.values = Some(values.clone());
         }
@@ -321,7 +321,7 @@ impl<'d> Reader<'_, 'd> {
             Some(_) => {
                 return Err(invalid(
                     &self.sub("pattern"),
-                    "a regular expression is wanted",
+                    "expected a regular expression",
                 ));
             }
         }
@@ -342,7 +342,7 @@ impl<'d> Reader<'_, 'd> {
             Some(_) => {
                 return Err(invalid(
                     &self.sub("format"),
-                    "the name of a format is wanted",
+                    "expected the name of a format",
                 ));
             }
         }
@@ -378,7 +378,7 @@ impl<'d> Reader<'_, 'd> {
         for keyword in ["multipleOf", "divisibleBy"] {
             if let Some(factor) = self.number(keyword)? {
                 if factor.negative || factor.is_zero() {
-                    return Err(invalid(&self.sub(keyword), "a number above zero is wanted"));
+                    return Err(invalid(&self.sub(keyword), "expected a number above zero"));
                 }
                 let pointer = self.sub(keyword).into();
                 self.out.multiples.push(Multiple {
@@ -409,7 +409,7 @@ impl<'d> Reader<'_, 'd> {
         match self.get("uniqueItems") {
             None | Some(Value::Bool(false)) => {}
             Some(Value::Bool(true)) => self.out.unique = Some(self.sub("uniqueItems").into()),
-            Some(_) => return Err(invalid(&self.sub("uniqueItems"), "true or false is wanted")),
+            Some(_) => return Err(invalid(&self.sub("uniqueItems"), "expected true or false")),
         }
         if let Some(schema) = self.schema("contains")? {
             let min = self.count("minContains")?.unwrap_or(1);
@@ -450,7 +450,7 @@ impl<'d> Reader<'_, 'd> {
             };
             let pointer = self.sub(keyword);
             let Value::Object(members) = value else {
-                return Err(invalid(&pointer, "an object by property name is wanted"));
+                return Err(invalid(&pointer, "expected an object by property name"));
             };
             for (name, demand) in members {
                 let pointer = below(&pointer, name);
@@ -486,7 +486,7 @@ impl<'d> Reader<'_, 'd> {
             _ => {
                 return Err(invalid(
                     pointer,
-                    "a list of property names or a schema is wanted",
+                    "expected a list of property names or a schema",
                 ));
             }
         }

@@ -105,9 +105,7 @@ fn import<'s>(
                     Kind::Name(name) if at % 2 == 0 => add(name, name, offset)?,
                     Kind::Sign(',') if at % 2 == 1 => {}
                     _ => {
-                        return Err(
-                            wrong(text, offset, "a list of names is wanted").with_hint(hint)
-                        );
+                        return Err(wrong(text, offset, "expected a list of names").with_hint(hint));
                     }
                 }
             }

@@ -169,7 +169,7 @@ impl Lexer<'_> {
         if !self.cursor.take("]>") {
             return Err(self
                 .cursor
-                .error(self.cursor.at, "a comma or ]> is wanted")
+                .error(self.cursor.at, "expected a comma or ]>")
                 .with_hint("tokens by number are written <[12]>, <[12-20,30]>, <[^12]> or <[*]>"));
         }
         Ok(Kind::TokenIds(if negated {
@@ -257,7 +257,7 @@ impl Lexer<'_> {
         }
         Err(self
             .cursor
-            .error(start, "a JSON object is wanted here")
+            .error(start, "expected a JSON object here")
             .with_hint("it is written { … }, and closed"))
     }
 }

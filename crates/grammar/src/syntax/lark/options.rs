@@ -38,7 +38,7 @@ pub(super) fn read_options<'s>(
                 match sign(*at - 1) {
                     Some(',') => {}
                     Some(']') => break,
-                    _ => return Err(wrong(text, place(*at - 1), "a comma or ] is wanted")),
+                    _ => return Err(wrong(text, place(*at - 1), "expected a comma or ]")),
                 }
             }
         }
@@ -47,7 +47,7 @@ pub(super) fn read_options<'s>(
     *at += 1;
     match sign(*at - 1) {
         Some(':') => Ok(options),
-        _ => Err(wrong(text, place(*at - 1), ": is wanted")),
+        _ => Err(wrong(text, place(*at - 1), "expected :")),
     }
 }
 
@@ -66,7 +66,7 @@ fn read_option<'s>(
     let place = |at: usize| tokens.get(at).map_or(text.len(), |token| token.offset);
     let offset = place(*at);
     let Some(Kind::Name(name)) = tokens.get(*at).map(|token| &token.kind) else {
-        return Err(wrong(text, offset, "the name of an option is wanted"));
+        return Err(wrong(text, offset, "expected the name of an option"));
     };
     *at += 1;
     let mut value = None;

@@ -394,7 +394,7 @@ impl<'s> Parser<'s> {
                 else {
                     return Err(self
                         .groups
-                        .error(offset, "a JSON object is wanted after %regex")
+                        .error(offset, "expected a JSON object after %regex")
                         .with_hint(r#"it is written %regex {"substring_words": "…"}"#));
                 };
                 *at += 1;
@@ -424,7 +424,7 @@ impl<'s> Parser<'s> {
                 else {
                     return Err(self
                         .groups
-                        .error(offset, "a JSON Schema is wanted after %json")
+                        .error(offset, "expected a JSON Schema after %json")
                         .with_hint(r#"it is written %json {"type": "object"}"#));
                 };
                 *at += 1;
@@ -439,7 +439,7 @@ impl<'s> Parser<'s> {
             _ => {
                 return Err(self
                     .groups
-                    .error(offset, "an expression is wanted here")
+                    .error(offset, "expected an expression here")
                     .with_hint("text, a pattern, a name or a group"));
             }
         };
@@ -570,7 +570,7 @@ impl<'s> Parser<'s> {
             .map_or(self.text.len(), |token| token.offset);
         Err(self
             .groups
-            .error(place, "} is wanted after the bounds of a repetition")
+            .error(place, "expected } after the bounds of a repetition")
             .with_hint("bounds are written {m}, {m,}, {,n} or {m,n}"))
     }
 
@@ -583,7 +583,7 @@ impl<'s> Parser<'s> {
                 .groups
                 .error(
                     token.map_or(self.text.len(), |token| token.offset),
-                    "a number is wanted",
+                    "expected a number",
                 )
                 .with_hint("it is written x~2, x~2..5, x{2} or x{2,5}")),
         }

@@ -84,7 +84,7 @@ pub(super) fn read<'s>(text: &'s str, tokens: &'s [Token]) -> Result<Source<'s>,
     while at < tokens.len() {
         let begin = at;
         if !begins(&tokens[at..]) {
-            return Err(error(text, tokens[at].offset, "a rule is wanted")
+            return Err(error(text, tokens[at].offset, "expected a rule")
                 .with_hint("a rule is written: name: …"));
         }
         if let Kind::Directive(name) = &tokens[at].kind {
@@ -108,7 +108,7 @@ pub(super) fn read<'s>(text: &'s str, tokens: &'s [Token]) -> Result<Source<'s>,
         }
         at += usize::from(!matches!(tokens[at].kind, Kind::Name(_)));
         let Kind::Name(name) = &tokens[at].kind else {
-            return Err(error(text, tokens[at].offset, "a name is wanted")
+            return Err(error(text, tokens[at].offset, "expected a name")
                 .with_hint("a rule is written: name: …"));
         };
         let offset = tokens[at].offset;

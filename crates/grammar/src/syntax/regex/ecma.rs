@@ -285,7 +285,7 @@ impl<'p> Reader<'p> {
             .ok()
             .filter(|_| text.len() == digits && text.bytes().all(|byte| byte.is_ascii_hexdigit()));
         self.skip(text.chars().count());
-        code.ok_or_else(|| Failure::syntax(at, format!("{digits} hexadecimal digits are wanted")))
+        code.ok_or_else(|| Failure::syntax(at, format!("expected {digits} hexadecimal digits")))
     }
 
     fn scalar(&mut self, at: usize, code: u32) -> Result<char, Failure> {

@@ -98,7 +98,7 @@ impl<'t> Cursor<'t> {
         self.while_some(|c| c.is_ascii_digit())
             .parse()
             .map_err(|_| {
-                self.error(start, "a number is wanted that fits in 32 bits")
+                self.error(start, "expected a number that fits in 32 bits")
                     .with_hint("numbers are written in decimal digits, up to 4294967295")
             })
     }
@@ -130,8 +130,8 @@ impl<'t> Cursor<'t> {
         let code = u32::from_str_radix(text, 16).ok().filter(|_| valid);
         let code = code.ok_or_else(|| {
             let wanted = match digits {
-                2 | 4 | 8 => format!("{digits} hexadecimal digits are wanted"),
-                _ => "one to eight hexadecimal digits are wanted".to_owned(),
+                2 | 4 | 8 => format!("expected {digits} hexadecimal digits"),
+                _ => "expected one to eight hexadecimal digits".to_owned(),
             };
             self.error(start, wanted)
                 .with_hint("digits are 0-9 and a-f")

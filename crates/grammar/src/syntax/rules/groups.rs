@@ -185,7 +185,7 @@ impl<'t> Groups<'t> {
     pub(in crate::syntax) fn end_operand(&mut self, offset: usize) -> Result<(), Error> {
         if let Some(&start) = self.frame().complements.last() {
             return Err(self
-                .error(start, "an operand is wanted after ~")
+                .error(start, "expected an operand after ~")
                 .with_hint("~ stands before what it negates"));
         }
         let items = std::mem::take(&mut self.frame().items);
