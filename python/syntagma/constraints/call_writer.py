@@ -1,4 +1,4 @@
-"""One call as a grammar: a pattern, its placeholders filled for each tool."""
+"""One call as a grammar: a pattern with its placeholders filled for each tool."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ _ANY_NAME = r"[A-Za-z0-9_.\-]+"
 _ANY_ID = r"[A-Za-z0-9_\-]+"
 _NUMBER = r"0|[1-9][0-9]*"
 _MOST_ORDERS = 256
-"""orders of envelopes in all calls of different tools; with more, each envelope may only be written as it is shown"""
+"""the most orders of members in the envelopes of all tools; above it, an envelope is only written as it is shown"""
 
 
 class ToolPart(NamedTuple):
-    """What differs between tools.
+    """The parts of a call that differ between tools.
 
     Attributes:
         names: the names that a call may have; None: any.
-        arguments: the arguments that follow.
-        may_be_bare: the call may have no arguments at all.
+        arguments: the grammar of their arguments.
+        may_be_bare: whether the call may have no arguments at all.
     """
 
     names: tuple[str, ...] | None
@@ -61,21 +61,22 @@ class CallWriter:
     Args:
         spec: the format.
         tools: the form of calls that the pattern belongs to.
-        shown: the pattern, without its header where calls are messages; no whitespace stands at its ends.
+        shown: the pattern, without its header if calls are messages, and without whitespace at its ends.
         headers: the headers that such a message may have, up to its body.
         labels: labels the parts that a budget may bound.
-        envelopes: what may stand for its `{envelope}`; the arguments are an object in all of them, or a string.
-        exact: an envelope that begins the call begins as it is shown.
+        envelopes: the alternatives for its `{envelope}`; in all of them the arguments are an object, or in all a
+            string.
+        exact: whether an envelope that begins the call must begin as it is shown.
 
     Attributes:
-        names: how often the name stands in a call.
-        has_number: the call says its running number.
-        encoded: the arguments are an object that is spelled as a string.
-        bare_arguments: the arguments stand in the call itself, and not in an object.
-        ends: what ends the arguments, where they are written one by one, and their values.
+        names: the number of times that the name stands in a call.
+        has_number: whether the call contains its running number.
+        encoded: whether the arguments are an object that is encoded as a string.
+        bare_arguments: whether the arguments stand in the call itself, not in an envelope.
+        ends: the texts that end separate arguments and their values.
 
     Raises:
-        FormatError: `E-FORMAT-UNSUPPORTED`, the call does not say its tool's name.
+        FormatError: `E-FORMAT-UNSUPPORTED`, the call does not contain its tool's name.
     """
 
     def __init__(
@@ -108,7 +109,7 @@ class CallWriter:
         if placeholders.count("id") > 1:
             raise unsupported("an id that is written twice", "/tools/call", "one {id} in a call and what stands in it")
         self._id_ends = "".join(shown.around("id")[1].split()[:1]) if "id" in shown.placeholders else ""
-        """what ends an id that nothing encloses"""
+        """the text that ends an id without quotes"""
         if not self.names:
             hint = "{name} in the first pattern of `call`, or in what stands in it"
             raise unsupported("a call that does not say its tool's name", "/tools/call", hint)
@@ -128,17 +129,17 @@ class CallWriter:
         return ArgumentEnds(found, closer)
 
     def callable(self, tools: Sequence[ToolPart]) -> Sequence[ToolPart]:
-        """Those of the tools that can be called so: where the pattern shows no arguments, those that need none."""
+        """The tools that can be called with this pattern: if it shows no arguments, those that need none."""
         if self.bare_arguments or self._envelopes:
             return tools
         return [tool for tool in tools if tool.may_be_bare]
 
     def call(self, tools: Sequence[ToolPart], number: int | None = None) -> Grammar:
-        """A call of any of `tools`. What does not depend on the tool is written once, around all of them.
+        """A call of any of `tools`. The parts that do not depend on the tool are written once, around all of them.
 
         Args:
-            tools: what differs; one at least.
-            number: how many calls came before; None: any number may be written.
+            tools: the parts that differ; at least one.
+            number: the number of calls before it; None: any running number may be written.
         """
         self._number = number
         ways = []
@@ -159,7 +160,7 @@ class CallWriter:
         return isinstance(part, Slot) and part.placeholder in self._differing
 
     def _ways(self, tools: int) -> Iterator[list[Part]]:
-        """The parts of the call, in each way to write its envelope; for very many tools, only as it is shown."""
+        """The parts of the call, for each way to write its envelope; for very many tools, only as it is shown."""
         exact = self._exact and self._pattern.placeholders[:1] == ("envelope",) and not self._pattern.opener
         each = [envelope_parts(envelope) for envelope in self._envelopes]
         if exact or self.has_number or sum(map(len, each)) * tools > _MOST_ORDERS:
@@ -228,13 +229,13 @@ class CallWriter:
         return is_word(name) and not (self._id_ends and self._id_ends in name)
 
     def _running(self, counter: str) -> Grammar:
-        """The number of the call: from 0, or as an ordinal from 1."""
+        """The running number of a call: from 0, or as an ordinal from 1."""
         if self._number is None:
             return Grammar.from_regex(_NUMBER)
         return Grammar.literal(str(self._number + (counter == "ordinal")))
 
     def _header(self, names: Sequence[str] | None) -> Grammar:
-        """The header of a message; in a word with `key=`, more signs are read than in one without."""
+        """The header of a message. In a word with `key=` a name may have more characters than in one without."""
         found = []
         for opener, inner, closers, in_key in self._header_parts:
             between: list[Grammar] = []
@@ -255,9 +256,9 @@ class CallWriter:
 
     @functools.cached_property
     def _header_parts(self) -> list[tuple[Grammar, tuple[Item, ...], Grammar, bool]]:
-        """What stands before the name, at it, and after it in a header, and whether it is in a word with `key=`.
+        """The parts of a header before, at and after the name, and whether the name is in a word with `key=`.
 
-        Headers that begin alike are one. What stands before the name is as shown: calls are known by it.
+        Headers that begin alike are joined. The part before the name is written as shown: it identifies a call.
         """
         writer = self._header_writer
         closers: dict[tuple[str, tuple[Item, ...]], list[str]] = {}
@@ -276,13 +277,13 @@ class CallWriter:
         ]
 
     def _in_json(self, names: Sequence[str] | None) -> Grammar:
-        """A name inside of a JSON string."""
+        """A name inside a JSON string."""
         if names is None:
             return Grammar.from_regex(_ANY_NAME)
         return Grammar.from_choices([json.dumps(name, ensure_ascii=False)[1:-1] for name in names])
 
     def _bare(self, names: Sequence[str] | None) -> Grammar:
-        """A name that nothing encloses."""
+        """A name without quotes."""
         follows = self._pattern.around("name")[1]
         if not follows and self._tools.argument and self._tools.values == "literal":
             opener = self._tools.argument[0].opener
@@ -294,7 +295,7 @@ class CallWriter:
         """One of the names.
 
         Raises:
-            FormatError: `E-FORMAT-NAME`, one could not be read back.
+            FormatError: `E-FORMAT-NAME`, a name could not be read back.
         """
         if names is None:
             return Grammar.from_regex(_ANY_NAME)
@@ -312,7 +313,7 @@ class CallWriter:
 
 
 def _usable_ids(tools: ToolsSpec, *, named: bool) -> tuple[Pattern, ...]:
-    """The shapes that an id may have: where nothing else says the name of the tool, those that do."""
+    """The patterns of ids that may be written: if nothing else holds the tool's name, those that do."""
     return tuple(shape for shape in tools.id if named or "name" in shape.placeholders) or tools.id
 
 
@@ -321,6 +322,6 @@ def _holds_arguments(item: Item) -> TypeGuard[Placeholder]:
 
 
 def _begun_as_shown(envelope: Envelope, parts: list[Part]) -> list[Part]:
-    """The parts of an envelope; up to its first placeholder it is written exactly as shown."""
+    """The parts of an envelope, written exactly as shown up to its first placeholder."""
     first = next(at for at, part in enumerate(parts) if isinstance(part, Slot))
     return [Grammar.literal(envelope.pattern.opener), *parts[first:]]

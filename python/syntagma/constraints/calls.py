@@ -1,4 +1,4 @@
-"""The calls of a turn as grammars: every way to write them that the format shows, with the section around them."""
+"""The calls of a turn as grammars: all ways to write them that the format shows, with the section around them."""
 
 from __future__ import annotations
 
@@ -32,19 +32,20 @@ __all__ = ["CallGroup", "call_groups"]
 
 _WORDS = tuple(map(Placeholder, ("name", "id", "index", "ordinal")))
 _NUMBERED_CALLS = 16
-"""calls of a turn, from the first on, whose number is held; each costs a grammar what stands around the number"""
+"""the first so many calls of a turn have their running number enforced; each repeats the text around it"""
 
 
 class CallGroup(NamedTuple):
-    """Calls that begin alike, with everything around them but whitespace.
+    """Calls that begin alike, with all text around them but whitespace.
 
     Attributes:
-        begins: what a reader finds their beginning by; empty: nothing, a call begins where the answer does.
-        beginnings: the same, with each declared name where only a sign stands before it.
+        begins: the text by which the parser finds their beginning; empty: there is none, and a call begins where the
+            answer does.
+        beginnings: such texts, with each declared name if only a sign stands before it.
         calls: one or more calls.
-        before: whitespace that the format shows before them.
-        after: whitespace that it shows after them.
-        may_be_followed: they end in a marker, so that text after them cannot be taken for a part of them.
+        before: the whitespace that the format shows before them.
+        after: the whitespace that it shows after them.
+        may_be_followed: whether text may follow, since they end in a marker.
     """
 
     begins: str
@@ -64,23 +65,23 @@ def call_groups(
     triggered: bool = False,
     begun: str = "",
 ) -> list[CallGroup]:
-    """The ways to write calls, the one that the writer takes first.
+    """The groups of calls, first the one that the writer uses.
 
-    Those are all that the format shows, where the grammar of each can be exact and is read as it is written: of two
-    that begin alike and end differently, a reader looks for the end of the first.
+    They cover all patterns of the format whose grammar can be exact and whose texts are read back as written: of two
+    patterns that begin alike and end differently, the parser looks for the end of the first.
 
     Args:
         spec: the format.
-        request: what is asked of the turn.
+        request: the resolved request.
         limits: bounds on schemas.
         labels: labels the parts that a budget may bound.
-        triggered: the text begins with a trigger.
-        begun: what the prompt holds of the beginning; only calls that go on with it are left.
+        triggered: whether the text begins with a trigger.
+        begun: the beginning of the calls in the prompt; only calls that continue it are kept.
 
     Raises:
-        FormatError: `E-FORMAT-UNSUPPORTED`, the first form has no strict reading yet; `E-FORMAT-NAME`, a tool's name
-            cannot be written in it.
-        UnsupportedSchema: the parameters of a tool whose calls must keep to them are refused; the pointer says where.
+        FormatError: `E-FORMAT-UNSUPPORTED`, the first form has no strict reading; `E-FORMAT-NAME`, a tool's name cannot
+            be written in it.
+        UnsupportedSchema: the parameters of a tool that must be enforced are refused; with their pointer.
     """
     assert spec.tools is not None
     builder = _Groups(spec, request, limits, labels, triggered=triggered, begun=begun)
@@ -88,16 +89,16 @@ def call_groups(
 
 
 class _Way(NamedTuple):
-    """One pattern of calls, and its calls.
+    """One pattern of a form, and its calls.
 
     Attributes:
         pattern: the pattern without whitespace at its ends.
-        before: whitespace that it shows before it.
-        after: whitespace that it shows after it.
+        before: the whitespace at its beginning.
+        after: the whitespace at its end.
         writer: writes one call.
-        first: writes the first one of the turn; None: it cannot be the first.
-        tools: what differs between the tools that may be called.
-        call: one call, with any number.
+        first: writes the first call of the turn; None: it cannot be the first.
+        tools: the parts that differ between the tools that may be called.
+        call: one call, with any running number.
     """
 
     pattern: Pattern
@@ -110,7 +111,7 @@ class _Way(NamedTuple):
 
 
 def _ends_in_word(way: _Way) -> bool:
-    """Whether a call ends in a name, an id or a number, which only what follows ends."""
+    """Whether a call ends in a name, an id or a number, so that only the next text ends it."""
     return way.pattern.items[-1] in _WORDS
 
 
@@ -134,10 +135,10 @@ class _Groups:
         self._begun = begun
         self._single = not request.parallel_tool_calls or request.choice.mode == "named"
         self._parts: dict[tuple[object, ...], list[ToolPart]] = {}
-        """what differs between tools, by all that it depends on"""
+        """the parts that differ between tools, by all that they depend on"""
 
     def messages(self) -> list[CallGroup]:
-        """Calls that are messages; what opens a message stands between them."""
+        """Calls that are messages, with the openers of messages between them."""
         spec = self._spec
         assert spec.tools is not None
         assert spec.messages is not None
@@ -173,7 +174,7 @@ class _Groups:
         return [same[0]._replace(calls=Grammar.union(*(one.calls for one in same))) for same in groups.values()]
 
     def _groups(self, form: ToolsSpec, shown: Pattern, ways: Sequence[_Way]) -> Iterator[CallGroup]:
-        """The calls of a form in one section, by what they begin with."""
+        """The calls of a form in one section, grouped by their beginning."""
         section, before, after = _stripped(shown)
         opener, closer = section.opener.rstrip(), section.closer.lstrip()
         separator = joined((WHITESPACE, *structure(form.separator, self._markers), WHITESPACE))
@@ -202,7 +203,7 @@ class _Groups:
             yield CallGroup(begins_with, tuple(dict.fromkeys(found)), calls, same[0].before, space, marked)
 
     def _ways(self, number: int, form: ToolsSpec) -> Iterator[_Way]:
-        """The patterns of a form, each once, that a grammar can hold."""
+        """The patterns of a form that a grammar can express, each once."""
         begins: dict[str, str] = {}
         seen: set[str] = set()
         for shown in form.call:
@@ -228,7 +229,7 @@ class _Groups:
     def _first(
         self, form: ToolsSpec, pattern: Pattern, writer: CallWriter, envelopes: tuple[Envelope, ...]
     ) -> CallWriter | None:
-        """Writes a call that begins the turn; None: this pattern does not go on with what the prompt holds."""
+        """The writer of a call that begins the turn; None: the pattern does not continue the text in the prompt."""
         if not pattern.text.startswith(self._begun):
             return None
         if not (self._begun or self._triggered):
@@ -237,7 +238,7 @@ class _Groups:
         return CallWriter(self._spec, form, rest, self._labels, envelopes=envelopes, exact=self._triggered)
 
     def _several(self, form: ToolsSpec, first: Sequence[_Way], ways: Sequence[_Way], separator: Grammar) -> Grammar:
-        """The first call, in one of these ways, and further ones where more than one may come."""
+        """The first call, by one of these patterns, and further ones if more than one may come."""
         number = None
         if any(way.writer.has_number for way in ways):
             number = 0 if form.numbers == "turn" else self._request.history_calls
@@ -265,7 +266,7 @@ class _Groups:
         return bool(pieces) and pieces[-1].is_marker
 
     def _tools(self, number: int, form: ToolsSpec, writer: CallWriter) -> list[ToolPart]:
-        """What differs between the tools in calls of a form; where arguments are an object, forms share it."""
+        """The parts that differ between the tools in a form; forms whose arguments are an object share them."""
         in_object, once = not writer.bare_arguments, writer.names == 1
         written = (form.literals,) if in_object or not form.argument else (number, writer.ends)
         key = (*written, writer.encoded, once)
@@ -278,7 +279,7 @@ class _Groups:
 
 
 def _tool_parts(request: ResolvedRequest, arguments: ArgumentsGrammar, *, once: bool) -> list[ToolPart]:
-    """The tools that may be called, each with its arguments; `once`: a call says the name in one place only."""
+    """The tools that may be called, each with its arguments; `once`: a call has the name in one place only."""
     if request.choice.tools is None:
         return [ToolPart(None, arguments.anything(None))]
     parts: list[ToolPart] = []
@@ -296,7 +297,7 @@ def _tool_parts(request: ResolvedRequest, arguments: ArgumentsGrammar, *, once: 
         else:
             unconstrained.append(tool)
     if unconstrained and not arguments.any_differs and once:
-        # Only the names of these tools differ: they share one grammar.
+        # These tools differ only in their names, so they share one grammar.
         parts.append(ToolPart(tuple(tool.name for tool in unconstrained), arguments.anything(None)))
     else:
         parts += [ToolPart((tool.name,), arguments.anything(tool.parameters or {})) for tool in unconstrained]
@@ -304,7 +305,7 @@ def _tool_parts(request: ResolvedRequest, arguments: ArgumentsGrammar, *, once: 
 
 
 def _stripped(shown: Pattern) -> tuple[Pattern, str, str]:
-    """A pattern as it is written without the whitespace at its ends, and that whitespace."""
+    """A pattern without the whitespace at its ends, and that whitespace."""
     text = shown.written.text
     before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
     return Pattern(text.strip()), before, after

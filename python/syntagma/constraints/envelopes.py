@@ -1,4 +1,4 @@
-"""Envelopes as grammars: the members of a call's JSON object in every order that is read as far as it goes."""
+"""Envelopes as grammars: the members of a call's JSON object in all allowed orders."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from syntagma.grammars import Grammar
 __all__ = ["Part", "Slot", "alike", "envelope_parts", "is_encoded"]
 
 _MOST_ORDERS = 24
-"""orders of one envelope; of one that has more, only the order that it shows may be written"""
+"""the most orders of one envelope; one that has more is only written in the order that it shows"""
 
 
 class Slot(NamedTuple):
@@ -22,7 +22,7 @@ class Slot(NamedTuple):
 
     Attributes:
         placeholder: its name.
-        in_json: it stands in an envelope.
+        in_json: whether it stands in an envelope.
     """
 
     placeholder: str
@@ -30,14 +30,14 @@ class Slot(NamedTuple):
 
 
 Part: TypeAlias = Grammar | Slot
-"""A part of a call: what stands there, or what is to be filled in."""
+"""A part of a call: a grammar, or a placeholder to be filled in."""
 
 
 def envelope_parts(envelope: Envelope) -> list[list[Part]]:
-    """The ways to write an envelope, as shown first.
+    """The ways to write an envelope; the first is as shown.
 
-    What holds neither the name nor the arguments may be left out or stand anywhere. The name comes before the
-    arguments: else the arguments of all tools would have to be followed at once.
+    A member that holds neither the name nor the arguments is optional and may stand anywhere. The name comes before the
+    arguments; otherwise the arguments of all tools would have to be matched at once.
     """
     shown = _object(envelope.root, [range(len(envelope.root.items))])
     orders = [parts for parts in _object(envelope.root, None) if _name_first(parts)]
@@ -45,9 +45,9 @@ def envelope_parts(envelope: Envelope) -> list[list[Part]]:
 
 
 def alike(envelopes: Sequence[Envelope]) -> list[tuple[Envelope, ...]]:
-    """The envelopes in groups: those whose arguments are an object, and those where they are spelled as a string.
+    """The envelopes in groups: those whose arguments are an object, and those where they are encoded as a string.
 
-    The first group holds the first envelope; without any, one group is empty.
+    The first group holds the first envelope; without envelopes, there is one empty group.
     """
     groups: dict[bool, list[Envelope]] = {}
     for envelope in envelopes:
@@ -56,12 +56,12 @@ def alike(envelopes: Sequence[Envelope]) -> list[tuple[Envelope, ...]]:
 
 
 def is_encoded(envelope: Envelope) -> bool:
-    """Whether the arguments are an object that is spelled as a string."""
+    """Whether the arguments are an object that is encoded as a string."""
     return any(one.name == "arguments" and one.quoted for one in _placeholders(envelope.root))
 
 
 def _object(members: Members, orders: Sequence[Sequence[int]] | None) -> list[list[Part]]:
-    """The ways to write an object in these orders of its members; None: in any that keeps what a call needs."""
+    """The ways to write an object in these orders of its members; None: in all orders with the needed members."""
     found: list[list[Part]] = []
     for order in _orders(members) if orders is None else orders:
         inner = [_values(members.items[at][1], shown=orders is not None) for at in order]
@@ -75,7 +75,7 @@ def _object(members: Members, orders: Sequence[Sequence[int]] | None) -> list[li
 
 
 def _orders(members: Members) -> Iterator[tuple[int, ...]]:
-    """Every order of the members that must stand, with and without the others."""
+    """All orders of the members that are needed, with and without the others."""
     every = range(len(members.items))
     needed = {at for at in every if _is_needed(*members.items[at])}
     others = [at for at in every if at not in needed]

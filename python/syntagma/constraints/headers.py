@@ -13,13 +13,13 @@ __all__ = ["HeaderWriter"]
 
 
 class HeaderWriter:
-    """Writes headers as the format shows them; where it shows whitespace, any may stand, or none beside a marker.
+    """Writes headers as the format shows them. Where it shows whitespace, any may be written, or none beside a marker.
 
-    Where it shows none, none may be written: markers are tokens of their own there, and what follows is certain.
+    Where it shows none, none may be written: a marker is its own token, and the next text is certain.
 
     Args:
-        messages: how the format's headers are made.
-        markers: how its literals are cut.
+        messages: the description of the format's messages.
+        markers: cuts its literals.
     """
 
     def __init__(self, messages: MessagesSpec, markers: Markers) -> None:
@@ -29,13 +29,13 @@ class HeaderWriter:
         self._marks = sorted({*starts, *fields, messages.body}, key=len, reverse=True)
 
     def opener(self, text: str) -> list[Grammar]:
-        """A header from its beginning on; without whitespace at the edge of the body."""
+        """The beginning of a header, without whitespace before the body."""
         header, body, rest = text.partition(self._body)
         space = header[: len(header) - len(header.lstrip())]
         return [*([SOME_WHITESPACE] if space else []), *self.rest(header[len(space) :] + body), *literal(rest.rstrip())]
 
     def rest(self, text: str) -> Iterator[Grammar]:
-        """A part of a header; a word or name stands before it, and after it unless it ends with the body."""
+        """A further part of a header, after a word or name; another follows it, unless it ends at the body."""
         shown, spaced, after_marker, at = "", False, False, 0
         while at < len(text):
             mark = next((one for one in self._marks if text.startswith(one, at)), "")

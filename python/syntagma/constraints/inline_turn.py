@@ -1,4 +1,4 @@
-"""The grammar of a turn whose reasoning, answer and calls stand in one text, marked off by literals."""
+"""The grammar of a turn whose reasoning, answer and calls stand in one text, separated by literals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["begun_parts", "calls_and_rest", "inline_parts"]
 
 
 def inline_parts(turn: TurnContext) -> list[Grammar]:
-    """Reasoning, then what follows it; without what the prompt has already written."""
+    """Reasoning and what follows it, without the part that the prompt already has."""
     spec, start = turn.spec, turn.start
     reasoning = spec.reasoning
     over = start.reasoning == "done" or (start.content_open and start.reasoning != "open")
@@ -25,26 +25,26 @@ def inline_parts(turn: TurnContext) -> list[Grammar]:
         return [_rest(turn, reasoned=False)]
     further = Grammar.repeat(_blocks(turn)) if reasoning.repeat and _openers(turn) else Grammar.literal("")
     if start.reasoning == "open":
-        # Where it is not known which block is open, each closer ends its own.
+        # If it is unknown which block is open, each closer ends its own.
         opened = [block for block in reasoning.block if start.opener in ("", block.opener.strip())]
         text = Grammar.union(*{block.closer.strip(): _block_text(turn, block) for block in opened}.values())
         if reasoning.to == "content":
-            # Reasoning is a part of the answer, and may be all of it: whoever reads it does not part them.
+            # Reasoning is a part of the answer, and may be all of it: the parser does not separate them.
             text = Grammar.optional(text)
         return [text, further, _rest_of_open(turn)]
     if not _openers(turn):
-        # Reasoning that nothing opens comes at the start or not at all.
+        # Reasoning without an opener comes at the start or not at all.
         return [_rest(turn, reasoned=False)]
     with_reasoning = Grammar.concat(_blocks(turn), further, _rest(turn, reasoned=True))
     return [Grammar.union(with_reasoning, _rest(turn, reasoned=False))]
 
 
 def begun_parts(turn: TurnContext, going_on: Iterable[CallGroup]) -> list[Grammar]:
-    """Each way to go on with the opener that the prompt ends inside of.
+    """Each way to continue the opener inside which the prompt ends.
 
     Args:
         turn: the turn.
-        going_on: the calls that do.
+        going_on: the calls that continue it.
     """
     begun, start = turn.start.begun, turn.start
     found = []
@@ -63,7 +63,7 @@ def begun_parts(turn: TurnContext, going_on: Iterable[CallGroup]) -> list[Gramma
 
 
 def _openers(turn: TurnContext) -> dict[str, Pattern]:
-    """The ways to write a block of reasoning, by what opens it; of those that open alike, a reader takes the first."""
+    """The patterns of a reasoning block, by their opener; of those that open alike, the parser takes the first."""
     found: dict[str, Pattern] = {}
     for block in turn.spec.reasoning_blocks:
         if block.opener.strip():
@@ -72,13 +72,13 @@ def _openers(turn: TurnContext) -> dict[str, Pattern]:
 
 
 def _blocks(turn: TurnContext) -> Grammar:
-    """One block of reasoning, in any of the ways to write one."""
+    """One block of reasoning, by any of its patterns."""
     blocks = _openers(turn).values()
     return Grammar.union(*(Grammar.concat(*_opener(block), _block_text(turn, block)) for block in blocks))
 
 
 def calls_and_rest(turn: TurnContext) -> Grammar:
-    """The calls of a turn and what may follow them, whatever stood before."""
+    """The calls of a turn and what may follow them, whatever precedes them."""
     if turn.forced or turn.answer is not None:
         return _calls(turn.groups)
     wrapper = _wrapper(turn, reasoned=False)
@@ -86,12 +86,12 @@ def calls_and_rest(turn: TurnContext) -> Grammar:
 
 
 def _opener(block: Pattern) -> list[Grammar]:
-    """The opener of a block of text, the whitespace before it optional; that after it is like the text."""
+    """The opener of a block of text. The whitespace before it is optional; that after it counts as text."""
     return [*_optional(_leading(block.opener)), *literal(block.opener.strip())]
 
 
 def _block_text(turn: TurnContext, block: Pattern) -> Grammar:
-    """The text of a block of reasoning that is open, with its closer and the whitespace that is shown after it."""
+    """The text of an open block of reasoning, with its closer and the whitespace that is shown after it."""
     text = turn.labels.reasoning(reasoning_text(turn.spec, block))
     if not block.closer.strip():
         return Grammar.concat(text, Grammar.literal(block.closer))
@@ -99,7 +99,7 @@ def _block_text(turn: TurnContext, block: Pattern) -> Grammar:
 
 
 def _wrapper(turn: TurnContext, *, reasoned: bool) -> Pattern | None:
-    """What stands around the answer, if anything does; `reasoned`: reasoning came before it."""
+    """The wrapper of the answer, if there is one; `reasoned`: reasoning came before it."""
     content = turn.spec.content
     if content is None or not content.block:
         return None
@@ -109,7 +109,7 @@ def _wrapper(turn: TurnContext, *, reasoned: bool) -> Pattern | None:
 
 
 def _rest(turn: TurnContext, *, reasoned: bool) -> Grammar:
-    """What follows the reasoning: answer and calls; `reasoned`: there was some, whitespace after it means nothing."""
+    """What follows reasoning: answer and calls. `reasoned`: there was reasoning, after which whitespace is optional."""
     wrapper = _wrapper(turn, reasoned=reasoned)
     begun = turn.start.content_open
     is_closed = all(block.closer.strip() for block in turn.spec.reasoning_blocks)
@@ -124,13 +124,13 @@ def _rest(turn: TurnContext, *, reasoned: bool) -> Grammar:
             return content_at
         return Grammar.union(content_at, joined((*space, _calls(turn.groups))))
     text = _text_and_calls(turn, wrapper, reasoned=reasoned)
-    # A call without opener is one only where the answer begins.
+    # A call without an opener is read only where the answer begins.
     bare = [] if begun else [joined((*space, _spaced(group))) for group in turn.groups if not group.begins]
     return Grammar.union(joined((*space, text)) if wrapper is not None else text, *bare)
 
 
 def _rest_of_open(turn: TurnContext) -> Grammar:
-    """What follows reasoning that the prompt has opened; what it holds may be nothing, which is no reasoning."""
+    """What follows reasoning that the prompt has opened; it may be empty, and then counts as no reasoning."""
     content = turn.spec.content
     ways = [_rest(turn, reasoned=True)]
     if content is not None and content.when == "reasoning":
@@ -139,18 +139,18 @@ def _rest_of_open(turn: TurnContext) -> Grammar:
 
 
 def _text_and_calls(turn: TurnContext, wrapper: Pattern | None, *, reasoned: bool) -> Grammar:
-    """The answer, and calls that something opens; `reasoned`: reasoning came before it."""
+    """The answer, and calls with an opener; `reasoned`: reasoning came before it."""
     begun = turn.start.content_open
     marked = [group for group in turn.groups if group.begins]
     content = _wrapped((_free_answer(turn, wrapper),), wrapper, begun=begun)
     calls = Grammar.union(*(_with_text_after(turn, group, wrapper) for group in marked)) if marked else None
     later = None if calls is None else joined((*([] if wrapper is None else [WHITESPACE]), calls))
-    # Reasoning that no marker closes is over only where a marker follows its whitespace, and one must follow.
+    # Reasoning without a closing marker ends only at its whitespace and a marker after it, so a marker must follow.
     exact = reasoned and any(ends_at_next(turn.spec, block) for block in turn.spec.reasoning_blocks)
     may_lack_answer = wrapper is not None and not begun
     text = _before_calls(turn, content, begun=begun)
     if text is None and may_lack_answer and not exact:
-        # The calls stand once, since exports write every part of a grammar as often as it occurs.
+        # The calls occur once in the grammar, since exports write out each occurrence of a part.
         return _followed(Grammar.optional(content), later)
     if text is None:
         text = _followed(content, later)
@@ -166,7 +166,7 @@ def _followed(answer: Grammar, later: Grammar | None) -> Grammar:
 
 
 def _before_calls(turn: TurnContext, alone: Grammar, *, begun: bool) -> Grammar | None:
-    """An answer alone, or one with calls after it, where the format writes these otherwise; None where it does not."""
+    """An answer alone, or one with calls after it, if the format writes the two differently; else None."""
     content, marked = turn.spec.content, [group for group in turn.groups if group.begins]
     if content is None or not content.before_calls or not marked or begun:
         return None
@@ -194,19 +194,19 @@ def _free_answer(turn: TurnContext, wrapper: Pattern | None) -> Grammar:
 
 
 def _with_text_after(turn: TurnContext, group: CallGroup, wrapper: Pattern | None) -> Grammar:
-    """Calls, and text of the answer after them where it cannot be taken for a part of the last one."""
+    """Calls, and text of the answer after them if it cannot be read as a part of the last call."""
     if wrapper is not None or not group.may_be_followed or has_bare_calls(turn.spec):
         return joined((group.calls, *_optional(group.after)))
     return Grammar.concat(group.calls, Grammar.optional(turn.labels.content(answer_text(turn.spec, names=turn.names))))
 
 
 def _calls(groups: Iterable[CallGroup]) -> Grammar:
-    """Calls of any group and nothing else."""
+    """Calls of any group, and nothing else."""
     return Grammar.union(*map(_spaced, groups))
 
 
 def _spaced(group: CallGroup) -> Grammar:
-    """Calls with the whitespace that is shown around them, which may be missing."""
+    """Calls with the whitespace that is shown around them, which is optional."""
     return joined((*_optional(group.before), group.calls, *_optional(group.after)))
 
 

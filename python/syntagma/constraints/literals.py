@@ -1,4 +1,4 @@
-"""The literals of a format: markers, triggers, stop strings; literals as grammars; text that holds none of them."""
+"""The literals of a format: markers, triggers, stop strings; literals as grammars; text without any of them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ __all__ = [
 
 
 def search_key(spec: FormatSpec, literal: str) -> str:
-    """What a reader looks for to find an opener: its first marker, or its text up to the first whitespace."""
+    """The text by which the parser finds an opener: its first marker, or its text up to the first whitespace."""
     bare = literal.strip()
     first = next(iter(Markers(spec.markers).pieces(bare)), None)
     if first is None:
@@ -61,26 +61,26 @@ def search_key(spec: FormatSpec, literal: str) -> str:
 
 
 def closing(closer: str) -> str:
-    """What must be written to close a block of text: a single sign closes one only with the whitespace beside it."""
+    """The text that closes a block of text: a single sign closes one only with the whitespace beside it."""
     return closer.strip() if stands_alone(closer) else closer.rstrip() if closer[0].isspace() else closer
 
 
 def _closing_key(spec: FormatSpec, closer: str) -> str:
-    """What a reader looks for to find a closer: its first marker, or all of it."""
+    """The text by which the parser finds a closer: its first marker, or all of it."""
     first = next(iter(Markers(spec.markers).pieces(closer.strip())), None)
     return first.text if first is not None and first.is_marker else closing(closer)
 
 
 def preserved_tokens(spec: FormatSpec) -> tuple[str, ...]:
-    """Every marker of the format, once, in the order of the file: tokens that a detokenizer must not drop."""
+    """All markers of the format, each once, in the order of the file: tokens that a detokenizer must not drop."""
     return _unique(_markers(spec, _literals(spec)))
 
 
 def triggers(spec: FormatSpec) -> tuple[str, ...]:
-    """What begins the calls of a turn: the first marker or word of each opener, or the whole header of a message.
+    """The texts that begin the calls of a turn: the first marker or word of each opener, or the header of a message.
 
-    They have no whitespace at their edges, except where it is part of a header's field. A call that begins with its
-    object has the text before the name.
+    They have no whitespace at their edges, unless it is part of a header's field. The trigger of a call that begins
+    with its object is the text before the name.
     """
     if spec.tools is None:
         return ()
@@ -101,7 +101,7 @@ def _triggers(spec: FormatSpec, form: ToolsSpec) -> Iterator[str]:
 
 
 def stop_strings(spec: FormatSpec) -> tuple[str, ...]:
-    """What ends the turn, for engines whose vocabulary has no token for it.
+    """The texts that end the turn, for engines whose vocabulary has no token for it.
 
     Closers of calls and sections are not among them: they may stand inside a string argument.
     """
@@ -110,12 +110,12 @@ def stop_strings(spec: FormatSpec) -> tuple[str, ...]:
 
 
 def forbidden_in_content(spec: FormatSpec, names: Sequence[str] | None = None) -> tuple[str, ...]:
-    """What an answer may not hold, so that it is read as the answer that it was written as.
+    """The texts that an answer may not contain, so that it is read as an answer.
 
-    `names` are those of the declared tools; None: undeclared.
+    `names` are those of the declared tools; None: they are unknown.
 
-    These are the markers of the format and, where an opener has no marker, the text that a reader takes for it. In the
-    body of a message with a header only what headers consist of, and what ends messages, means anything.
+    These are the markers of the format and, for an opener without a marker, the text by which the parser finds it. In
+    the body of a message with a header, only the markers of headers and the ends of messages have a meaning.
     """
     if spec.messages is not None:
         return _framing(spec)
@@ -123,7 +123,7 @@ def forbidden_in_content(spec: FormatSpec, names: Sequence[str] | None = None) -
     found += [search_key(spec, literal) for literal in _openers(spec)]
     found += [text for call in _calls(spec) for text in call_beginnings(spec, call, names)]
     if spec.reasoning is not None:
-        # Reasoning is over, so its closer is text; where the answer begins, a reader takes a marker for a slip.
+        # Reasoning is over, so its closer is text. But at the start of the answer the parser takes a marker for a slip.
         found += [_closing_key(spec, block.closer) for block in spec.reasoning.block if stands_alone(block.closer)]
     if spec.content is not None:
         found += [_closing_key(spec, block.closer) for block in spec.content.wrappers]
@@ -133,7 +133,7 @@ def forbidden_in_content(spec: FormatSpec, names: Sequence[str] | None = None) -
 
 
 def forbidden_in_reasoning(spec: FormatSpec) -> tuple[str, ...]:
-    """What reasoning may not hold beside its own closer: what interrupts it, other closers, the end of the turn."""
+    """The texts that reasoning may not contain beside its closer: interrupts, other closers, the end of the turn."""
     if spec.reasoning is None:
         return ()
     if spec.messages is not None:
@@ -145,7 +145,7 @@ def forbidden_in_reasoning(spec: FormatSpec) -> tuple[str, ...]:
 
 
 def _nexts(spec: FormatSpec) -> Iterator[str]:
-    """What ends reasoning that no marker closes, because it opens what follows; words only after the whitespace."""
+    """The openers that end reasoning without a closing marker; words only after the whitespace."""
     assert spec.reasoning is not None
     calls = (one.opener for form in _forms(spec) for one in (*form.section, *form.call))
     openers = [text.strip() for text in (*(one.opener for one in spec.wrappers), *calls) if text.strip()]
@@ -156,7 +156,7 @@ def _nexts(spec: FormatSpec) -> Iterator[str]:
 
 
 def _framing(spec: FormatSpec) -> tuple[str, ...]:
-    """The markers of headers, what ends messages, and the end of the turn."""
+    """The markers of headers, the ends of messages, and the end of the turn."""
     assert spec.messages is not None
     found = [*_markers(spec, _headers(spec.messages)), *spec.messages.end, *_ends(spec)]
     if spec.content is not None:
@@ -165,7 +165,7 @@ def _framing(spec: FormatSpec) -> tuple[str, ...]:
 
 
 def _ends(spec: FormatSpec) -> list[str]:
-    """What ends the turn; a sign that stands after a marker of the end ends nothing without it."""
+    """The texts that end the turn. A sign after a marker of the end is left out: alone it ends nothing."""
     found: list[str] = []
     for texts in spec.turn_ends:
         found += [_end(text) for text in texts if not any(found) or not begins_exactly(text)]
@@ -173,13 +173,13 @@ def _ends(spec: FormatSpec) -> list[str]:
 
 
 def _end(text: str) -> str:
-    """What ends the turn: a sign, or a run of one, only with the whitespace around it."""
+    """A text that ends the turn: a sign, or a run of one, only with the whitespace around it."""
     return text if begins_exactly(text) else text.strip()
 
 
 def _openers(spec: FormatSpec) -> Iterator[str]:
     if spec.reasoning is not None:
-        # A single sign opens reasoning only where the answer begins.
+        # A single sign opens reasoning only at the start of the answer.
         yield from (block.opener for block in spec.reasoning.block if stands_alone(block.opener))
     if spec.content is not None:
         for block in spec.content.wrappers:
@@ -189,14 +189,14 @@ def _openers(spec: FormatSpec) -> Iterator[str]:
 
 
 def _calls(spec: FormatSpec) -> Iterator[Pattern]:
-    """The calls that may begin in an answer, without a section."""
+    """The patterns of calls that may begin in an answer, without a section."""
     for form in _forms(spec):
         sectionless = any(not section.opener for section in form.section)
         yield from (call for call in form.call if sectionless or stands_alone(call.opener))
 
 
 def call_beginnings(spec: FormatSpec, call: Pattern, names: Sequence[str] | None) -> tuple[str, ...]:
-    """What a reader looks for to find a call: what opens it, with each declared name where a sign alone does."""
+    """The texts by which the parser finds a call: its opener, with each declared name if the opener is a sign."""
     if not begins_exactly(call.opener):
         return (search_key(spec, call.opener),)
     if names is None or not needs_known_name(call):
@@ -261,7 +261,7 @@ def _unique(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def shortest(texts: Iterable[str]) -> tuple[str, ...]:
-    """Without those that hold another: forbidding the shorter one forbids them too."""
+    """The texts without those that contain another: to forbid the shorter one forbids them too."""
     unique = _unique(texts)
     return tuple(text for text in unique if not any(other != text and other in text for other in unique))
 
@@ -271,7 +271,7 @@ class LiteralPart(NamedTuple):
 
     Attributes:
         text: the part.
-        may_be_tokens: where a vocabulary has special tokens in it, they are what is written.
+        may_be_tokens: whether special tokens of the vocabulary in it are written as such.
     """
 
     text: str
@@ -279,7 +279,7 @@ class LiteralPart(NamedTuple):
 
 
 def literal_parts(text: str) -> Iterator[LiteralPart]:
-    """A literal, cut into what may be special tokens and what is text in any vocabulary: whitespace, single signs."""
+    """A literal, cut into parts that may be special tokens and parts that are always text: whitespace, single signs."""
     at = 0
     for piece in Markers().placed(text):
         if piece.at > at:
@@ -292,7 +292,7 @@ def literal_parts(text: str) -> Iterator[LiteralPart]:
 
 @functools.lru_cache(maxsize=1024)
 def literal(text: str) -> tuple[Grammar, ...]:
-    """A literal with its whitespace as written."""
+    """A literal, with exactly its whitespace."""
     return tuple(
         Grammar.marker(part.text) if part.may_be_tokens else Grammar.literal(part.text) for part in literal_parts(text)
     )
@@ -300,13 +300,13 @@ def literal(text: str) -> tuple[Grammar, ...]:
 
 @functools.lru_cache(maxsize=1024)
 def structure(text: str, markers: Markers) -> tuple[Grammar, ...]:
-    """A literal of structure: its markers and words, with any whitespace or none wherever the reader takes it."""
+    """A literal of structure: its markers and words, with optional whitespace wherever the parser accepts it."""
     steps = structure_steps(markers.pieces(text))
     return tuple(part for step in steps for part in ((WHITESPACE,) if step is None else literal(step.text)))
 
 
 def reasoning_text(spec: FormatSpec, block: Pattern) -> Grammar:
-    """Reasoning up to (and without) the closer of `block`."""
+    """Reasoning up to the closer of `block`, which is not included."""
     if ends_at_next(spec, block):
         return _free(forbidden_in_reasoning(spec), "")
     return _free(forbidden_in_reasoning(spec), _closing_key(spec, block.closer) or block.closer)
@@ -319,20 +319,20 @@ def answer_text(
     names: Sequence[str] | None = None,
     not_first: Sequence[str] = (),
 ) -> Grammar:
-    """Text of the answer that no reader takes for anything else; one of the `closers` is the literal after it.
+    """Text of the answer that the parser reads as such; one of the `closers` is the literal after it.
 
     Args:
         spec: the format.
-        closers: what may close the answer.
-        calls: what calls begin with, where they may follow.
-        names: those of the declared tools; None: undeclared.
-        not_first: what it must not begin with.
+        closers: the literals that may close the answer.
+        calls: the beginnings of calls, if calls may follow.
+        names: the names of the declared tools; None: they are unknown.
+        not_first: EBNF of texts with which it must not begin.
     """
     forbidden = forbidden_in_content(spec, names)
     ends = shortest((*(_closing_key(spec, closer) for closer in closers), *calls))
     not_first = [quoted(text) for text in not_first]
     if has_bare_calls(spec):
-        # A call without opener is tried at the first character that is no whitespace: no object may begin there.
+        # The parser tries a call without opener at the first character that is not whitespace: no object begins there.
         not_first.append("#'\\{'")
     if not not_first and len(ends) < 2:
         return _free(forbidden, "".join(ends))
@@ -344,7 +344,7 @@ def answer_text(
 
 
 def unterminated_text(spec: FormatSpec, messages: MessagesSpec, *, followed: bool) -> Grammar:
-    """Text of a message that only the next one ends; `followed`: one comes, whose beginning it must not join."""
+    """Text of a message that only the next one ends; `followed`: one comes, and must not be found too early."""
     ends = message_ends(messages, Markers(spec.markers))
     return free_text(ends, forbidden_in_content(spec), followed=followed)
 
@@ -357,14 +357,14 @@ def free_text(ends: Sequence[str], others: Sequence[str] = (), *, followed: bool
 
 
 def text_without(ends: Sequence[str], others: Sequence[str] = (), *, followed: bool = True) -> str:
-    """EBNF of text that holds none of `ends` and `others`; `followed`: nor does it with one of `ends` after it."""
+    """EBNF of text without any of `ends` and `others`; `followed`: not even together with one of `ends` after it."""
     listed = " | ".join(quoted(text) for text in dict.fromkeys((*ends, *others)))
     edges = "".join(f" & ~(any! {quoted(text)})" for text in joined_ends(ends)) if followed else ""
     return f"except!({listed}){edges}"
 
 
 def joined_ends(ends: Sequence[str]) -> list[str]:
-    """Beginnings of `ends` after which one of `ends` would be found too early."""
+    """Proper beginnings of `ends`: after text that ends with one, an end would be found too early."""
     return sorted(
         {
             end[:size]
@@ -387,7 +387,7 @@ def has_bare_calls(spec: FormatSpec) -> bool:
 
 
 def quoted(text: str) -> str:
-    """Text as a string of the grammar language."""
+    """A text as a string in EBNF."""
     return '"' + "".join(char if char.isalnum() else f"\\u{{{ord(char):x}}}" for char in text) + '"'
 
 

@@ -18,16 +18,16 @@ __all__ = ["begun_message", "message_parts"]
 
 
 def message_parts(turn: TurnContext, messages: MessagesSpec) -> list[Grammar]:
-    """Reasoning, then an answer, or calls, or an answer and calls; the prompt holds what opens the first message.
+    """Reasoning, then an answer, or calls, or an answer and calls; the prompt holds the opener of the first message.
 
     Raises:
-        FormatError: `E-FORMAT-UNSUPPORTED`, an answer is wanted of a format that has none.
+        FormatError: `E-FORMAT-UNSUPPORTED`, the request needs an answer, and the format has none.
     """
     return _MessageTurn(turn, messages).parts()
 
 
 def begun_message(turn: TurnContext, messages: MessagesSpec, going_on: Sequence[CallGroup]) -> list[Grammar]:
-    """Each way to go on with the header that the prompt ends inside of; `going_on`: the calls that do."""
+    """Each way to continue the header inside which the prompt ends; `going_on`: the calls that continue it."""
     return _MessageTurn(turn, messages).begun(going_on)
 
 
@@ -37,7 +37,7 @@ class _MessageTurn:
         self._messages = messages
         self._headers = HeaderWriter(messages, Markers(turn.spec.markers))
         self._between = literal(messages.start[0] if messages.start else "")
-        """what opens a message after the first"""
+        """the opener of a message after the first"""
 
     def parts(self) -> list[Grammar]:
         turn, reasoning = self._turn, self._turn.spec.reasoning
@@ -54,7 +54,7 @@ class _MessageTurn:
         )
         further = Grammar.repeat(message)
         if turn.start.reasoning == "open":
-            # Which header the prompt holds is not known.
+            # It is unknown which header the prompt holds.
             return [Grammar.union(*bodies.values()), *([further] if reasoning.repeat else []), rest]
         return [further if reasoning.repeat else Grammar.optional(message), rest]
 
@@ -78,7 +78,7 @@ class _MessageTurn:
         return [block for block in self._turn.spec.reasoning_blocks if has_required_fields(self._turn.spec, block)]
 
     def _reasoning(self, block: Pattern) -> list[Grammar]:
-        """The body of a message of reasoning, and what opens the message after it."""
+        """The body of a message of reasoning, and the opener of the next message."""
         spec, labels = self._turn.spec, self._turn.labels
         if self._messages.end:
             text = reasoning_text(spec, block)
@@ -87,7 +87,7 @@ class _MessageTurn:
         return [labels.reasoning(text), *literal(block.closer.strip()), *self._between]
 
     def _rest(self) -> Grammar:
-        """What follows the reasoning."""
+        """What follows reasoning."""
         turn, content = self._turn, self._turn.spec.content
         if turn.forced_calls is not None:
             return turn.forced_calls
@@ -101,7 +101,7 @@ class _MessageTurn:
         return Grammar.union(*self._answers(""), *([turn.calls] if turn.calls is not None else []))
 
     def _answers(self, begun: str) -> list[Grammar]:
-        """An answer, alone and with calls after it; `begun`: what the prompt holds of its header."""
+        """An answer, alone and with calls after it; `begun`: the beginning of its header in the prompt."""
         turn, content = self._turn, self._turn.spec.content
         if content is None or not content.block:
             return []
@@ -117,7 +117,7 @@ class _MessageTurn:
         return found
 
     def _after_answer_header(self) -> list[Grammar]:
-        """The prompt holds the header of an answer."""
+        """What may follow the header of an answer in the prompt."""
         turn, content = self._turn, self._turn.spec.content
         assert content is not None
         block = content.block[0]

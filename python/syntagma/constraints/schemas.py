@@ -1,4 +1,4 @@
-"""JSON of a request as grammars, with errors that point into the request."""
+"""Schemas and grammars of a request as grammars, with errors that point into the request."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ _SAY_NOTHING_OF_EMPTY = frozenset(
         "$schema",
     )
 )
-"""keywords that the empty object keeps to"""
+"""keywords that the empty object satisfies"""
 _ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-"""how strings of a notation spell what cannot stand in them"""
+"""the escapes in strings of a notation"""
 _NUMBERS = ("integer", "number")
 """types that every notation spells alike"""
 
 
 def arguments_schema(tool: Tool) -> dict[str, Any]:
-    """The schema of a tool's arguments: its parameters, said to be an object. No parameters: the empty object."""
+    """The schema of a tool's arguments: its parameters, with type object. Without parameters: the empty object."""
     if tool.parameters is None:
         return {"type": "object", "properties": {}, "additionalProperties": False}
     kind = tool.parameters.get("type", "object")
@@ -53,18 +53,18 @@ def arguments_schema(tool: Tool) -> dict[str, Any]:
 
 
 def allows_none(schema: Mapping[str, Any]) -> bool:
-    """Whether the empty object visibly keeps to the schema of a tool's arguments."""
+    """Whether it is evident that the empty object satisfies the schema of a tool's arguments."""
     return set(schema) <= _SAY_NOTHING_OF_EMPTY | {"required"} and not schema.get("required")
 
 
 def spellings(notation: Notation, *, reads_json: bool) -> tuple[ValueNotation | None, ...]:
-    """The ways to spell a value in a format's notation, the first of them as the format writes it; None: JSON.
+    """The ways to spell a value in a format's notation; the first is the format's own; None: JSON.
 
-    Each is kept to throughout a value: the first quote or another one with the first words, or JSON.
+    A value uses one of them throughout: one of the quotes with the first words, or JSON.
 
     Args:
-        notation: the format's.
-        reads_json: JSON is read whatever the notation says.
+        notation: the notation of the format.
+        reads_json: whether the parser also reads JSON, whatever the notation.
     """
     first = None if notation.writes_json else _spelling(notation, notation.quotes[0])
     words = ("true" in notation.true, "false" in notation.false, "null" in notation.null)
@@ -87,12 +87,12 @@ def _spelling(notation: Notation, quote: str) -> ValueNotation:
 
 
 class ValueWriter:
-    """Writes values as JSON, or as literals of a format's notation, in every way to spell them that is read.
+    """Writes values as JSON, or as literals of a format's notation, in all spellings that the parser reads.
 
     Args:
-        notation: the format's.
+        notation: the notation of the format.
         limits: bounds on schemas.
-        reads_json: JSON is read whatever the notation says.
+        reads_json: whether the parser also reads JSON, whatever the notation.
     """
 
     def __init__(self, notation: Notation, limits: Limits, *, reads_json: bool = False) -> None:
@@ -111,11 +111,11 @@ class ValueWriter:
         )
 
     def write_text(self, text: Grammar) -> Grammar:
-        """A string that is a text of a grammar, in every way to spell it that is read."""
+        """A string whose text is one of a grammar, in all spellings that the parser reads."""
         return Grammar.union(*(_string(text, one) for one in self._spellings))
 
     def write_text_member(self, key: str, text: Grammar) -> Grammar:
-        """An object with one member, whose value is such a string; `key` is a word of ASCII letters."""
+        """An object with one member, whose value is such a string; `key` is of ASCII letters."""
         ways = []
         for one in self._spellings:
             quote = '"' if one is None else one.quote
@@ -126,7 +126,7 @@ class ValueWriter:
 
 
 def _string(text: Grammar, notation: ValueNotation | None) -> Grammar:
-    """A string that is a text of a grammar; None: in JSON."""
+    """A string whose text is one of a grammar; notation None: in JSON."""
     if notation is None:
         quote, inner = '"', text.inside_json_string()
     else:
@@ -136,15 +136,15 @@ def _string(text: Grammar, notation: ValueNotation | None) -> Grammar:
 
 
 def tool_input(wanted: ToolInput, pointer: str, limits: Limits) -> Grammar:
-    """The texts that a custom tool may be called with.
+    """The texts with which a custom tool may be called.
 
     Args:
-        wanted: what the tool says of them; not just any text.
-        pointer: where the tool stands in the request.
-        limits: bounds on the source.
+        wanted: the tool's constraint on them; not `any text`.
+        pointer: the pointer of the tool in the request.
+        limits: bounds on the grammar's source.
 
     Raises:
-        GrammarError, LimitError: pointers begin with the place of the definition in the request.
+        GrammarError, LimitError: the definition is refused; with its pointer in the request.
     """
     syntax: Literal["lark", "regex"] = "lark" if wanted.syntax == "lark" else "regex"
     return with_pointer_prefix(
@@ -160,10 +160,10 @@ def schema_grammar(
     limits: Limits,
     notation: ValueNotation | None = None,
 ) -> Grammar:
-    """JSON, or a literal of a notation, by a schema; with `strict`, one that can only be approximated is refused.
+    """JSON, or a literal of a notation, by a schema; `strict`: a schema that can only be approximated is refused.
 
     Raises:
-        UnsupportedSchema, LimitError: pointers begin with `pointer`, the schema's place in the request.
+        UnsupportedSchema, LimitError: the schema is refused; `pointer` is its pointer in the request.
     """
     whole = schema if isinstance(schema, bool) else dict(schema)
     return with_pointer_prefix(
@@ -179,10 +179,10 @@ def schema_grammar(
 
 
 def shaped_answer(answer: ResponseFormat, limits: Limits) -> Grammar:
-    """The content that a response format asks for.
+    """The content by a response format.
 
     Raises:
-        GrammarError, LimitError: pointers begin with the place of the schema or grammar in the request.
+        GrammarError, LimitError: the schema or grammar is refused; with its pointer in the request.
     """
     if answer.kind == "object":
         return schema_grammar({"type": "object"}, strict=False, pointer="", limits=limits)

@@ -1,4 +1,4 @@
-"""The grammar of a whole turn: reasoning, then the answer, then calls, each as the request says."""
+"""The whole-turn grammar: reasoning, then the answer, then calls, each by the request."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ __all__ = ["build_call_grammar", "build_grammar"]
 
 
 def build_grammar(spec: FormatSpec, request: ResolvedRequest, start: StartState) -> Grammar:
-    """What the model may write next, as far as the request and the start state constrain it.
+    """The whole-turn grammar: what the model may write from the start state on.
 
     The turn is `[reasoning] [content] [calls] [content]`. With `tool_choice`
 
     * `none`: no calls;
-    * `auto`: text, then calls if the model wants them; names are declared ones, arguments are JSON objects, which
-      keep to the schema unless `enforce` says otherwise, and always for tools that are `strict`;
+    * `auto`: text, then calls if the model chooses to; names are declared ones, arguments are JSON objects, which
+      satisfy the schema unless `enforce` says otherwise, and always for tools that are `strict`;
     * `required`: calls and no content, arguments by schema;
     * a tool: exactly one call of it, arguments by schema.
 
     A response format other than text replaces the free text; in `auto` the model then writes either that or calls of
-    declared tools.
-    Every string of the grammar is read by `syntagma.parsing` without anything malformed, unless a response format lets
-    a marker stand inside a JSON string. Every alternative of a pattern may be written where that holds for it, and
-    whitespace may stand wherever the reader takes any. The end of the turn is not part of it: a matcher allows the end
-    tokens where the grammar accepts.
+    declared tools. The parser reads every text of the grammar without diagnostics, unless a response format allows a
+    marker inside a JSON string. All alternatives of a pattern for which this holds may be written, and whitespace
+    wherever the parser accepts it. The end of the turn is not part of the grammar: a matcher allows end tokens where
+    the grammar accepts.
 
     Args:
         spec: the format.
-        request: what is asked of the turn.
-        start: what the prompt has already begun.
+        request: the resolved request.
+        start: the start state.
 
     Raises:
-        FormatError: `E-FORMAT-UNSUPPORTED`, the format has no strict reading (yet); `E-FORMAT-NAME`.
-        GrammarError: a schema or grammar of the request that is refused, with its pointer.
+        FormatError: `E-FORMAT-UNSUPPORTED`, the format has no strict reading; `E-FORMAT-NAME`, a tool's name cannot be
+            written in the format.
+        GrammarError: a schema or grammar of the request is refused; with its pointer.
         LimitError: `E-LIMIT-…`.
     """
     with within_seconds(request.limits.grammar_seconds):
@@ -59,7 +59,7 @@ def _built(spec: FormatSpec, request: ResolvedRequest, start: StartState) -> Gra
     if start.begun:
         going_on = _context(spec, request, start, begun=start.begun).groups
         if spec.messages is None:
-            # What the prompt ends with may be the beginning of what comes, or text before it.
+            # The end of the prompt may be the beginning of an opener, or text before it.
             grammar = Grammar.union(grammar, *begun_parts(context, going_on))
         else:
             begun = begun_message(context, spec.messages, going_on)
@@ -68,10 +68,10 @@ def _built(spec: FormatSpec, request: ResolvedRequest, start: StartState) -> Gra
 
 
 def build_call_grammar(spec: FormatSpec, request: ResolvedRequest) -> Grammar | None:
-    """What the model may write from a trigger on: calls, and what may follow them; None where no call may come.
+    """The grammar from a trigger on: calls, and what may follow them; None if no call may come.
 
-    It does not depend on what stands before the trigger, such as reasoning that the prompt has opened. Engines that
-    constrain lazily let a model write freely until a trigger appears; the grammar begins with its first character.
+    It does not depend on the text before the trigger, such as reasoning that the prompt has opened. Engines that
+    constrain lazily let a model write freely until a trigger appears; the grammar begins with the trigger.
 
     Raises:
         FormatError, GrammarError, LimitError: as `build_grammar`.
@@ -90,10 +90,10 @@ def _context(
 
     Args:
         spec: the format.
-        request: what is asked of the turn.
-        start: what the prompt has already begun.
-        triggered: its calls begin with their trigger.
-        begun: its calls go on with this text, which the prompt holds.
+        request: the resolved request.
+        start: the start state.
+        triggered: whether its calls begin with their trigger.
+        begun: the beginning of its calls in the prompt.
     """
     labels = BudgetLabels(request.budgets)
     limits = request.limits

@@ -1,4 +1,4 @@
-"""What the grammar of a turn is put together from."""
+"""The parts from which the grammar of a turn is built."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ __all__ = ["TurnContext"]
 
 
 class TurnContext(NamedTuple):
-    """What the grammar of a turn is put together from."""
+    """The parts from which the grammar of a turn is built."""
 
     spec: FormatSpec
     start: StartState
-    """what the prompt has already begun"""
+    """the start state"""
     groups: tuple[CallGroup, ...]
-    """the calls that may come, with their section; none: none may"""
+    """the calls that may come, with their sections; empty: none may"""
     forced: bool
-    """calls must come"""
+    """whether calls must come"""
     answer: Grammar | None
-    """what the content must be; None: any text"""
+    """the grammar of the content; None: any text"""
     labels: BudgetLabels
     names: tuple[str, ...] | None
-    """the names of the declared tools; None: undeclared"""
+    """the names of the declared tools; None: they are unknown"""
     whitespace_counts: bool = False
-    """whitespace before the answer is a part of it; it means nothing before JSON, and before text"""
+    """whether whitespace before the answer is a part of it; before JSON and before text it is optional"""
 
     @property
     def calls(self) -> Grammar | None:
@@ -37,5 +37,5 @@ class TurnContext(NamedTuple):
 
     @property
     def forced_calls(self) -> Grammar | None:
-        """The calls, where nothing else may come in their place."""
+        """The calls, if they must come; else None."""
         return self.calls if self.forced else None

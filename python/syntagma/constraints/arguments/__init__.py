@@ -1,4 +1,4 @@
-"""The arguments of a call as grammars: one object, or each argument with its key and its value."""
+"""The arguments of a call as grammars: one object, or separate arguments, each with its key and its value."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def arguments_grammar(
 
     Args:
         tools: the form.
-        markers: how the format's literals are cut.
+        markers: cuts the format's literals.
         limits: bounds on schemas.
-        in_object: they stand in an envelope, so they are an object there.
-        encoded: that object is written as a JSON string.
-        ends: what ends arguments that are written one by one, and their values.
+        in_object: whether they stand in an envelope, and so are an object.
+        encoded: whether that object is written as a JSON string.
+        ends: the texts that end separate arguments and their values.
 
     Raises:
         FormatError: `E-FORMAT-UNSUPPORTED`, the form has no strict reading.

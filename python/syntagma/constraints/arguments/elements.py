@@ -1,4 +1,4 @@
-"""Arguments that are elements named after their keys, and may hold further elements, as grammars."""
+"""Grammars of arguments that are elements named after their keys, which may hold further elements."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ _ANNOTATIONS = frozenset(
 _OF_OBJECTS = _ANNOTATIONS | {"type", "properties", "required", "additionalProperties"}
 _OF_ARRAYS = _ANNOTATIONS | {"type", "items", "minItems", "maxItems"}
 _EMPTY = ('"{}"', '"[]"')
-"""objects and arrays that hold nothing"""
+"""the empty object and the empty array"""
 _SPACE = "w"
-"""the rule of whitespace that may stand between elements"""
+"""the rule of whitespace between elements"""
 
 
 class ElementArguments:
     """The grammar of `{arguments}` in a form whose arguments are elements; an `ArgumentsGrammar`.
 
-    An element closes with its own key. Any key at all would make that a language of repeated words, which is not
-    context-free: only keys that a schema declares can be written.
+    An element closes with its own key. With arbitrary keys, this would be a language of repeated words, which is not
+    context-free: so only keys that a schema declares can be written.
     """
 
     any_differs = True
@@ -58,7 +58,7 @@ class ElementArguments:
         self._limits = limits
 
     def anything(self, schema: Mapping[str, Any] | None) -> Grammar:
-        """Any arguments with declared keys; none where nothing is declared."""
+        """Any arguments with declared keys; empty arguments if none is declared."""
         wanted = _Wanted(schema or {}, strict=False, any_values=True)
         return _Rules(self._tools, self._limits, wanted).arguments("")
 
@@ -74,24 +74,24 @@ class ElementArguments:
 
 
 class _Member(NamedTuple):
-    """What is written for one key, and whether it must be."""
+    """The text of one key's element, and whether it is required."""
 
     text: str
     required: bool
 
 
 class _Wanted(NamedTuple):
-    """What the arguments of one tool must be."""
+    """What the arguments of one tool must satisfy."""
 
     schema: Mapping[str, Any]
     strict: bool
-    """refuse what can only be approximated"""
+    """whether to refuse a schema that can only be approximated"""
     any_values: bool
-    """only the keys are those of the schema; values may be anything, and a key may be left out or come again"""
+    """whether only keys are constrained: values may be anything, and a key may be left out or repeated"""
 
 
 class _Rules:
-    """The rules of one tool's arguments, as text, and the grammars that they name."""
+    """The rules of one tool's arguments as EBNF, and the grammars that they name."""
 
     def __init__(self, tools: ToolsSpec, limits: Limits, wanted: _Wanted, text: Grammar | None = None) -> None:
         assert tools.element is not None
@@ -102,14 +102,14 @@ class _Rules:
         self._writer = raw_value_writer(tools, limits)
         self._root, self._strict, self._any_values = wanted
         self._text = text
-        """what every value is; None: what its schema says"""
+        """the grammar of every value; None: each has a schema"""
         self._rules: list[str] = []
         self._named: dict[str, Grammar] = {_SPACE: WHITESPACE}
         self._contents: dict[tuple[int, str], str] = {}
-        """the rule of what stands in an element, by its schema and key"""
+        """the rule of an element's content, by its schema and key"""
 
     def arguments(self, pointer: str) -> Grammar:
-        """All that stands in a call; the schema stands at `pointer`."""
+        """The arguments of a call; the schema stands at `pointer`."""
         members = self._members(self._root, pointer, inside=False)
         if self._any_values:
             each = " | ".join(member.text for member in members)
@@ -120,7 +120,7 @@ class _Rules:
         return Grammar.from_ebnf(source, grammars=self._named, limits=self._limits)
 
     def _sequence(self, members: Sequence[_Member], *, empty: bool = True) -> str:
-        """The members in order, with whitespace between those that stand; `empty`: it may be that none does."""
+        """The members in order, with whitespace between those that are written; `empty`: there may be none."""
         first, later = '""' if empty else "", '""'
         for one in reversed(members):
             begins, follows = f"{one.text} {later}", f"{_SPACE} {one.text} {later}"
@@ -134,7 +134,7 @@ class _Rules:
         return name
 
     def _members(self, schema: Mapping[str, Any], pointer: str, *, inside: bool) -> list[_Member]:
-        """The declared members of an object; `inside`: of one that stands in an element."""
+        """The declared members of an object; `inside`: the object stands in an element."""
         properties = properties_of(schema)
         required = required_of(schema)
         members = []
@@ -147,7 +147,7 @@ class _Rules:
         return members
 
     def _argument(self, key: str, schema: Any, pointer: str) -> str:
-        """One element, with what it holds as a rule of its own; a schema that leads back to itself is one rule."""
+        """One element, with a rule for its content; a recursive schema has one rule."""
         start, start_end, end, end_end = self._element
         target = resolved(schema, self._root)
         content = self._contents.get((id(target), key))
@@ -159,7 +159,7 @@ class _Rules:
         return " ".join((_text(opener), content, _text(closer)))
 
     def _content(self, key: str, schema: Any, pointer: str) -> str:
-        """What stands between the opener and the closer of an element of this key."""
+        """The text between the opener and the closer of an element with this key."""
         start, start_end, end, end_end = self._element
         closer = end.lstrip() + key + end_end.rstrip()
         if self._text is not None:
@@ -167,7 +167,7 @@ class _Rules:
             return self._edged(self._name(without_ends(self._text, (closer,))), edges)
         value = self._split(schema, closer)
         if value.text is not None and not _is_text(schema):
-            # What begins as an element is one, wherever a value may be more than text.
+            # If a value may be more than text, text that begins like an element is read as one.
             element = ElementOpener(start.lstrip(), start_end.rstrip())
             value = self._split(schema, closer, not_first=element)
         if self._strict and value.approximate:
@@ -187,7 +187,7 @@ class _Rules:
         return " | ".join(alternatives)
 
     def _edged(self, text: str, edges: TextEdges) -> str:
-        """Text with the whitespace that the format shows beside it."""
+        """Text, with the whitespace that the format shows beside it."""
         _, start_end, end, _ = self._element
         shown = (start_end[len(start_end.rstrip()) :], end[: len(end) - len(end.lstrip())])
         if edges == "free" or not any(shown):
@@ -201,12 +201,12 @@ class _Rules:
         )
 
     def _structured(self, schema: Any, pointer: str, *, beside_text: bool) -> list[str]:
-        """A value of one type that is no text: as elements where its schema says enough for them, and as JSON.
+        """A value of one type other than text: as elements, if its schema declares enough, and as JSON.
 
         Args:
-            schema: the value's.
-            pointer: where that stands.
-            beside_text: the value may be text, too, so that an element's closer ends JSON even in a string.
+            schema: the schema of the value.
+            pointer: the pointer of that schema.
+            beside_text: whether the value may also be text, so that an element's closer ends JSON even in a string.
         """
         nests = self._item is not None and isinstance(schema, Mapping) and "enum" not in schema
         kind = json_type(schema) if nests else ""
@@ -226,7 +226,7 @@ class _Rules:
         if self._any_values:
             each = " | ".join(member.text for member in members)
             return [f"({each}){{1,}} % ({_SPACE})", '"{}"'] if members else ['"{}"']
-        # Nothing at all would be empty text, or an array: an object without members is written out.
+        # An empty element would be read as empty text or an array, so an object without members is written as `{}`.
         some = self._sequence(members, empty=False)
         return [*([some] if some else []), *([] if any(member.required for member in members) else ['"{}"'])]
 
@@ -257,7 +257,7 @@ class _Rules:
 
 
 def _is_text(schema: Any) -> bool:
-    """Whether a value is a string and nothing else, so that a reader looks for no element in it."""
+    """Whether a value is always a string, so that the parser looks for no element in it."""
     if not isinstance(schema, Mapping):
         return False
     values = schema["enum"] if isinstance(schema.get("enum"), list) else [schema.get("const")]
@@ -265,7 +265,7 @@ def _is_text(schema: Any) -> bool:
 
 
 def _text(literal: str) -> str:
-    """A literal."""
+    """A literal in EBNF."""
     return " ".join(
         f"@marker({quoted(part.text)})" if part.may_be_tokens else quoted(part.text) for part in literal_parts(literal)
     )

@@ -1,4 +1,4 @@
-"""Values that are literals, as the arguments of a call in a program are, as grammars."""
+"""Grammars of values that are literals, as in a call of a program."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from syntagma.limits import Limits
 __all__ = ["LiteralValues"]
 
 _CONTINUES_LITERAL = re.compile(r"[\w.+-]")
-"""what would be read as more of a number or word"""
+"""a character that the parser would read as more of a number or word"""
 _KEY = r"[[\p{L}\p{N}&&\p{Age=14.0}]" + spelled(KEYWORD_SIGNS) + "]+"
-"""what the reader takes for a key, with the letters that every supported Python knows"""
+"""the keys that the parser reads, with the letters that every supported Python knows"""
 
 
 class LiteralValues:
-    """The grammars of keys and values where every value is a literal of the format's notation.
+    """The grammars of keys and values, if every value is a literal of the format's notation.
 
     Raises:
-        FormatError: `E-FORMAT-UNSUPPORTED`, the end of a literal could not be found.
+        FormatError: `E-FORMAT-UNSUPPORTED`, the parser could not find the end of a literal.
     """
 
     def __init__(self, tools: ToolsSpec, limits: Limits) -> None:
         self._writer = ValueWriter(tools.literals, limits)
         if tools.item is not None:
             raise unsupported("literals that nest", "/tools/item")
-        # A call without arguments may have a pattern of its own.
+        # A call without arguments may have its own pattern.
         shown = next((one for one in tools.call if "arguments" in one.placeholders), tools.call[0])
         closer = shown.around("arguments")[1]
         own = tools.argument[0].around("value")[1]
         between = own + tools.argument_separator + tools.argument[0].opener
         self._not_key = closer.strip()
-        """what ends the arguments is looked for before a key"""
-        # What nothing closes ends where a line does, or the turn.
+        """the closer of the arguments, for which the parser looks before a key"""
+        # Without a closer, a literal ends with its line or with the turn.
         if any(map(_continues_literal, (between, own or closer or "\n"))):
             raise FormatError(
                 "E-FORMAT-UNSUPPORTED",
@@ -64,7 +64,7 @@ class LiteralValues:
         return Value(None, "free", [("string", self._writer.write_text(text))])
 
     def any_key(self, declared: Iterable[str]) -> Grammar:
-        """A key that can be read back and is not declared."""
+        """An undeclared key that can be read back."""
         others = "".join(f" & ~{quoted(key)}" for key in declared)
         others += f" & ~({quoted(self._not_key)} any!)" if self._not_key else ""
         return Grammar.from_ebnf(f"start ::= #'{_KEY}'{others} ;")
@@ -75,5 +75,5 @@ class LiteralValues:
 
 
 def _continues_literal(after: str) -> bool:
-    """Whether what follows a literal could be more of it."""
+    """Whether the text after a literal could be read as more of it."""
     return not after or _CONTINUES_LITERAL.match(after) is not None

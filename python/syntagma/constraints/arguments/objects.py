@@ -1,4 +1,4 @@
-"""Arguments that are one object, in JSON or in a format's notation, as grammars."""
+"""Grammars of arguments that are one object, in JSON or in a format's notation."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["ObjectArguments"]
 
 
 class ObjectArguments:
-    """The grammar of `{arguments}` where they are one object; an `ArgumentsGrammar`.
+    """The grammar of `{arguments}` in a form where they are one object; an `ArgumentsGrammar`.
 
     Args:
         writer: writes values in the notation of the format.
-        encoded: the object is written as a JSON string.
+        encoded: whether the object is written as a JSON string.
     """
 
     any_differs = False

@@ -1,4 +1,4 @@
-"""Arguments that are written one by one, each with its key and its value, as grammars."""
+"""Grammars of separate arguments, each with its key and its value."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = ["SeparateArguments"]
 _VALUE = Placeholder("value")
 
 _Edges: TypeAlias = TextEdges | Literal["typed"]
-"""whitespace beside a value: as beside text, or any beside what is read by its type"""
+"""whitespace beside a value: see `TextEdges`; `typed`: any, beside a value that is read by its type"""
 
 
 class SeparateArguments:
@@ -40,7 +40,7 @@ class SeparateArguments:
     Args:
         tools: the form.
         limits: bounds on schemas.
-        ends: what ends the arguments and their values.
+        ends: the texts that end the arguments and their values.
 
     Raises:
         FormatError: `E-FORMAT-UNSUPPORTED`, the form has no strict reading.
@@ -56,11 +56,11 @@ class SeparateArguments:
         self._texts = tuple(_literals(self._pattern, stripped=self._is_spaced))
         literals = tools.values == "literal"
         self._repeats_key = self._pattern.placeholders.count("key") > 1
-        """a grammar can hold declared keys only: any key, written twice, is no context-free language"""
+        """whether only declared keys can be written: an arbitrary key written twice is not context-free"""
         self._values: ValueGrammars = LiteralValues(tools, limits) if literals else TextValues(tools, limits, ends)
 
     def anything(self, schema: Mapping[str, Any] | None) -> Grammar:
-        """Any arguments. Where a schema declares a key, what is not text there is JSON, so that it can be read."""
+        """Any arguments. The value of a declared key that is not text is JSON, so that the parser can read it."""
         values, properties = self._values, properties_of(schema)
         choices = [
             self._argument(Grammar.literal(self._spelled(key)), values.any_value(properties[key], schema))
@@ -90,7 +90,7 @@ class SeparateArguments:
         if further is not False and not self._repeats_key:
             place = f"{pointer}/additionalProperties"
             if self._tools.values == "json":
-                # The reader tells the types of undeclared keys by what their values look like.
+                # The parser types the values of undeclared keys by what they look like.
                 value = values.any_value(True, None)
             else:
                 value = values.by_schema(further, schema, strict=strict, pointer=place)
@@ -108,7 +108,7 @@ class SeparateArguments:
         return xml_escaped(key, attribute=True) if "attributes" in self._tools.escape else key
 
     def _sequence(self, members: list[tuple[Grammar, bool]], rest: Grammar | None) -> Grammar:
-        """The members in order, those that are not required optional, with separators between those that stand."""
+        """The members in order, with separators between those that are written; only required ones must be."""
         separator = self._separator()
         empty = Grammar.literal("")
         first, later = empty, empty
@@ -122,13 +122,13 @@ class SeparateArguments:
         return first
 
     def _separator(self) -> Grammar:
-        """What stands between arguments, with whitespace around it."""
+        """The separator between arguments, with whitespace around it."""
         if not self._is_spaced:
             return Grammar.concat(*literal(self._tools.argument_separator))
         return joined((WHITESPACE, *structure(self._tools.argument_separator, self._markers), WHITESPACE))
 
     def _argument(self, key: Grammar, value: Value) -> Grammar:
-        """One argument, its value written in any way that the format has for it."""
+        """One argument, with its value in all the ways to write it."""
         typed = "type" in self._pattern.placeholders
         written: list[tuple[str, Grammar, _Edges]] = []
         if value.text is not None:
@@ -148,7 +148,7 @@ class SeparateArguments:
 
         Args:
             key: its key.
-            type_word: what stands for `{type}`.
+            type_word: the word in place of `{type}`.
             value: its value.
             edges: the whitespace beside the value.
         """
@@ -158,7 +158,7 @@ class SeparateArguments:
         after_value = False
         for item, text in zip(self._pattern.items, self._texts, strict=True):
             if isinstance(item, LiteralItem):
-                # A reader looks for the whole text that closes a value, with its whitespace.
+                # The parser looks for the whole text that closes a value, with its whitespace.
                 parts += literal(text) if after_value else self._spaced(text)
             else:
                 parts += values.get(item.name, [])
@@ -166,13 +166,13 @@ class SeparateArguments:
         return joined(parts)
 
     def _spaced(self, text: str) -> Sequence[Grammar]:
-        """A literal of the argument; nothing but whitespace stands between two words that it keeps apart."""
+        """A literal of the argument; a literal of whitespace alone keeps two words apart, so it must stay."""
         if not self._is_spaced:
             return literal(text)
         return [SOME_WHITESPACE] if text.isspace() else structure(text, self._markers)
 
     def _between_edges(self, value: Grammar, edges: _Edges) -> list[Grammar]:
-        """A value with the whitespace that the format shows beside it."""
+        """A value, with the whitespace that the format shows beside it."""
         before, after = self._pattern.around("value")
         if edges == "free":
             return [value]
@@ -190,7 +190,7 @@ def _literals(pattern: Pattern, *, stripped: bool) -> Iterator[str]:
 
     Args:
         pattern: the argument.
-        stripped: without the whitespace at the argument's ends and beside its value.
+        stripped: whether to leave out whitespace at the argument's ends and beside its value.
     """
     items = pattern.items
     for at, item in enumerate(items):

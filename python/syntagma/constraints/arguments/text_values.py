@@ -1,4 +1,4 @@
-"""Values that are written as raw text where they are strings, and as JSON where they are not, as grammars."""
+"""Grammars of values that are raw text if they are strings, and JSON if they are not."""
 
 from __future__ import annotations
 
@@ -43,23 +43,23 @@ _ANNOTATIONS = frozenset(
 )
 _UNIONS = ("anyOf", "oneOf")
 _STRUCTURE = r"\s*(?:\{[\s\S]*\}|\[[\s\S]*\])\s*"
-"""what a reader may take for an object or array"""
+"""text that the parser may read as an object or array"""
 _BRACKET_FIRST = r"\s*[\{\[][\s\S]*"
-"""text that begins as an object or array"""
+"""text that begins like an object or array"""
 _EDGE = r"[\s\x1c-\x1f]*"
-"""whitespace that a reader takes off before it looks at a value"""
+"""whitespace that the parser strips before it types a value"""
 _NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _IN_SCALARS = frozenset("+-.0123456789aeflnrstuE")
-"""an end of values that is made of these alone could stand inside a number or word"""
+"""characters of numbers and words: an end of values made of these alone could stand inside one"""
 _IN_JSON = frozenset(' \t\n\r{}[],:"+-.0123456789aeflnrstuE')
-"""a closer of values that is made of these alone could stand inside JSON"""
+"""characters of JSON outside of strings: a closer of values made of these alone could stand inside JSON"""
 
 
 class TextValues:
-    """The grammars of keys and values where strings are written as raw text.
+    """The grammars of keys and values, if strings are written as raw text.
 
     Raises:
-        FormatError: `E-FORMAT-UNSUPPORTED`, the end of a value could not be found.
+        FormatError: `E-FORMAT-UNSUPPORTED`, the parser could not find the end of a value.
     """
 
     def __init__(self, tools: ToolsSpec, limits: Limits, ends: ArgumentEnds) -> None:
@@ -75,12 +75,12 @@ class TextValues:
         if any(not set(end) - in_value for end in self._ends):
             hint = "a line break, or a marker with signs of its own"
             raise unsupported(f"values that end at one of {self._ends}", "/tools/argument", hint)
-        # Where nothing stands before a key, what ends the arguments or separates them is looked for first.
+        # If nothing stands before a key, the parser first looks for the closer or separator of the arguments.
         taken = () if pattern.opener.strip() else (ends.closer, tools.argument_separator.strip())
         self._not_keys = tuple(text for text in taken if text)
 
     def any_value(self, schema: Any, root: Mapping[str, Any] | None) -> Value:
-        """Any value: as text, as JSON."""
+        """Any value, as text and as JSON."""
         anything = [(kind, self._json({"type": kind})) for kind in ALSO_JSON]
         text = _any_text(self._ends, escaped=self._escaped)
         if self._explicit_types:
@@ -97,7 +97,7 @@ class TextValues:
         return Value(text, "free", [])
 
     def by_schema(self, schema: Any, root: Mapping[str, Any], *, strict: bool, pointer: str) -> Value:
-        """A value by its schema: as text, as JSON."""
+        """A value by its schema, as text and as JSON."""
         found = self._split(schema, root)
         if strict and found.approximate:
             raise unsupported(f"the schema at {pointer}, of a value that is written as text,")
@@ -111,7 +111,7 @@ class TextValues:
         return Value(text.spelled(TEXT_ENTITIES) if self._escaped else without_ends(text, self._ends), shown, [])
 
     def any_key(self, declared: Iterable[str]) -> Grammar:
-        """A key that can be read back and is not declared."""
+        """An undeclared key that can be read back."""
         sign = self._after_key[:1]
         ends = WORD_ENDS + (sign if is_word(sign) else "")
         others = "".join(f" & ~{quoted(key)}" for key in declared)
@@ -134,7 +134,7 @@ class TextValues:
         )
 
     def _typed(self, schema: Any, *, strict: bool, pointer: str) -> Grammar:
-        """A value of one type that is no text."""
+        """A value of one type other than text."""
         words = None if self._explicit_types else declared_words(schema, self._writer.notation)
         plain = words or self._writer.write(schema, strict=strict, pointer=pointer)
         signs = json.dumps(schema, default=str) + "".join(self._writer.notation.quotes)
@@ -146,16 +146,16 @@ class TextValues:
 
 
 def raw_value_writer(tools: ToolsSpec, limits: Limits) -> ValueWriter:
-    """Writes what is no text where strings are raw text.
+    """Writes values other than text, if strings are raw text.
 
-    JSON is read there too, whatever the notation. But in a string whose quotes the notation does not know, the closer
-    of the value would not be taken for text.
+    The parser reads JSON there too, whatever the notation. But in a string whose quotes the notation does not know, it
+    would not take the closer of the value for text.
     """
     return ValueWriter(tools.literals, limits, reads_json='"' in tools.literals.quotes)
 
 
 def without_ends(text: Grammar, ends: Sequence[str]) -> Grammar:
-    """The texts of a grammar that hold none of these, where that can be said: the grammar is regular."""
+    """The texts of a grammar without any of these ends, if the grammar is regular; else all its texts."""
     try:
         return Grammar.from_ebnf(f"start ::= text & {text_without(ends)} ;", grammars={"text": text})
     except GrammarError:
@@ -163,7 +163,7 @@ def without_ends(text: Grammar, ends: Sequence[str]) -> Grammar:
 
 
 def declared_words(schema: Any, notation: Notation) -> Grammar | None:
-    """The words of a value that is declared to be a boolean or null, and nothing more; None: it is something else."""
+    """The words of a value that is declared as boolean or null only; None: it has another type."""
     if not isinstance(schema, Mapping) or not set(schema) <= _ANNOTATIONS | {"type"}:
         return None
     if schema.get("type") == "null":
@@ -175,19 +175,19 @@ def declared_words(schema: Any, notation: Notation) -> Grammar | None:
 
 
 def _any_text(ends: tuple[str, ...], *, escaped: bool) -> Grammar:
-    """Any text before what ends it; where it is escaped, its escape is the only way to write what begins a tag."""
+    """Any text up to its end; if it is escaped, the beginning of a tag can only be written as its escape."""
     if escaped:
         return Grammar.from_regex("[^<]*")
     return Grammar.text(closer=ends[0]) if len(ends) == 1 else free_text(ends)
 
 
 def _unbracketed(ends: tuple[str, ...]) -> str:
-    """EBNF of text before what ends it that no reader takes for the beginning of an object or array."""
+    """EBNF of text up to its end that does not begin like an object or array."""
     return f"{text_without(ends)} & ~#'{_BRACKET_FIRST}'"
 
 
 def _plain_text(ends: tuple[str, ...], *, notation: Notation) -> Grammar:
-    """Text before what ends it that no reader takes for JSON, or for a literal of the notation."""
+    """Text up to its end that the parser does not read as JSON, or as a literal of the notation."""
     words = "|".join(map(spelled, {"null", "true", "false", *notation.true, *notation.false, *notation.null}))
     firsts = "|".join(map(spelled, ("{", "[", '"', *notation.quotes)))
     looks = rf"{_EDGE}(?:(?:{words}|{_NUMBER}){_EDGE}|(?:{firsts})[\s\S]*)"
@@ -195,14 +195,14 @@ def _plain_text(ends: tuple[str, ...], *, notation: Notation) -> Grammar:
 
 
 class ElementOpener(NamedTuple):
-    """What opens an element, around its key."""
+    """The text before and after the key in an element's opener."""
 
     before: str
     after: str
 
     @property
     def pattern(self) -> str:
-        """It with any key, as a pattern."""
+        """The opener with any key, as a regular expression."""
         return f"{spelled(self.before)}[^{excluding(ELEMENT_ENDS)}]+{spelled(self.after)}"
 
     def begins(self, text: str) -> bool:
@@ -212,14 +212,14 @@ class ElementOpener(NamedTuple):
 
 
 class SplitSchema:
-    """The schema of a value, split into what is written as text and what is written as JSON.
+    """The schema of a value, split into the parts that are written as text and as JSON.
 
     Attributes:
-        texts: what is text, each alternative as a grammar.
+        texts: the alternatives that are text, as grammars.
         text_edges: the whitespace beside the text.
-        schemas: what is JSON, each of one type.
-        approximate: the schema says more of the text than the grammars do.
-        may_be_structure: a reader looks for an object or array, too.
+        schemas: the alternatives that are JSON, each of one type.
+        approximate: whether the grammars constrain the text less than the schema does.
+        may_be_structure: whether the parser also looks for an object or array.
     """
 
     def __init__(
@@ -234,7 +234,7 @@ class SplitSchema:
         self.ends = ends
         self.not_first = not_first
         self.not_text = not_text
-        """text that a reader takes for an object or array, as a pattern; empty: none"""
+        """text that the parser reads as an object or array, as a regular expression; empty: none"""
         self.escaped = escaped
         self.explicit_types = explicit_types
         self.texts: list[Grammar] = []
@@ -245,7 +245,7 @@ class SplitSchema:
 
     @property
     def text(self) -> Grammar | None:
-        """The value as text that a reader takes for a string; None: it is no string."""
+        """The value as text that the parser reads as a string; None: it cannot be a string."""
         return Grammar.union(*self.texts) if self.texts else None
 
 
@@ -262,13 +262,13 @@ def split_schema(
     """Split a value's schema.
 
     Args:
-        schema: the value's.
+        schema: the schema of the value.
         root: the schema that it is a part of.
-        ends: what text may not hold.
-        escaped: text is written with XML escapes.
-        explicit_types: the format writes a type for each value, so that text cannot be taken for anything else.
-        not_first: what text may not begin with, whitespace before it or not; None: it may begin with anything.
-        is_open: a value has no closer of its own, so that a bracket that opens it must close before anything ends it.
+        ends: texts that the value may not contain as text.
+        escaped: whether text is written with XML escapes.
+        explicit_types: whether the format writes a type for each value, so that text is never read as anything else.
+        not_first: the opener with which text may not begin, even after whitespace; None: it may begin with anything.
+        is_open: whether a value has no closer of its own, so that its first bracket must be closed before it ends.
     """
     found = SplitSchema(ends, escaped=escaped, explicit_types=explicit_types, not_first=not_first)
     _split(schema, root, found, MAX_REFERENCES)
@@ -281,14 +281,13 @@ def split_schema(
         _split(schema, root, found, MAX_REFERENCES)
         found.may_be_structure = True
     if found.texts:
-        # Beside text, the spelling of a number or boolean is read as text; a reader knows objects, arrays and null by
-        # what they look like.
+        # If the value may be text, a number or boolean is read as text; only objects, arrays and null are recognised.
         found.schemas = [one for one in found.schemas if _structured(one)]
     return found
 
 
 def _split(schema: Any, root: Mapping[str, Any], found: SplitSchema, references: int) -> None:
-    """Add what a schema allows; `references`: how many may still be followed."""
+    """Add the alternatives of a schema; `references`: how many may still be followed."""
     if not isinstance(schema, Mapping):
         _anything(found)
         return
@@ -337,7 +336,7 @@ def _anything(found: SplitSchema) -> None:
 
 
 def _add_text(schema: Mapping[str, Any], found: SplitSchema) -> None:
-    """Text by `pattern` and lengths; what else a string's schema may say is not constrained."""
+    """Add text by `pattern` and lengths; other keywords of a string's schema are not enforced."""
     pattern = schema.get("pattern")
     lengths = (schema.get("minLength", 0), schema.get("maxLength", ""))
     text = _matching(pattern, lengths, found) if isinstance(pattern, str) else None
@@ -347,13 +346,13 @@ def _add_text(schema: Mapping[str, Any], found: SplitSchema) -> None:
         found.texts.append(_any_text(found.ends, escaped=found.escaped))
     else:
         found.texts.append(text.spelled(TEXT_ENTITIES) if found.escaped else text)
-    # What text may not look like, it may not look like with whitespace before it either.
+    # A forbidden beginning is also forbidden after whitespace.
     is_free = not isinstance(pattern, str) and lengths == (0, "")
     found.text_edges = "free" if is_free or found.text_edges == "free" else "shown"
 
 
 def _of_lengths(lengths: tuple[int, int | str], found: SplitSchema) -> Grammar | None:
-    """Text of these lengths that a reader takes for text; None: any text before the closer."""
+    """Text of these lengths that the parser reads as text; None: any text before the closer."""
     parts = []
     if found.not_first is not None:
         parts.append(f"~(#'\\s*{found.not_first.pattern}' any!)")
@@ -368,7 +367,7 @@ def _of_lengths(lengths: tuple[int, int | str], found: SplitSchema) -> Grammar |
 
 
 def _matching(pattern: str, lengths: tuple[int, int | str], found: SplitSchema) -> Grammar | None:
-    """Such text in which a pattern matches somewhere; None: the pattern is no regular language, or cannot be read."""
+    """Such text in which a pattern matches somewhere; None: the pattern is not regular, or cannot be read."""
     unwanted = [f"\\s*{found.not_first.pattern}"] if found.not_first is not None else []
     unwanted += [f"{found.not_text}$"] if found.not_text else []
     if not found.escaped:
@@ -377,14 +376,14 @@ def _matching(pattern: str, lengths: tuple[int, int | str], found: SplitSchema) 
     ahead = "".join(f"(?!{one})" for one in unwanted)
     ahead += f"(?=[^]{{{lengths[0]},{lengths[1]}}}$)" if lengths != (0, "") else ""
     try:
-        Grammar.from_regex(pattern, dialect="ecma")  # it must be a pattern without what is put around it
+        Grammar.from_regex(pattern, dialect="ecma")  # it must be valid without the text that is put around it
         return Grammar.from_regex(f"{ahead}[^]*(?:{pattern})[^]*", dialect="ecma")
     except GrammarError:
         return None
 
 
 def _exactly(text: str) -> str:
-    """A text as a pattern."""
+    """A text as a regular expression."""
     return "".join(f"\\u{{{ord(char):x}}}" for char in text)
 
 
@@ -397,7 +396,7 @@ def _can_be_text(word: str, found: SplitSchema) -> bool:
 
 
 def _index(text: str, part: str) -> int:
-    """Where a part begins in a text; the text's length if it does not."""
+    """The index of a part in a text; the text's length if it is not there."""
     found = text.find(part)
     return found if found >= 0 else len(text)
 

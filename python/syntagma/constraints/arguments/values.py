@@ -1,4 +1,4 @@
-"""What the ways to write arguments share: their interface, the keys and values of a schema, and its references."""
+"""What the grammars of arguments share: interfaces, the keys and values of a schema, and its references."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ __all__ = [
 ]
 
 ALSO_JSON = ("object", "array", "number", "boolean", "null")
-"""types whose values are written as JSON, where a string is written as it is"""
+"""types whose values are written as JSON when strings are raw text"""
 STRUCTURES = ALSO_JSON[:2]
 """types whose values stand in brackets"""
 MAX_REFERENCES = 16
-"""`$ref`s that are followed one after another"""
+"""the most `$ref`s that are followed in a chain"""
 
 
 class ArgumentsGrammar(Protocol):
@@ -45,42 +45,42 @@ class ArgumentsGrammar(Protocol):
         ...
 
     def anything(self, schema: Mapping[str, Any] | None) -> Grammar:
-        """Any arguments; a schema, if there is one, says only which keys there are and what is text."""
+        """Any arguments; a schema, if given, only decides which keys there are and which values are text."""
         ...
 
     def by_schema(self, schema: Mapping[str, Any], *, strict: bool, pointer: str) -> Grammar:
-        """Declared keys in their order, the required ones once, each value by its schema.
+        """Arguments by a schema: declared keys in order, required ones exactly once, each value by its schema.
 
         Args:
-            schema: of the whole arguments.
-            strict: refuse what can only be approximated.
-            pointer: where the schema stands in the request.
+            schema: the schema of the arguments.
+            strict: whether to refuse a schema that can only be approximated.
+            pointer: the pointer of the schema in the request.
 
         Raises:
             FormatError: `E-FORMAT-UNSUPPORTED`, a required key cannot be written.
-            UnsupportedSchema: a value's schema is refused; the pointer says where.
+            UnsupportedSchema: a value's schema is refused; with its pointer.
         """
         ...
 
     def of_text(self, key: str, text: Grammar) -> Grammar:
-        """One argument, which is a text of a grammar.
+        """One argument, whose value is a text of a grammar.
 
-        What ends a value in the format ends it in such a text, too, where that is not escaped; of a regular grammar,
-        texts that hold it are left out.
+        Unless it is escaped, the end of a value also ends such a text; if the grammar is regular, texts that contain it
+        are left out.
 
         Raises:
             FormatError: `E-FORMAT-UNSUPPORTED`, the key cannot be written.
-            GrammarError: the grammar demands a token, which has no spelling inside a string.
+            GrammarError: the grammar requires a token, which has no spelling inside a string.
         """
         ...
 
 
 class ArgumentEnds(NamedTuple):
-    """What ends arguments that are written one by one.
+    """The texts that end separate arguments.
 
     Attributes:
         values: the texts that end a value; see `syntagma.format_schema.value_ends`.
-        closer: what ends the arguments; empty: nothing does.
+        closer: the text that ends the arguments; empty: there is none.
     """
 
     values: tuple[str, ...]
@@ -88,12 +88,12 @@ class ArgumentEnds(NamedTuple):
 
 
 TextEdges: TypeAlias = Literal["free", "optional", "shown"]
-"""Whitespace that a format shows beside a value that is text: `free`: it is like any other text of the value;
-`optional`: it may be missing, which changes nothing; `shown`: without it the value would be read as another one."""
+"""Whitespace that a format shows beside a value that is text. `free`: it is like any other text of the value;
+`optional`: it may be left out; `shown`: it must be written, or another value would be read."""
 
 
 class Value(NamedTuple):
-    """The grammars of one value, by how it is written."""
+    """The grammars of one value, as text and as JSON."""
 
     text: Grammar | None
     """as text; None: it cannot be a string"""
@@ -107,7 +107,7 @@ class ValueGrammars(Protocol):
     """The grammars of keys and values in one form of calls."""
 
     def any_value(self, schema: Any, root: Mapping[str, Any] | None) -> Value:
-        """Any value of a key; `schema` says only whether it may be text. No `root`: the key is not declared."""
+        """Any value of a key; `schema` only decides whether it may be text. No `root`: the key is not declared."""
         ...
 
     def by_schema(self, schema: Any, root: Mapping[str, Any], *, strict: bool, pointer: str) -> Value:
@@ -115,11 +115,11 @@ class ValueGrammars(Protocol):
         ...
 
     def of_text(self, text: Grammar) -> Value:
-        """A string that is a text of a grammar."""
+        """A string whose text is one of a grammar."""
         ...
 
     def any_key(self, declared: Iterable[str]) -> Grammar:
-        """A key that can be read back and is not declared."""
+        """An undeclared key that can be read back."""
         ...
 
     def can_be_key(self, key: str) -> bool:
@@ -128,7 +128,7 @@ class ValueGrammars(Protocol):
 
 
 def json_type(schema: Any) -> str:
-    """The name of the one JSON type that a schema allows."""
+    """The name of the JSON type of a schema that allows one type only."""
     if isinstance(schema, Mapping) and isinstance(schema.get("type"), str):
         return "number" if schema["type"] == "integer" else str(schema["type"])
     return "object"
@@ -146,7 +146,7 @@ def required_of(schema: Mapping[str, Any]) -> list[str]:
 
 
 def resolved(schema: Any, root: Mapping[str, Any]) -> Any:
-    """What a schema refers to, if it is a reference that leads somewhere; else itself."""
+    """The target of a schema that is a valid reference; else the schema itself."""
     for _ in range(MAX_REFERENCES):
         try:
             schema = referred(schema.get("$ref") if isinstance(schema, Mapping) else None, root)
@@ -156,18 +156,18 @@ def resolved(schema: Any, root: Mapping[str, Any]) -> Any:
 
 
 def with_definitions(schema: Any, root: Mapping[str, Any]) -> Any:
-    """A part of a schema, with the definitions of the whole that it may refer to."""
+    """A part of a schema, with the definitions of the whole schema, to which it may refer."""
     if not isinstance(schema, Mapping):
         return schema
     return {**{key: root[key] for key in ("$defs", "definitions") if key in root}, **schema}
 
 
 def is_spaced(tools: ToolsSpec) -> bool:
-    """Whether whitespace around arguments is a matter of spelling, and does not end or belong to a value."""
+    """Whether whitespace around arguments is optional, and neither ends a value nor belongs to it."""
     separated = tools.values == "literal" and bool(tools.argument_separator.strip())
     return not is_open(tools) or (separated and not tools.argument[0].closer.strip())
 
 
 def unsupported(what: str, pointer: str | None = None, hint: str | None = None) -> FormatError:
-    """The error of what has no strict reading; the pointer is that of a key of the format, if that is the reason."""
+    """The error for something without a strict reading; `pointer`: the key of the format that is the reason, if any."""
     return FormatError("E-FORMAT-UNSUPPORTED", f"{what} cannot be enforced by a grammar", hint=hint, pointer=pointer)
