@@ -1,4 +1,4 @@
-"""What a chat format may say: values, and their TOML."""
+"""The specs of formats: values, and their TOML."""
 
 from __future__ import annotations
 

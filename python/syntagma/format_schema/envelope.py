@@ -18,14 +18,14 @@ _MARK = "\x00"
 
 
 class EnvelopePlaceholder(msgspec.Struct, frozen=True, tag=True):
-    """A placeholder that is a value; if `quoted`, a string (`arguments` quoted: the object encoded as a string)."""
+    """A placeholder for a value; `quoted`: for a string (of the arguments: the object encoded as a string)."""
 
     name: str
     quoted: bool
 
 
 class Constant(msgspec.Struct, frozen=True, tag=True):
-    """A constant value: it is written as it is; readers accept any value instead."""
+    """A constant value: it is written as it is; the parser accepts any value instead."""
 
     json: str
 
@@ -44,7 +44,7 @@ class Envelope(Spelled):
 
     Attributes:
         pattern: how it is written: order, whitespace and constants as the text shows them.
-        root: what its members mean.
+        root: its members and their meaning.
 
     Raises:
         ValueError: the text is not a JSON object, or has no placeholder for the arguments.

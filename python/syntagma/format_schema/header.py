@@ -27,7 +27,7 @@ class HeaderPattern(msgspec.Struct, frozen=True):
 
 
 def opening(start: str, markers: Markers) -> tuple[str, str]:
-    """The marker that a message is recognised by, and the role after it: `<begin>writer` is both."""
+    """The marker that begins a message, and the role after it, as in `<begin>writer`."""
     first = next(iter(markers.pieces(start.strip())), None)
     if first is None or not first.is_marker:
         return start.strip(), ""
@@ -35,7 +35,7 @@ def opening(start: str, markers: Markers) -> tuple[str, str]:
 
 
 def message_ends(messages: MessagesSpec, markers: Markers) -> tuple[str, ...]:
-    """The texts that end a message; if the format names none, those that begin the next."""
+    """The texts that end a message; if the format has none, those that begin the next."""
     begins = tuple(dict.fromkeys(opening(start, markers)[0] for start in messages.start))
     return messages.end or begins or tuple(field for field in messages.fields if not field[0].isspace())
 
@@ -44,7 +44,7 @@ def default_fields(messages: MessagesSpec) -> dict[str, str]:
     """The values of fields that a header lacks, by their prefixes.
 
     Raises:
-        ValueError: one is no field, or has no value of one word.
+        ValueError: a text is not a field, or its value is not one word.
     """
     found = {}
     for text in messages.default:

@@ -1,4 +1,4 @@
-"""Markers in literals: what a format's file names as one, and every `<…>` and `[…]` that stands whole in a literal."""
+"""Markers in literals: those that a format's file lists, and every complete `<…>` and `[…]` in a literal."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _BRACKETED = re.compile(r"(<+)[^<>\[\]\s][^<>\[\]]*(>+)|(\[+)[^\[\]\s][^\[\]]*(\
 class LiteralPiece(msgspec.Struct, frozen=True):
     """A part of a literal: a marker, or other text.
 
-    Wherever a vocabulary has special tokens of a marker's text, or inside of other text, these tokens are what is
-    written and read. Without a vocabulary only markers are known to be more than text.
+    If a vocabulary has a special token of a marker's text, or inside other text, this token is written and read there.
+    Without a vocabulary only markers are known to be more than text.
     """
 
     text: str
@@ -36,7 +36,7 @@ class Markers:
     """Cuts the literals of one format at its markers.
 
     Args:
-        named: the markers that the format's file names.
+        named: the markers that the format's file lists.
     """
 
     def __init__(self, named: tuple[str, ...] = ()) -> None:
@@ -51,7 +51,7 @@ class Markers:
     def pieces(self, literal: str) -> tuple[LiteralPiece, ...]:
         """Split a literal at its markers. `< a>` and `[ a]`, which begin with whitespace, are plain text.
 
-        Brackets may be doubled: `<<a>>` is one marker. Of `<<a>` the first bracket is plain text.
+        Brackets may be doubled: `<<a>>` is one marker. In `<<a>` the first bracket is plain text.
         """
         found: list[LiteralPiece] = []
         rest = literal
@@ -77,7 +77,7 @@ class Markers:
 
 
 def _bracketed(text: str) -> Iterator[LiteralPiece]:
-    """Split text at what stands in brackets, as many as close it."""
+    """Split text at its parts in brackets, which must have as many closing as opening ones."""
     end = 0
     for match in _BRACKETED.finditer(text):
         opened, closed = len(match[1] or match[3]), len(match[2] or match[4])

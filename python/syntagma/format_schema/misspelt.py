@@ -1,8 +1,8 @@
 """Misspelt placeholders in the patterns of a file: `{args}`, `{Name}`, `{tool_name}`.
 
-Braces are literal text in a pattern unless the word between them is a placeholder, so a slip would silently become text
-that no model writes. A word between braces is refused where it is close to a placeholder, or where it stands in the
-place of one that the pattern needs. JSON with its braces is no such word, and neither is a pair `{word}` … `{/word}`.
+Braces are literal text in a pattern unless the word between them is a placeholder, so a typing error would silently
+become text that no model writes. A word between braces is refused if it is close to a placeholder, or stands in place
+of one that the pattern needs. JSON with its braces is no such word, and neither is a pair `{word}` … `{/word}`.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _WORD = re.compile(r"\{\s*([A-Za-z_][A-Za-z0-9_-]*)\s*\}")
 _MEANS_CALL = ("{arguments}", "{envelope}")
 _MEANS_NAME = ("{name}", "{envelope}", "{id}")
 _MIN_ABBREVIATION = 3
-"""letters; with fewer, a word is an abbreviation of anything"""
+"""letters of a word; with fewer, it would abbreviate anything"""
 _ALIKE = 0.75
-"""from this ratio of common letters on, words are close"""
+"""the ratio of common letters from which on words are close"""
 
 
 def check_words(tables: Mapping[str, Any]) -> None:
     """Check the patterns of a file, given as TOML tables with `from` resolved.
 
     Raises:
-        FormatError: `E-FORMAT-PATTERN`, a word between braces is meant as a placeholder and is none; with the pointer.
+        FormatError: `E-FORMAT-PATTERN`, a word between braces is meant as a placeholder but is none; with the pointer.
     """
     for pointer, kind, text in _patterns(tables):
         for match in _WORD.finditer(text):
@@ -86,7 +86,7 @@ def _abbreviates(word: str, placeholder: str) -> bool:
 
 
 def _needs_one(kind: str, text: str) -> bool:
-    """Whether a pattern lacks a placeholder that patterns of its kind have, or JSON must stand where the word does."""
+    """Whether a pattern lacks a placeholder that patterns of its kind have, or must have JSON in place of the word."""
     if kind == "tools.envelope":
         return True
     if kind == "tools.call":

@@ -1,6 +1,6 @@
-"""Which characters names, keys and ids may hold: what the parser takes for one is what a grammar lets a model write.
+"""The characters that names, keys and ids may have, in the parser and in the grammar alike.
 
-Whitespace ends all of them. Beside it, each kind of word has signs that end it; they belong to what stands around.
+Whitespace ends all of them. Each kind of word also has signs that end it; these belong to the text around it.
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ __all__ = [
 ]
 
 DIGITS = "0123456789"
-"""what running numbers are made of"""
+"""the characters of running numbers"""
 WORD_ENDS = "<>{}()[]\"'"
-"""end an id, a key or a type"""
+"""characters that end an id, a key or a type"""
 NAME_ENDS = WORD_ENDS + ",="
-"""end the name of a tool"""
+"""characters that end the name of a tool"""
 NAME_SIGNS = frozenset("-._")
-"""signs that occur in names of tools: arguments that begin with one of them do not end a name"""
+"""signs in names of tools: arguments that begin with one of them do not end a name"""
 ELEMENT_ENDS = WORD_ENDS + "/"
-"""end a key that names an element: a slash would close one"""
+"""characters that end a key that names an element: a slash would close one"""
 KEYWORD_SIGNS = "_-.$"
-"""stand in the keyword of an argument, beside letters and digits"""
+"""signs in the keyword of an argument, beside letters and digits"""
 
 HEADER_SIGNS = "_/+.-"
-"""stand in a word of a message's header that no `key=` introduces, beside letters and digits of ASCII"""
+"""signs in a word of a message's header without `key=`, beside ASCII letters and digits"""
 
 
 def is_word(text: str) -> bool:
-    """Whether a text can stand as an id, a key or a type, and be read back as a whole."""
+    """Whether a text can be an id, a key or a type, so that all of it is read back."""
     return _holds_none(text, WORD_ENDS)
 
 
 def is_name(text: str) -> bool:
-    """Whether a text can stand as the name of a tool where nothing encloses it."""
+    """Whether a text can be the name of a tool without quotes."""
     return _holds_none(text, NAME_ENDS)
 
 
@@ -58,25 +58,25 @@ def is_element(text: str) -> bool:
 
 
 def is_keyword(text: str) -> bool:
-    """Whether a key can stand before a literal, as in a call of a program."""
+    """Whether a text can be the keyword before a literal, as in a call of a program."""
     return bool(text) and all(char.isalnum() or char in KEYWORD_SIGNS for char in text)
 
 
 def is_header_word(text: str) -> bool:
-    """Whether a text can be a word of a message's header that no `key=` introduces."""
+    """Whether a text can be a word of a message's header without `key=`."""
     return bool(text) and all((char.isascii() and char.isalnum()) or char in HEADER_SIGNS for char in text)
 
 
 def excluding(ends: str) -> str:
-    r"""The inside of a class `[^…]`: characters that are neither whitespace nor in `ends`.
+    r"""The inside of a character class `[^…]`: characters that are neither whitespace nor in `ends`.
 
-    It means the same in Python's patterns as in those of grammars, whose `\s` lacks four separators of ASCII.
+    It means the same in Python's regular expressions and in those of grammars, whose `\s` lacks four ASCII separators.
     """
     return r"\s\x1c-\x1f" + spelled(ends)
 
 
 def spelled(signs: str) -> str:
-    """Signs as they stand in a class of a pattern."""
+    """Signs escaped for the inside of a character class."""
     return "".join(f"\\x{ord(sign):02x}" if sign.isascii() else sign for sign in signs)
 
 
@@ -85,8 +85,8 @@ def _holds_none(text: str, ends: str) -> bool:
 
 
 IN_WORD = f"[^{excluding(WORD_ENDS)}]"
-"""a character of an id, a key or a type, as a pattern"""
+"""a character of an id, a key or a type, as a regular expression"""
 IN_NAME = f"[^{excluding(NAME_ENDS)}]"
-"""a character of a tool's name, as a pattern"""
+"""a character of a tool's name, as a regular expression"""
 IN_HEADER_WORD = f"[A-Za-z0-9{spelled(HEADER_SIGNS)}]"
-"""a character of a header's word, as a pattern"""
+"""a character of a header's word, as a regular expression"""

@@ -1,4 +1,4 @@
-"""The parts of a chat format: how reasoning, the answer, calls and headers of messages are written.
+"""The parts of a format: how reasoning, the answer, calls and headers of messages are written.
 
 The fields are the keys of a format file, which `docs/reference/format-file.md` describes; there are no others. Their
 types are checked by `validation`, for files and for values built in Python alike.
@@ -34,15 +34,15 @@ class Notation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """How literal values are spelled. The default is JSON.
 
     Attributes:
-        quotes: delimiters of strings; the first is written. One of a single character has backslash escapes, a longer
-            one has none.
-        bare_keys: keys of objects have no quotes.
+        quotes: delimiters of strings; the first is written. With a delimiter of one character, strings have backslash
+            escapes; with a longer one, none.
+        bare_keys: whether keys of objects have no quotes.
         true: spellings of true; the first is written.
         false: spellings of false.
         null: spellings of null.
-        member_separator: a comma with the whitespace that is written around it; None: a space after it, and none where
+        member_separator: a comma with the whitespace that is written around it; None: a space after it, or nothing if
             keys are bare.
-        key_separator: the same for the colon after a key.
+        key_separator: the colon after a key, likewise.
     """
 
     quotes: tuple[str, ...] = ('"',)
@@ -55,20 +55,20 @@ class Notation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     @property
     def is_json(self) -> bool:
-        """Whether it is exactly JSON; how that is spaced does not matter."""
+        """Whether it is exactly JSON, with any whitespace."""
         words = (self.true, self.false, self.null)
         return not self.bare_keys and self.quotes == ('"',) and words == (("true",), ("false",), ("null",))
 
     @property
     def separators(self) -> tuple[str, str]:
-        """What is written between members and after a key."""
+        """The texts that are written between members and after a key."""
         space = "" if self.bare_keys else " "
         between, after = self.member_separator, self.key_separator
         return "," + space if between is None else between, ":" + space if after is None else after
 
     @property
     def writes_json(self) -> bool:
-        """Whether literals are written as JSON; other spellings may be read, too."""
+        """Whether literals are written as JSON; other spellings may still be read."""
         first = (self.quotes[0], self.bare_keys, self.true[0], self.false[0], self.null[0])
         return first == ('"', False, "true", "false", "null")
 
@@ -77,15 +77,15 @@ class ReasoningSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """How reasoning is written."""
 
     block: tuple[Pattern, ...]
-    """patterns with `{reasoning}`; all are read, the first is written; one without opener begins with the output"""
+    """patterns with `{reasoning}`; all are read, the first is written; without an opener, a block begins the output"""
     start: ReasoningState = "closed"
-    """state before the first character, unless the caller or the prompt determines it"""
+    """the state before the first character, unless the caller or the prompt determines it"""
     switch: dict[str, dict[str, str]] = {}
     """template variable → its value as JSON text → a state, or the opener that the prompt then holds"""
     interrupt: tuple[str, ...] = ()
     """markers that end open reasoning without its closer"""
     repeat: bool = False
-    """further blocks are reasoning too"""
+    """whether further blocks are reasoning too"""
     to: Literal["reasoning", "content"] = "reasoning"
 
 
@@ -95,15 +95,15 @@ class ContentSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     block: tuple[Pattern, ...] = ()
     """patterns with `{content}`"""
     before_calls: tuple[Pattern, ...] = ()
-    """the same for an answer that calls follow, where it is written otherwise; `{content}` alone: without a wrapper"""
+    """the same for an answer before calls, if it is written differently; `{content}` alone: without a wrapper"""
     when: Literal["always", "reasoning"] = "always"
     """when the wrapper is written: always, or only in a turn that has reasoning"""
     drop: tuple[str, ...] = ()
-    """sentinels removed from content"""
+    """texts that are removed from content"""
 
     @property
     def wrappers(self) -> tuple[Pattern, ...]:
-        """Everything that may stand around an answer."""
+        """All wrappers of an answer."""
         return (*self.block, *(one for one in self.before_calls if one.opener.strip() or one.closer.strip()))
 
 
@@ -111,33 +111,33 @@ class ToolsSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """How calls are written."""
 
     section: tuple[Pattern, ...] = (Pattern("{calls}"),)
-    """what surrounds a group of calls"""
+    """patterns with `{calls}`: the text around a group of calls"""
     separator: str = ""
-    """between calls"""
+    """the text between calls"""
     call: tuple[Pattern, ...]
-    """one call"""
+    """patterns of one call"""
     envelope: tuple[Envelope, ...] = ()
-    """what `{envelope}` stands for"""
+    """the alternatives for `{envelope}`"""
     id: tuple[Pattern, ...] = ()
-    """inner shape of `{id}`; empty: any `[A-Za-z0-9_-]+`"""
+    """patterns of an id; empty: any `[A-Za-z0-9_-]+`"""
     numbers: Literal["turn", "conversation"] = "turn"
-    """what `{index}` and `{ordinal}` count: the calls of the turn, or those before it, too"""
+    """what `{index}` and `{ordinal}` count: the calls of the turn, or also those before it"""
     argument: tuple[Pattern, ...] = ()
-    """one argument, with `{key}` and `{value}`; empty: arguments are one literal object"""
+    """patterns of one argument, with `{key}` and `{value}`; empty: arguments are one literal object"""
     argument_separator: str = ""
-    """between arguments"""
+    """the text between arguments"""
     values: Literal["text", "json", "literal"] = "text"
-    """what a value is: text typed by the schema; the same, but JSON where nothing is declared; a literal"""
+    """`text`: values are text, typed by the schema; `json`: likewise, but JSON without a schema; `literal`: literals"""
     types: dict[str, TypeMeaning] = {}
-    """word in `{type}` → what it stands for: text, any JSON, or one type of JSON; `*` is any other word"""
+    """word in `{type}` → its meaning: text, any JSON, or one type of JSON; `*` is any other word"""
     item: str | None = None
-    """values may nest, as elements; elements of arrays have this key"""
+    """the key of an array's elements, if values nest as elements; None: they do not"""
     escape: frozenset[Literal["attributes", "values"]] = frozenset()
     """where XML escapes are written"""
     literals: Notation = Notation()
     """how literals are spelled"""
     also: tuple[ToolsSpec, ...] = ()
-    """further forms, read but never written; these have no further forms themselves"""
+    """further forms, which are read but never written, and have no further forms themselves"""
 
     @property
     def element(self) -> tuple[str, str, str, str] | None:
@@ -151,9 +151,9 @@ class ToolsSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         return texts[0], texts[1], texts[2], texts[3]
 
     def type_words(self, kind: str) -> tuple[str, ...]:
-        """The words of `types` that may stand for a value of a JSON type, the one that is written first.
+        """The words of `types` for a value of a JSON type; the first is written.
 
-        A word for exactly this type is written before one for any JSON. An integer is a number, too.
+        A word for exactly this type comes before one for any JSON. An integer is also a number.
         """
         meanings = {"string": ("string",), "integer": ("integer", "number"), "number": ("number", "integer")}
         by_meaning: dict[str, str] = {}
@@ -174,7 +174,7 @@ class ToolsSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     @property
     def placed_forms(self) -> tuple[tuple[str, ToolsSpec], ...]:
-        """The same forms, each with its JSON pointer in the format."""
+        """`forms`, each with its JSON pointer in the format."""
         return (("/tools", self), *((f"/tools/also/{index}", form) for index, form in enumerate(self.also)))
 
 
@@ -182,33 +182,33 @@ class MessagesSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """Headers of messages, for turns that are a sequence of messages."""
 
     start: tuple[str, ...] = ()
-    """openers of a message, each a marker and the writer's role; the first message's is part of the prompt"""
+    """openers of a message, each a marker and the writer's role; that of the first message is part of the prompt"""
     fields: tuple[str, ...]
     """prefixes of the header's fields, the most decisive first; a marker, or a space and a word with its sign"""
     body: str
-    """ends the header"""
+    """the marker that ends the header"""
     end: tuple[str, ...] = ()
-    """each ends any message; after the first a further message may follow, after the others the turn may stop"""
+    """texts that end a message; after the first a further message may follow, after the others the turn may be over"""
     default: tuple[str, ...] = ()
-    """fields, each with its value, that a sound header has where it lacks them"""
+    """fields, each with its value, that are assumed if a sound header lacks them"""
     otherwise: Literal["content", "reasoning"] = "content"
-    """where a message goes whose header fits no example, or had to be guessed"""
+    """the kind of a message whose header fits no example, or had to be guessed"""
 
 
 class PromptSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a prompt of the model shows tools and their results, as far as markers surround them.
+    """How a prompt of the model shows tools and their results between markers.
 
-    Prompts are rendered by chat templates, never by a format: this tells which format's model a template speaks to.
+    Prompts are rendered by chat templates, never by a format: this part identifies the format that a template is for.
     """
 
     tool_list: str
-    """what surrounds the list of declared tools, `{tools}`"""
+    """pattern with `{tools}`: the text around the list of declared tools"""
     tool: str = "{tool}"
-    """one tool, as JSON: whole, `{tool}`, or what stands under its key `function`, `{function}`"""
+    """pattern of one tool as JSON: `{tool}`, all of it, or `{function}`, the value of its key `function`"""
     separator: str = ""
-    """between tools"""
+    """the text between tools"""
     result: tuple[str, ...] = ()
-    """what surrounds a tool's result, `{result}`; `{id}` and `{name}` are those of the call"""
+    """patterns with `{result}`: the text around a tool's result; `{id}` and `{name}` are those of the call"""
 
 
 Part: TypeAlias = ReasoningSpec | ContentSpec | ToolsSpec | MessagesSpec | PromptSpec | Notation

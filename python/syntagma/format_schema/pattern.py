@@ -24,13 +24,13 @@ PLACEHOLDERS = (
     "ordinal",
     "suffix",
 )
-"""every word that is a placeholder between braces"""
+"""the words that are placeholders between braces"""
 
 _PLACEHOLDER = re.compile("\\{(" + "|".join(PLACEHOLDERS) + ")\\}")
 
 
 class Literal(msgspec.Struct, frozen=True, tag=True):
-    """Text that is read and written as it is, whitespace included."""
+    """Text that is read and written unchanged, with its whitespace."""
 
     text: str
 
@@ -45,7 +45,7 @@ Item: TypeAlias = Literal | Placeholder
 
 
 class Spelled:
-    """An immutable value that a format file spells as one text; values of equal texts are equal.
+    """An immutable value that a format file writes as one string; values of equal strings are equal.
 
     Attributes:
         text: the text.
@@ -75,7 +75,7 @@ class Spelled:
 
 
 class Pattern(Spelled):
-    """A pattern: its text, and the same text as items.
+    """A pattern: its text, and its items.
 
     Attributes:
         items: literals and placeholders in their order; no two literals follow each other.
@@ -95,7 +95,7 @@ class Pattern(Spelled):
 
     @property
     def written(self) -> Pattern:
-        """The same with every `{suffix}` empty, as it is written; markers are then whole."""
+        """The pattern as it is written: every `{suffix}` is empty, so that markers are complete."""
         return Pattern(self.text.replace("{suffix}", "")) if "{suffix}" in self.text else self
 
     @property
@@ -111,7 +111,7 @@ class Pattern(Spelled):
         return last.text if isinstance(last, Literal) else ""
 
     def around(self, placeholder: str) -> tuple[str, str]:
-        """The literals directly before and after the first placeholder of that name; empty where there is none."""
+        """The literals directly before and after the first placeholder of that name; empty if there is none."""
         if placeholder not in self.placeholders:
             return "", ""
         at = next(i for i, item in enumerate(self.items) if isinstance(item, Placeholder) and item.name == placeholder)

@@ -1,4 +1,4 @@
-"""`FormatSpec`: a whole format, and what follows from its parts.
+"""`FormatSpec`: a whole format, and properties that follow from its parts.
 
 A format is three examples with placeholders: how reasoning, content and a call are written. The same examples are read
 leniently by `syntagma.parsing` and strictly by `syntagma.constraints`.
@@ -41,12 +41,12 @@ class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     aliases: tuple[str, ...] = ()
     """further names"""
     anchor: str | None = None
-    """where the assistant's turn begins in a prompt; what follows its last occurrence is read before the output"""
+    """the text in a prompt after which the assistant's turn begins; what follows its last occurrence is read first"""
     end_of_turn: tuple[str | tuple[str, ...], ...] = ()
-    """the texts that end the turn, in order, several where any of them may stand in one place; the reader removes any
-    leading part of them from the end of the output"""
+    """the texts that end the turn, in order; a tuple: any of its texts may stand in one place. The parser removes all
+    of them, or the first few, from the end of the output"""
     markers: tuple[str, ...] = ()
-    """markers beside every `<…>` and `[…]` that stands whole in a literal"""
+    """markers beside every complete `<…>` and `[…]` in a literal"""
     reasoning: ReasoningSpec | None = None
     content: ContentSpec | None = None
     tools: ToolsSpec | None = None
@@ -66,7 +66,7 @@ class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     @property
     def turn_ends(self) -> tuple[tuple[str, ...], ...]:
-        """What ends the turn: for each place in order, the texts any of which may stand there."""
+        """The end of the turn: for each place in order, the texts any of which may stand there."""
         return tuple((texts,) if isinstance(texts, str) else texts for texts in self.end_of_turn)
 
     @property
@@ -76,17 +76,17 @@ class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     @property
     def wrappers(self) -> tuple[Pattern, ...]:
-        """Everything that may stand around an answer; empty if nothing does."""
+        """All wrappers of an answer; empty if the format has none."""
         return self.content.wrappers if self.content is not None else ()
 
     @property
     def written_end(self) -> str:
-        """The end of the turn as it is written: the first text of each place."""
+        """The end of the turn that is written: the first text of each place."""
         return "".join(texts[0] for texts in self.turn_ends)
 
 
 def ends_at_next(spec: FormatSpec, block: Pattern) -> bool:
-    """Whether reasoning has no marker after it and ends where the answer's wrapper or a call opens.
+    """Whether reasoning has no marker after it, and ends where the answer's wrapper or a call opens.
 
     Without a wrapper that is always written, it ends at the whitespace that the block shows after it.
     """
@@ -98,12 +98,12 @@ def ends_at_next(spec: FormatSpec, block: Pattern) -> bool:
 
 
 def texts_in_turn(spec: FormatSpec) -> tuple[str, ...]:
-    """Every text of the format that means something inside of a turn, which what ends the turn does not."""
+    """All texts of the format that have a meaning inside a turn: all but those that end it."""
     return tuple(_texts((spec.reasoning, spec.content, spec.tools, spec.messages)))
 
 
 def used_markers(spec: FormatSpec, markers: Iterable[str]) -> tuple[str, ...]:
-    """Those of the markers that stand in a text of the format, each once."""
+    """The markers that occur in a text of the format, each once."""
     texts = (*_texts(spec.end_of_turn), *texts_in_turn(spec))
     return tuple(marker for marker in dict.fromkeys(markers) if any(marker in text for text in texts))
 
@@ -125,7 +125,7 @@ def _check_markers(spec: FormatSpec) -> None:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Every text in a part of a format."""
+    """All texts in a part of a format."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Spelled):
@@ -175,10 +175,10 @@ def has_required_fields(spec: FormatSpec, pattern: Pattern) -> bool:
 
 
 def shown_headers(spec: FormatSpec) -> tuple[Pattern, ...]:
-    """The headers of calls that may be written, before a body like the first one's; first those that the file shows.
+    """The headers of calls that may be written before a body like that of the first call; first those in the file.
 
-    They have all required fields. Where all calls have such a body, these may stand in any order and with any value
-    that the file shows, and a further field last; else the other fields may lead to a body that ends in another way.
+    They have all required fields. If all calls have such a body, the fields may stand in any order, with any value in
+    the file, and one further field at the end; otherwise another field could lead to a body that ends differently.
     """
     messages, tools = spec.messages, spec.tools
     if messages is None or tools is None:
@@ -229,5 +229,5 @@ def _values_of(spec: FormatSpec, field: str) -> tuple[str, ...]:
 
 
 def answer_before_calls(content: ContentSpec, messages: MessagesSpec) -> Pattern:
-    """How an answer is written that calls follow: as the first pattern after which a message may come."""
+    """The pattern of an answer before calls: the first one after which a message may come."""
     return next((one for one in content.block if one.closer.strip() in messages.end[:1]), content.block[0])

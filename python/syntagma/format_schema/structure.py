@@ -1,4 +1,4 @@
-"""Literals of structure, between which whitespace is a matter of spelling."""
+"""Literals of structure, between which whitespace is optional."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _WORD = re.compile(r"\s+|\S+?(?=\s|\Z|(?<=[\]})])```)")
 
 
 def structure_steps(pieces: Iterable[LiteralPiece]) -> Iterator[LiteralPiece | None]:
-    """The markers and words of a literal; None where whitespace may stand, any run or none.
+    """The markers and words of a literal, with None where whitespace is optional.
 
-    That is where whitespace is shown, and also after a marker, between `>` and `<`, and between a bracket and a code
-    fence.
+    That is where the literal shows whitespace, and also after a marker, between `>` and `<`, and between a bracket and
+    a code fence.
 
     Args:
         pieces: the literal, split at its markers.
     """
     last: str | None = ""
-    """the text before, if it is no whitespace"""
+    """the text before, unless it is whitespace"""
     for piece in pieces:
         if piece.is_marker:
             if last is not None and last.endswith(">"):

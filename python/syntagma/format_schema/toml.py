@@ -1,8 +1,8 @@
 """Format files: TOML text → `FormatSpec`, and back.
 
-Reading resolves what only files have: `from`, further forms that inherit from the first one, one text in place of a
+Reading resolves what only files have: `from`, further forms that inherit from the first one, one string in place of a
 list, and notations by name. msgspec then converts the tables to the spec, which checks its rules. Errors point to a
-key; this file finds the key's line.
+key; this module finds the key's line.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _ONE_OR_MORE = {
     "messages": ("start", "end", "default"),
     "prompt": ("result",),
 }
-"""keys of each part whose value may be one text instead of a list"""
+"""keys of each part whose value may be one string instead of a list"""
 _NOTATIONS = {
     "json": Notation(),
     "python": Notation(quotes=("'", '"'), true=("True", "true"), false=("False", "false"), null=("None", "null")),
@@ -87,7 +87,7 @@ class FormatFile(msgspec.Struct, frozen=True):
 
     @property
     def aliases(self) -> tuple[str, ...]:
-        """The further names in the file, as far as they are texts."""
+        """The further names in the file, as far as they are strings."""
         listed = self.tables.get("aliases", [])
         return tuple(alias for alias in listed if isinstance(alias, str)) if isinstance(listed, list) else ()
 
@@ -98,10 +98,11 @@ class FormatFile(msgspec.Struct, frozen=True):
 
         Args:
             base: the tables of another file by its name, for `from`; raises KeyError if there is none.
-            check: what else must be right about the format; raises a FormatError with a pointer where it is not.
+            check: a further check of the format; raises a FormatError with a pointer.
 
         Raises:
-            FormatError: `E-FORMAT-KEY`, `-TYPE`, `-VALUE`, `-PATTERN`, `-CONFLICT`, `-FROM`, or of `check`, with line.
+            FormatError: `E-FORMAT-KEY`, `-TYPE`, `-VALUE`, `-PATTERN`, `-CONFLICT`, `-FROM`, or that of `check`; with
+                the line.
         """
         try:
             resolved = _resolved(self.tables, base)
@@ -129,8 +130,8 @@ def read_toml(
     Args:
         text: the TOML text.
         source: its name, for errors.
-        base: as for `FormatFile.spec`.
-        check: the same.
+        base: see `FormatFile.spec`.
+        check: see `FormatFile.spec`.
 
     Raises:
         FormatError: as `FormatFile.parse` and `FormatFile.spec`.
@@ -148,7 +149,7 @@ def read_tables(tables: Tables) -> FormatSpec:
 
 
 def _resolved(tables: Tables, base: Callable[[str], Tables] | None) -> dict[str, Any]:
-    """The tables as the spec has them, without what only files have."""
+    """The tables as the spec has them, with what only files have resolved."""
     resolved = dict(tables)
     for part in _PARTS:
         if part in tables:
@@ -191,7 +192,7 @@ def _inherited(part: str, table: Any, base: Callable[[str], Tables] | None, seen
 
 
 def _spelled_out(part: str, table: dict[str, Any], pointer: str) -> dict[str, Any]:
-    """The table as the spec has it: lists in place of single texts, notations, whole further forms.
+    """The table as the spec has it: lists in place of single strings, notations, complete further forms.
 
     Patterns that are an empty list are left out, as if the key were not there.
     """
@@ -217,7 +218,7 @@ def _notation(value: Any, pointer: str) -> Any:
 
 
 def _further_form(first: dict[str, Any], form: Any, pointer: str) -> Any:
-    """The keys of a further form. Those that it lacks are the first form's, without its notation; `[]` unsets a key."""
+    """The keys of a further form. It inherits those of the first form, except its notation; `[]` unsets a key."""
     if not isinstance(form, dict):
         return form
     unset = {key for key, value in form.items() if value == [] and key in _CAN_BE_UNSET}
@@ -227,7 +228,7 @@ def _further_form(first: dict[str, Any], form: Any, pointer: str) -> Any:
     if not isinstance(calls, list) or not any("{envelope}" in str(call) for call in calls):
         merged.pop("envelope", None)
     elif "call" in own:
-        # A further form by envelope writes its arguments as one object, whatever the first form does.
+        # A further form with an envelope has its arguments as one object, whatever the first form has.
         for key in _ENVELOPE_REPLACES:
             if key not in own:
                 merged.pop(key, None)
@@ -259,7 +260,7 @@ def _reading_error(error: msgspec.ValidationError) -> FormatError:
 
 
 def _line_of(pointer: str, lines: list[str]) -> int | None:
-    """The 1-based line of the key at a pointer; where the file does not write it, that of the table it belongs to."""
+    """The 1-based line of the key at a pointer; if the file does not have it, that of its table."""
     *tables, key = key_names(pointer) or [""]
     table = ".".join(tables)
     form = _FORM.match(pointer)
@@ -284,7 +285,7 @@ def _line_of(pointer: str, lines: list[str]) -> int | None:
 
 
 def write_toml(spec: FormatSpec) -> str:
-    """The format as a file, without what equals the defaults; reading it gives an equal spec."""
+    """The format as a file, without default values; reading it gives an equal spec."""
     lines = _keys(spec)
     for part in _PARTS:
         value = getattr(spec, part)
@@ -299,7 +300,7 @@ def write_toml(spec: FormatSpec) -> str:
 def _keys(part: msgspec.Struct, first: ToolsSpec | None = None) -> list[str]:
     """The lines of a part's keys.
 
-    A further form inherits from the `first` one, so that its defaults are written, too, where the first form differs.
+    A further form inherits from the `first` one, so its default values are written if the first form has others.
     """
     lines = []
     for field in msgspec.structs.fields(part):
@@ -327,7 +328,7 @@ def _value(value: Any) -> str:
         return _value(sorted(value))
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items()) + " }"
-    # TOML's basic strings are JSON strings, but for the delete character.
+    # TOML's basic strings are JSON strings, except for the delete character.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -55,7 +55,7 @@ _REQUIRED_KEYS = {
     "literals": ("quotes", "true", "false", "null"),
 }
 _UNREAD_ESCAPE = re.compile(r"\\(?:[ntr](?![^\W\d_])|[\"\\])")
-"""an escape of TOML that was kept as it stands; a backslash before a word begins a marker"""
+"""an escape of TOML that was not decoded; a backslash before a word begins a marker"""
 _WRONG_TYPE = re.compile(r"Expected `([^`]*)`, got `([^`]*)`")
 _TYPE_WORDS = {"str": "a string", "array": "a list", "object": "a table", "bool": "true or false"}
 
@@ -79,10 +79,10 @@ def key_names(pointer: str) -> list[str]:
 
 
 def type_error(error: msgspec.ValidationError, kind: type[msgspec.Struct], pointer: str) -> FormatError:
-    """The error for a value that has not the type of its field.
+    """The error for a value that does not have the type of its field.
 
     Args:
-        error: what msgspec says.
+        error: msgspec's error.
         kind: the struct that has the field.
         pointer: JSON pointer of the value; its last name is the field's.
     """
@@ -103,11 +103,11 @@ def type_error(error: msgspec.ValidationError, kind: type[msgspec.Struct], point
 
 
 def decode_spelled(kind: type[Any], value: Any) -> Any:
-    """Patterns and envelopes from their text, for msgspec; a value that is one already is returned.
+    """Patterns and envelopes from their text, for msgspec; a value that is already one is returned.
 
     Raises:
         ValueError: the text cannot be read.
-        TypeError: the value is no text, or empty.
+        TypeError: the value is not a string, or is empty.
     """
     if isinstance(value, kind):
         return value
@@ -130,13 +130,13 @@ def _unchecked(kind: type[msgspec.Struct]) -> type[msgspec.Struct]:
 
 
 def _choices(declared: Any) -> tuple[str, ...]:
-    """The words that a field's type allows; none if it allows any."""
+    """The words that a field's type allows; empty if it allows any."""
     inner = [choice for part in get_args(declared) for choice in (_choices(part) or (part,))]
     return tuple(choice for choice in inner if isinstance(choice, str))
 
 
 def check_part(name: str, part: Part, pointer: str) -> None:
-    """The rules of one part by itself.
+    """Check the rules of one part by itself.
 
     Args:
         name: which part: `reasoning`, `content`, `tools`, `messages`, `prompt` or `literals`.
@@ -144,7 +144,7 @@ def check_part(name: str, part: Part, pointer: str) -> None:
         pointer: JSON pointer of the part.
 
     Raises:
-        FormatError: `E-FORMAT-KEY`, `-TYPE`, `-VALUE`, `-PATTERN` or `-CONFLICT`, with pointer.
+        FormatError: `E-FORMAT-KEY`, `-TYPE`, `-VALUE`, `-PATTERN` or `-CONFLICT`, with the pointer.
     """
     check_types(part, pointer)
     for key in _REQUIRED_KEYS.get(name, ()):
@@ -162,7 +162,7 @@ def check_part(name: str, part: Part, pointer: str) -> None:
 
 
 def _check_prompt(prompt: PromptSpec, pointer: str) -> None:
-    """Each text has its placeholder once, and text around it."""
+    """Check that each pattern has its placeholder once, with text around it."""
     texts = [("tool_list", prompt.tool_list, ("{tools}",)), ("tool", prompt.tool, ("{tool}", "{function}"))]
     texts += [("result", text, ("{result}",)) for text in prompt.result]
     for key, text, placeholders in texts:
@@ -173,10 +173,10 @@ def _check_prompt(prompt: PromptSpec, pointer: str) -> None:
 
 
 def check_types(part: msgspec.Struct, pointer: str) -> None:
-    """Every field has its type, and no text of a list is empty.
+    """Check that every field has its type, and that lists have no empty string.
 
     Raises:
-        FormatError: `E-FORMAT-TYPE`, `-VALUE` or `-PATTERN`, with pointer.
+        FormatError: `E-FORMAT-TYPE`, `-VALUE` or `-PATTERN`, with the pointer.
     """
     try:
         converted = as_type(part, _unchecked(type(part)), from_attributes=True, dec_hook=decode_spelled)
@@ -203,13 +203,13 @@ def _check_pattern(kind: str, pattern: Pattern, pointer: str) -> None:
             raise format_error("E-FORMAT-PATTERN", pointer, f"lacks {{{placeholder}}}")
     for first, second in zip(pattern.items, pattern.items[1:], strict=False):
         names = {getattr(first, "name", ""), getattr(second, "name", "")}
-        # Two literals never follow each other. A suffix belongs to what it follows; arguments delimit themselves.
+        # Two literals never follow each other. A suffix belongs to the text before it; arguments have their own end.
         if "" not in names and "suffix" not in names and not names >= {"arguments", "name"}:
             raise format_error("E-FORMAT-PATTERN", pointer, f"nothing separates two placeholders in {pattern.text!r}")
 
 
 def _check_tools(tools: ToolsSpec, pointer: str) -> None:
-    """The rules for keys of `[tools]` that depend on each other."""
+    """Check the rules for keys of `[tools]` that depend on each other."""
 
     def conflict(key: str, message: str, hint: str | None = None) -> NoReturn:
         raise format_error("E-FORMAT-CONFLICT", f"{pointer}/{key}", message, hint)
@@ -249,10 +249,10 @@ def _check_tools(tools: ToolsSpec, pointer: str) -> None:
 def check_headers(
     messages: MessagesSpec, reasoning: ReasoningSpec | None, content: ContentSpec | None, tools: ToolsSpec | None
 ) -> None:
-    """The rules of formats with headers: each pattern shows a header, and keys that headers replace are not used.
+    """Check the rules of formats with headers: each pattern shows a header, and keys that headers replace are not used.
 
     Raises:
-        FormatError: `E-FORMAT-PATTERN` or `-CONFLICT`, with pointer.
+        FormatError: `E-FORMAT-PATTERN` or `-CONFLICT`, with the pointer.
     """
     if not (messages.end or messages.start) and all(field[0].isspace() for field in messages.fields):
         raise format_error("E-FORMAT-CONFLICT", "/messages/end", "nothing ends a message, and nothing begins one")

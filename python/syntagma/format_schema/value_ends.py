@@ -1,4 +1,4 @@
-"""What ends the values of arguments that are written one by one, for readers and grammars alike."""
+"""The texts that end the values of separate arguments, for the parser and the grammar alike."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ __all__ = ["is_open", "value_ends"]
 
 
 def is_open(tools: ToolsSpec) -> bool:
-    """Whether values have no text after them that closes them: nothing, or whitespace."""
+    """Whether values have no closer: only whitespace or nothing follows them."""
     return bool(tools.argument) and not tools.argument[0].around("value")[1].strip()
 
 
 def value_ends(tools: ToolsSpec, gap: str, closer: str, markers: Markers) -> tuple[str, ...]:
     """The texts that end a value, each with and without the whitespace before it.
 
-    That is what stands after `{value}`. Where that is nothing, it is the separator, or else what opens the next
-    argument; and where it is no more than whitespace, what ends the arguments ends a value, too: with the whitespace
-    before it, or a marker without.
+    It is the text after `{value}`. If there is none, it is the separator, or else the opener of the next argument. If
+    it is only whitespace, the end of the arguments also ends a value: with the whitespace before it, or, if it is a
+    marker, without.
 
     Args:
         tools: the form.
-        gap: whitespace between the arguments and what ends them.
-        closer: what ends them; empty: nothing does.
+        gap: the whitespace between the arguments and their end.
+        closer: the end of the arguments; empty: there is none.
         markers: cuts the format's literals.
     """
     argument = tools.argument[0].written

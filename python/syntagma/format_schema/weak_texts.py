@@ -1,6 +1,6 @@
 """Literals that also occur in prose: single signs, runs of one sign, and plain words.
 
-Readers and grammars take them for markers in fewer places than others.
+The parser and the grammar take them for markers in fewer places than other literals.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from syntagma.format_schema.pattern import Pattern
 __all__ = ["begins_exactly", "is_weak_before_name", "needs_known_name", "stands_alone"]
 
 _SIGNS = "!#$%&*+-./:;=>?@^_|~"
-"""signs that prose also has runs of"""
+"""signs of which runs also occur in prose"""
 
 
 def stands_alone(literal: str) -> bool:
@@ -19,9 +19,9 @@ def stands_alone(literal: str) -> bool:
 
 
 def begins_exactly(opener: str) -> bool:
-    """Whether exactly the whitespace that is shown must follow this opener of a call: a sign, a run of it, or a word.
+    """Whether this opener of a call must be followed by exactly the whitespace that is shown: a sign, a run, or a word.
 
-    In prose, other text follows them, or none.
+    In prose, something else follows them.
     """
     core = opener.strip()
     is_run = bool(core) and core == core[0] * len(core) and core[0] in _SIGNS

@@ -5,11 +5,11 @@ from __future__ import annotations
 __all__ = ["ENTITIES", "RAW_CLOSE", "RAW_OPEN", "TEXT_ENTITIES", "xml_escaped"]
 
 TEXT_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
-"""what is escaped in text"""
+"""characters that are escaped in text → their escapes"""
 ENTITIES = {**TEXT_ENTITIES, '"': "&quot;", "'": "&#39;"}
-"""what is escaped in an attribute"""
+"""characters that are escaped in an attribute → their escapes"""
 RAW_OPEN, RAW_CLOSE = "<![CDATA[", "]]>"
-"""text between them stands as it is"""
+"""text between them is not escaped"""
 
 _TEXT, _ATTRIBUTE = str.maketrans(TEXT_ENTITIES), str.maketrans(ENTITIES)
 

@@ -46,7 +46,7 @@ def register(path_or_text: str | os.PathLike[str], *, name: str | None = None) -
         name: the format's name, if it is another; text without a name needs an alias.
 
     Raises:
-        FormatError: an error in the file, with line.
-        ArgumentError: `E-FORMAT-NAME`, `E-FORMAT-DUPLICATE`.
+        FormatError: `E-FORMAT-READ`, the file cannot be read; or an error in it, with its line.
+        ArgumentError: `E-FORMAT-NAME`, text without a name; `E-FORMAT-DUPLICATE`, the name or an alias is taken.
     """
     return get(registry.register(path_or_text, name=name))

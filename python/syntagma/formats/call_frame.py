@@ -1,7 +1,7 @@
-"""What stands around the arguments of a call, for formats whose arguments are one JSON object.
+"""The text around the arguments of a call, for formats whose arguments are one JSON object.
 
-It is fixed where the arguments are written as JSON, and nothing but the tool's name changes from call to call: no id
-and no number. A section around calls belongs to it only if a call has no marker of its own, so that several calls may
+It is fixed if the arguments are written as JSON and only the tool's name changes from call to call: no id and no
+number. A section around calls belongs to it only if a call has no marker of its own, since otherwise several calls may
 stand in one section.
 """
 
@@ -24,17 +24,17 @@ __all__ = ["CallFrame", "call_frame", "has_fixed_frame"]
 _ARGUMENTS = '{"a": "b"}'
 _CALLS = Pattern("{calls}")
 _NAME = "name_of_the_tool_0"
-"""what stands for the name in what is remembered of a format"""
+"""the placeholder for the name in a cached frame"""
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
-"""names that are written as they are in every format"""
+"""names that every format writes unchanged"""
 
 
 class CallFrame(NamedTuple):
-    """What stands around the arguments of a call.
+    """The text around the arguments of a call.
 
     Attributes:
-        begin: all before the arguments, the tool's name included.
-        end: all after them.
+        begin: all text before the arguments, with the tool's name.
+        end: all text after them.
         trigger: the text with which `begin` begins; once a model has written it, a call must follow.
     """
 
@@ -44,7 +44,7 @@ class CallFrame(NamedTuple):
 
 
 _FRAMES: dict[int, CallFrame | None] = {}
-"""what stands around the arguments by the identity of a description, while that lives"""
+"""the frame by the `id()` of a spec, removed with the spec; None: the format has none"""
 
 
 def has_fixed_frame(fmt: ChatFormat) -> bool:
@@ -53,10 +53,10 @@ def has_fixed_frame(fmt: ChatFormat) -> bool:
 
 
 def call_frame(fmt: ChatFormat, name: str) -> CallFrame:
-    """What stands around the arguments of a call of a tool.
+    """The text around the arguments of a call of a tool.
 
     Raises:
-        ArgumentError: `E-ARGUMENT-FORMAT`, the format has no such text.
+        ArgumentError: `E-ARGUMENT-FORMAT`, the format has no such fixed text.
         FormatError: `E-FORMAT-UNWRITABLE`, the name cannot be written.
     """
     frame = _frame(fmt)
@@ -82,7 +82,7 @@ def _frame(fmt: ChatFormat) -> CallFrame | None:
 
 
 def _candidates(spec: FormatSpec) -> Iterator[ChatFormat]:
-    """Formats that write a call, and nothing before it, in each way that the format itself can write it."""
+    """Formats that write only a call, one for each way in which the format can write it."""
     tools = spec.tools
     if tools is None:
         return
@@ -97,7 +97,7 @@ def _candidates(spec: FormatSpec) -> Iterator[ChatFormat]:
 
 
 def _usable(spec: FormatSpec, candidate: ChatFormat) -> CallFrame | None:
-    """What a candidate writes around the arguments, if it is fixed and nothing else begins with its trigger."""
+    """The frame of a candidate, if it is fixed and nothing else begins with its trigger; else None."""
     tools = candidate.spec.tools
     assert tools is not None
     shown = {*tools.call[0].placeholders, *(word for one in tools.envelope[:1] for word in one.pattern.placeholders)}
@@ -107,7 +107,7 @@ def _usable(spec: FormatSpec, candidate: ChatFormat) -> CallFrame | None:
         frame = _written(candidate, _NAME)
     except (FormatError, ValueError):
         return None
-    # What begins reasoning or an answer, too, says nothing of calls.
+    # A trigger that also begins reasoning or an answer does not announce a call.
     others = [block.opener for part in (spec.reasoning, spec.content) if part is not None for block in part.block]
     if not frame.trigger or any(opener.startswith(frame.trigger) for opener in others):
         return None
@@ -115,7 +115,7 @@ def _usable(spec: FormatSpec, candidate: ChatFormat) -> CallFrame | None:
 
 
 def _written(fmt: ChatFormat, name: str) -> CallFrame:
-    """Raises ValueError where the arguments do not stand in the call as they are."""
+    """The frame that a format writes; raises ValueError if the arguments do not stand in the call unchanged."""
     text = fmt.write(Message(tool_calls=(ToolCall(id="", name=name, arguments=_ARGUMENTS),)))
     at = text.index(_ARGUMENTS)
     begin, end = text[:at], text[at + len(_ARGUMENTS) :]

@@ -28,7 +28,7 @@ class ChatFormat:
     """How a model writes reasoning, content and tool calls. Immutable; threads may share it.
 
     Attributes:
-        spec: the description.
+        spec: the spec.
         name: the name under which it is registered, or None.
     """
 
@@ -44,7 +44,8 @@ class ChatFormat:
         """Read a format file; `from` may name registered formats.
 
         Raises:
-            FormatError: `E-FORMAT-…`, with line; `E-FORMAT-UNSUPPORTED`, the parser or the grammar does not support it.
+            FormatError: `E-FORMAT-…`, with the line; `E-FORMAT-UNSUPPORTED`, the parser or the grammar does not
+                support it.
         """
         return cls(read_toml(text, source=source, base=registry.tables, check=check_usable))
 
@@ -123,14 +124,15 @@ class ChatFormat:
         """A parser for one turn.
 
         Args:
-            tools: the declared tools; None: undeclared, calls are read untyped; empty: none allowed.
+            tools: the declared tools. None: they are unknown, and calls are read without types; empty: no calls are
+                read.
             **options: see `syntagma.parsing.ParserOptions`.
         """
         return StreamParser(self, tools, **options)
 
     @entry
     def parse(self, text: str, tools: Sequence[ToolLike] | None = None, **options: Unpack[ParserOptions]) -> Message:
-        """The message in a whole raw text; arguments as for `parser`."""
+        """The message in a complete raw text; arguments as for `parser`."""
         parser = self.parser(tools, **options)
         parser.feed(text)
         parser.finish()
@@ -144,11 +146,11 @@ class ChatFormat:
         prompt: str | None = None,
         **options: Unpack[RequestOptions],
     ) -> Grammar:
-        """What a model may write after `prompt`; see `syntagma.constraints.build_grammar`.
+        """The grammar of what a model may write after `prompt`; see `syntagma.constraints.build_grammar`.
 
         Args:
-            tools: the declared tools; None: undeclared, calls of any name; empty: none allowed.
-            prompt: its tail says whether reasoning is open.
+            tools: the declared tools. None: they are unknown, and calls may have any name; empty: no calls may come.
+            prompt: the rendered prompt, whose tail shows what is open already; None: there is none.
             **options: see `syntagma.request.RequestOptions`.
 
         Raises:
@@ -167,7 +169,7 @@ class ChatFormat:
         prompt: str | None = None,
         **options: Unpack[RequestOptions],
     ) -> StructuralTag:
-        """What a model may write after `prompt`, as a structural tag; arguments as for `grammar`.
+        """The structural tag of what a model may write after `prompt`; arguments as for `grammar`.
 
         Read back, it accepts what `grammar` accepts; if it accepts more, `StructuralTag.wider` says where.
 
@@ -189,7 +191,7 @@ class ChatFormat:
             **asked: see `syntagma.request.SharedOptions`.
 
         Raises:
-            ArgumentError: `E-ARGUMENT-REASONING`.
+            ArgumentError: `E-ARGUMENT-REASONING`, `reasoning` has no such value.
         """
         return start_state(self, prompt=prompt, **asked)
 
@@ -220,12 +222,12 @@ class ChatFormat:
 
     @property
     def preserved_tokens(self) -> tuple[str, ...]:
-        """Every marker of the format; a detokenizer must not drop these tokens."""
+        """The markers of the format; a detokenizer must not drop these tokens."""
         return preserved_tokens(self.spec)
 
     @property
     def _writes_ids(self) -> bool:
-        """Whether any id of a call is written as it is; an id without the shape that the format fixes is replaced."""
+        """Whether the format writes all ids unchanged; if not, an id that does not have the format's shape is replaced."""
         tools = self.spec.tools
         if tools is None or tools.id:
             return False

@@ -1,4 +1,4 @@
-"""What a format's texts are to an engine, for objects that have a format."""
+"""The texts of a format that an engine needs, for objects that have a format."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["FormatTexts"]
 
 
 class FormatTexts:
-    """Passes on the texts of `format` that an engine is told."""
+    """Gives the texts of `format` that an engine needs."""
 
     __slots__ = ()
 
@@ -16,15 +16,15 @@ class FormatTexts:
 
     @property
     def triggers(self) -> tuple[str, ...]:
-        """What begins the calls of a turn as the format writes them, for engines that switch a grammar on lazily."""
+        """The texts that begin the calls of a turn, for engines that switch a grammar on lazily."""
         return self.format.triggers
 
     @property
     def stop_strings(self) -> tuple[str, ...]:
-        """What ends the turn, for engines whose vocabulary has no token for it."""
+        """The texts that end the turn, for engines whose vocabulary has no token for them."""
         return self.format.stop_strings
 
     @property
     def preserved_tokens(self) -> tuple[str, ...]:
-        """Markers: tokens that a detokenizer must not drop."""
+        """The markers of the format; a detokenizer must not drop these tokens."""
         return self.format.preserved_tokens

@@ -13,7 +13,7 @@ _PUNCTUATION = {",": ", ", ":": ": "}
 
 
 def canonical_object(text: str) -> str:
-    """One JSON object with `", "` and `": "` and without ASCII escapes, its keys in the same order.
+    """One JSON object with `", "` and `": "`, without ASCII escapes, and with its keys in the same order.
 
     Raises:
         ValueError: it is not one JSON object.
@@ -31,7 +31,7 @@ def elements(text: str) -> list[str]:
     """The elements of one JSON array, each as canonical JSON text.
 
     Raises:
-        ValueError: it is no JSON.
+        ValueError: it is not JSON.
     """
     return ["".join(part) for part in _parts(text)]
 
@@ -69,12 +69,12 @@ def _canonical_token(token: str) -> str:
     if "\\" not in token:
         return token
     plain = json.dumps(json.loads(token), ensure_ascii=False)
-    # Half of a surrogate pair cannot be encoded as UTF-8; it keeps its escape.
+    # A lone surrogate cannot be encoded as UTF-8, so it keeps its escape.
     return re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", plain)
 
 
 def same_json(first: str, second: str) -> bool:
-    """Whether two JSON texts are equal: keys in any order, numbers of equal text."""
+    """Whether two JSON texts are equal: keys may be in any order, numbers must have the same text."""
     try:
         return bool(_exact(first) == _exact(second))
     except (ValueError, RecursionError):

@@ -42,7 +42,7 @@ def write_message(spec: FormatSpec, message: Message, tools: Sequence[ToolLike] 
     Args:
         spec: the format. If reasoning is open at the start (`reasoning.start`), its opener is part of the prompt.
         message: the message.
-        tools: the declared tools; a value that has no schema may need another spelling.
+        tools: the declared tools; a value without a schema may need another spelling.
 
     Raises:
         FormatError: `E-FORMAT-UNWRITABLE`, the format cannot express it.
@@ -51,7 +51,7 @@ def write_message(spec: FormatSpec, message: Message, tools: Sequence[ToolLike] 
         unwritable("content that is a list of parts has no raw text", "/content")
     content = message.content or ""
     if spec.reasoning is not None and spec.reasoning.to == "content" and spec.reasoning.start == "open":
-        # The reader adds the opener, which is part of the prompt, before the content.
+        # The parser adds the opener, which is part of the prompt, before the content.
         content = content.removeprefix(spec.reasoning.block[0].opener)
     if spec.messages is not None:
         return _messages(spec, spec.messages, message, content, tools)
@@ -158,7 +158,7 @@ def _value(tools: ToolsSpec, text: str, *, untyped: bool) -> dict[str, str]:
     Args:
         tools: the format of calls.
         text: the value as JSON text.
-        untyped: no schema declares it, so that readers infer its type from the text.
+        untyped: whether no schema declares it, so that the parser infers its type from the text.
     """
     is_string = text.startswith('"')
     kind = _json_type(text)
@@ -173,7 +173,7 @@ def _value(tools: ToolsSpec, text: str, *, untyped: bool) -> dict[str, str]:
 
 
 def _nested(tools: ToolsSpec, text: str) -> str:
-    """An object or array, as JSON text, as elements inside an element."""
+    """An object or array, given as JSON text, as elements inside an element."""
     assert tools.item is not None
     inner = [(tools.item, one) for one in elements(text)] if text[0] == "[" else members(text)
     return "".join(
@@ -183,7 +183,7 @@ def _nested(tools: ToolsSpec, text: str) -> str:
 
 
 def _looks_like_json(text: str, notation: Notation) -> bool:
-    """Whether a reader may take raw text as JSON, or as a literal of the notation."""
+    """Whether the parser may read raw text as JSON, or as a literal of the notation."""
     bare = text.strip()
     if bare.startswith(('"', "{", "[", *notation.quotes)) or bare in (*notation.true, *notation.false, *notation.null):
         return True

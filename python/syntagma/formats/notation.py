@@ -17,7 +17,7 @@ _SHORT = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 def in_notation(text: str, notation: Notation) -> str:
-    """Canonical JSON text in a notation: in its first spellings, and spaced as it says."""
+    """Canonical JSON text in a notation, with its first spellings and its separators."""
     separators = dict(zip((", ", ": "), notation.separators, strict=True))
     plain = notation.writes_json
     if plain and all(written == separator for separator, written in separators.items()):

@@ -1,4 +1,4 @@
-"""The older form of structural tags, with `structures` and `triggers`, for engines that read nothing else."""
+"""The older form of structural tags, with `structures` and `triggers`, for engines that read only this form."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _AROUND = "any text may stand around and between calls, reasoning that is never 
 
 @entry
 def older_structural_tag(fmt: ChatFormat, tools: Sequence[ToolLike]) -> StructuralTag:
-    """A structural tag in the older form: any text, and calls of the tools in the one spelling that the format writes.
+    """A structural tag in the older form: any text, and calls of the tools as the format writes them.
 
-    That form has text around a schema and nothing else, so it suffices where a call is fixed text around one JSON
-    object. Of a model's other spellings of a call it holds none: `ChatFormat.structural_tag` does.
+    The older form can only express text around a schema, so a call must be fixed text around one JSON object. It does
+    not constrain other spellings of a call; `ChatFormat.structural_tag` does.
 
     Args:
         fmt: the format.
-        tools: the declared tools, one at least.
+        tools: the declared tools, at least one.
 
     Raises:
-        ArgumentError: `E-ARGUMENT-FORMAT`, calls of the format are no fixed text around one JSON object;
+        ArgumentError: `E-ARGUMENT-FORMAT`, calls of the format are not fixed text around one JSON object;
             `E-ARGUMENT-VALUE`, there are no tools.
         FormatError: `E-FORMAT-UNWRITABLE`, a tool's name cannot be written.
-        RequestError: a tool that cannot be read.
+        RequestError: a tool cannot be read.
     """
     declared = resolve_request(tools).tools
     if not declared:

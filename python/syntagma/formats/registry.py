@@ -21,7 +21,7 @@ from syntagma.formats.usable import check_usable
 __all__ = ["PLUGIN_GROUP", "FormatRegistry", "registry"]
 
 PLUGIN_GROUP = "syntagma.formats"
-"""entry-point group; each entry names a package whose `.toml` files are formats"""
+"""the entry-point group; each entry names a package whose `.toml` files are formats"""
 
 
 class FormatRegistry:
@@ -35,7 +35,7 @@ class FormatRegistry:
         self._guard = ForkSafeLock(self._read_anew)
         self._files: dict[str, FormatFile] | None = None
         self._owners: dict[str, str] = {}
-        """names and aliases → the name of their file"""
+        """name or alias → the name of the file"""
         self._plugins_loaded = False
         self._registered: dict[str, FormatFile] = {}
         self._specs: dict[str, FormatSpec] = {}
@@ -48,7 +48,7 @@ class FormatRegistry:
             return tuple(sorted(self._own()))
 
     def digest(self) -> str:
-        """A hash of the names and contents of all formats: what was decided with others must be decided anew."""
+        """A hash of the names and contents of all formats, to see whether results for other formats are out of date."""
         with self._guard.lock:
             self._load_plugins()
             if self._digest is None:
@@ -75,7 +75,7 @@ class FormatRegistry:
         raise FormatError("E-FORMAT-UNKNOWN", f"there is no format {name!r}", hint=hint)
 
     def spec(self, name: str) -> FormatSpec:
-        """A format by name or alias, inheritance resolved.
+        """A format by name or alias, with inheritance resolved.
 
         Raises:
             FormatError: `E-FORMAT-UNKNOWN`, or an error in the file.
@@ -104,7 +104,7 @@ class FormatRegistry:
         """Add a format.
 
         Args:
-            path_or_text: a path, or the TOML text itself (what contains a line break or `=` is text).
+            path_or_text: a path, or the TOML text itself (a string with a line break or `=` is text).
             name: its name; by default the file's name without `.toml`, for text its first alias.
 
         Returns:
@@ -131,7 +131,7 @@ class FormatRegistry:
         return key
 
     def _read_anew(self) -> None:
-        """Forget what was read; what was registered is added again."""
+        """Read the files again, and add the registered formats again."""
         self._files = None
         self._owners = {}
         self._plugins_loaded = False

@@ -1,4 +1,4 @@
-"""What a format must allow before it is taken in: that its calls can be read, and that a grammar can hold them."""
+"""The check of a new format: the parser must be able to read its calls, and a grammar to express them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["check_usable"]
 
 
 def check_usable(spec: FormatSpec) -> None:
-    """Refuse a format that the reader or the grammar cannot hold, whatever is asked of it.
+    """Refuse a format that the parser or the grammar does not support, whatever the request.
 
     Raises:
         FormatError: `E-FORMAT-UNSUPPORTED`, with the JSON pointer of the key, and a hint.

@@ -1,8 +1,8 @@
 """Translates a checkpoint's `response_template` (in `tokenizer_config.json`) to a format, and back.
 
 Source: version 1 as transformers 5.23 reads it (`utils/chat_parsing`): regions with an opener and a closer, a parser
-for the text between them, and a transform into the message. A format says more (levels inside a call, how calls are
-written) and less (no regular expressions, no free transforms). What cannot be translated is listed as `NotCarried`.
+for the text between them, and a transform into the message. A format can express more (levels inside a call, how calls
+are written) and less (no regular expressions, no free transforms). `NotCarried` lists what cannot be translated.
 """
 
 from __future__ import annotations

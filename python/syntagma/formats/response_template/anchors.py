@@ -15,7 +15,7 @@ _QUANTIFIERS = ("*?", "+?", "??", "*", "+", "?")
 
 
 class NamedGroup(msgspec.Struct, frozen=True):
-    """A named group; it matches any text, and the same text where it occurs again."""
+    """A named group; it matches any text, and the same text each time that it occurs."""
 
     name: str
 

@@ -32,7 +32,7 @@ _PARTS = {**dict.fromkeys(_REASONING_FIELDS, "reasoning"), "content": "content",
 _MAX_PAIRS = 16
 _MAX_DEPTH = 16
 _AFTER_A_CALL = re.compile(r"\(\?:\(\?<=(?:\\.|[^()\\])+\)((?:\\.|[^()\\])+)\)\?")
-"""what may stand between calls: an optional text that follows a closer"""
+"""the pattern of a separator between calls: an optional text after a closer"""
 _Anchor = tuple["str | NamedGroup", ...]
 
 
@@ -268,7 +268,7 @@ def _texts(field: Mapping[str, Any], side: str) -> list[_Anchor]:
 
 
 def _separated(field: Mapping[str, Any]) -> tuple[Mapping[str, Any], dict[str, Any]]:
-    """The field without what stands between calls, and that as a key of `[tools]`."""
+    """The field without the separator between calls, and that separator as a key of `[tools]`."""
     between = _AFTER_A_CALL.match(field.get("open_pattern") or "")
     if between is None:
         return field, {}
@@ -282,7 +282,7 @@ def _section(
     """The section around calls, as keys of `[tools]`, and the call's own opener and closer.
 
     A field has a section if its first opener is a longer version of its second one. The section's closer is the rest of
-    a longer closer, or stands after whitespace among what ends the content.
+    a longer closer, or one of the content's closers that stand after whitespace.
     """
     openers, closers = _texts(field, "open"), _texts(field, "close")
     if len(openers) != 2 or field.get("transform_each"):
@@ -339,10 +339,10 @@ def _patterns(texts: Sequence[str], placeholders: tuple[str, ...] = ()) -> tuple
 
 
 def _checked(part: str, value: Any) -> Any:
-    """The part, if it is valid and a parser can read it.
+    """The part, if it is valid and the parser can read it.
 
     Raises:
-        FormatError: it is not, with the reason.
+        FormatError: it is not valid, or cannot be read; with the reason.
     """
     StreamParser(FormatSpec(**{part: value}))
     return value

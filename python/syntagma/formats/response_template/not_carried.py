@@ -1,4 +1,4 @@
-"""What a translation between a format and a response template loses."""
+"""The losses of a translation between a format and a response template."""
 
 from __future__ import annotations
 

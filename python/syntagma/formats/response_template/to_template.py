@@ -48,9 +48,9 @@ def write_response_template(
 
     Args:
         spec: the format.
-        start_anchor: where the assistant's turn begins in a prompt; by default the format's.
-        join: whether several pieces of an answer, or of reasoning, are joined to one text; transformers does so, vLLM
-            and SGLang refuse such a template.
+        start_anchor: text after which the assistant's turn begins in a prompt; by default the format's `anchor`.
+        join: whether to join several pieces of an answer, or of reasoning; transformers can, vLLM and SGLang refuse
+            such a template.
 
     Raises:
         FormatError: `E-FORMAT-UNWRITABLE`, it is unknown where the assistant's turn begins.
@@ -85,7 +85,7 @@ def write_response_template(
 
 
 def _with_openers(spec: FormatSpec, messages: MessagesSpec) -> FormatSpec:
-    """The format without headers: each example with and without the opener of a message, as the prompt may have it."""
+    """The format without headers: each example with and without the opener of a message, which the prompt may hold."""
     start = messages.start[0] if messages.start else ""
     reasoning, content, tools = spec.reasoning, spec.content, spec.tools
     if reasoning is not None:
@@ -114,7 +114,7 @@ def _reasoning(part: ReasoningSpec, lost: list[NotCarried]) -> dict[str, Any]:
 
 
 def _lost_of_turn(spec: FormatSpec, *, joined: bool) -> list[NotCarried]:
-    """What is lost where the turn ends, and where its parts come more than once."""
+    """The losses at the end of the turn, and for parts that come more than once."""
     lost = []
     if spec.turn_ends and (spec.reasoning is not None or spec.tools is not None):
         lost.append(NotCarried("/end_of_turn", "the end of the turn ends an answer, not reasoning or a call"))
@@ -143,9 +143,9 @@ def _content(spec: FormatSpec, lost: list[NotCarried]) -> dict[str, Any]:
 
 
 def _after_calls(tools: ToolsSpec | None) -> str:
-    """What closes a section around calls that have closers of their own.
+    """The closer of a section around calls that have their own closers.
 
-    It cannot be an option of a call's closer: a parser that is given a text in pieces takes that without it.
+    It cannot be an optional part of a call's closer: a parser that reads the text in pieces would match without it.
     """
     if tools is None or _is_array(tools.section[0]) or "calls" not in tools.section[0].placeholders:
         return ""
@@ -227,9 +227,9 @@ def _array(section: Pattern, call: Pattern, envelopes: Sequence[Envelope], turn_
 def _opener(
     section: str, separator: str, before: list[Literal | Placeholder], after: list[Literal | Placeholder]
 ) -> dict[str, Any]:
-    """The opener of a call, with what stands between it and the section's opener or the call before it.
+    """The opener of a call, with the text between it and the section's opener or the call before it.
 
-    Whitespace at the inner edges of a call's markers is left to the parser of its content, which passes over it.
+    Whitespace at the inner edges of a call's markers is left to the parser of its content, which skips it.
     """
     closer = after[-1].text.strip() if after and isinstance(after[-1], Literal) else ""
     between = f"(?:(?<={re.escape(closer)}){_expression([Literal(separator)])})?" if closer and separator else ""
@@ -241,7 +241,7 @@ def _opener(
 def _closer(
     section: Pattern, before: list[Literal | Placeholder], after: list[Literal | Placeholder], turn_ends: Sequence[str]
 ) -> dict[str, Any]:
-    """The closer of a call; one that has none ends before the next opener, or with the output."""
+    """The closer of a call; a call without one ends before the next opener, or with the output."""
     if not after:
         if section.closer or not isinstance(before[0], Literal):
             raise _Inexpressible("a call that does not end with a marker")
@@ -257,7 +257,7 @@ def _output_end(turn_ends: Sequence[str]) -> str:
 
 
 def _spelled_out(items: list[Literal | Placeholder], id_pattern: Pattern) -> list[Literal | Placeholder]:
-    """The items with what an id consists of in its place."""
+    """The items, with the pattern of an id in place of its placeholder."""
     return [part for item in items for part in (id_pattern.items if item == Placeholder("id") else (item,))]
 
 
