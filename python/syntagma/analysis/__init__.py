@@ -1,4 +1,4 @@
-"""Template analysis: how a chat template writes reasoning, content and calls, derived from renders alone, with proof.
+"""Template analysis: how a chat template writes reasoning, content and calls, derived from renders, with a certificate.
 
 `analysis.py` names the stages in order; each has a folder of its own: `render`, `probe`, `locate`, `infer`, `certify`.
 A stage imports those before it.

@@ -43,7 +43,7 @@ Vocabulary: TypeAlias = TokenizerInfo | Collection[str]
 """a vocabulary, or the texts of its special and added tokens"""
 
 _MIN_GIVE_UP_AFTER = 3
-"""failing messages that a named format may have at least before its certificate is given up"""
+"""the least number of failing messages after which the certificate of a named format is given up"""
 
 
 @entry
@@ -56,25 +56,26 @@ def analyze(
     seed: int = 0,
     vocabulary: Vocabulary | None = None,
 ) -> Analysis:
-    """Derive a template's format from renders, and prove it.
+    """Derive a template's format from renders, and certify it.
 
     Args:
         template: the template, or its source.
-        certify: render messages of every shape and read them back; without it, only the derived format is offered.
-        candidates: `all`: named formats are tried where the derived one does not certify; `derived`: only that one;
-            `named`: only registered ones.
-        cache: keeps analyses by a hash of everything that decides the result, the contents of registered formats
-            among it: a mapping, or a folder, which is made where there is none; None: the last ones of this process are
-            kept in memory.
+        certify: whether to render messages of every shape and read them back; without it, the result is the derived
+            format.
+        candidates: `all`: named formats are tried if the derived one has no clean certificate; `derived`: only the
+            derived one; `named`: only named ones.
+        cache: keeps analyses by a hash of everything that decides the result, the registered formats included: a
+            mapping, or a folder, which is made if it is missing; None: the last ones of this process, in memory.
         seed: seed of the made-up words; the result does not depend on it.
-        vocabulary: the model's vocabulary, or the texts of its special and added tokens: a format is assumed only if
-            its calls begin with such tokens.
+        vocabulary: the model's vocabulary, or the texts of its special and added tokens; None: it is unknown. With it,
+            a format is assumed only if its calls begin with such tokens.
 
     Raises:
         TemplateError: `E-TEMPLATE-ANALYSIS`, no assistant's turn renders, or the renders went beyond their limits.
         ArgumentError: `E-ARGUMENT-CANDIDATES`, unknown `candidates`, or named ones without certification;
             `E-ARGUMENT-VALUE`, a folder without a name.
-        ArgumentTypeError: `E-ARGUMENT-TEMPLATE`, neither template nor text; `E-ARGUMENT-TYPE`, no vocabulary.
+        ArgumentTypeError: `E-ARGUMENT-TEMPLATE`, the template is neither a template nor a string; `E-ARGUMENT-TYPE`,
+            the vocabulary is none.
     """
     if isinstance(template, str):
         template = ChatTemplate(template)
@@ -86,7 +87,7 @@ def analyze(
             'candidates is "all", "derived" or "named"; "named" needs a certificate',
         )
     kept = RECENT if cache is None else AnalysisFolder(cache) if isinstance(cache, str | os.PathLike) else cache
-    # The package imports this module, so its version is asked for when it is there.
+    # The package imports this module, so its version is read late.
     version = sys.modules["syntagma"].__version__
     tokens = [template.bos_token, template.eos_token, template.special_tokens, msgspec.structs.asdict(template.limits)]
     texts = vocabulary.control_tokens if isinstance(vocabulary, TokenizerInfo) else vocabulary
@@ -101,7 +102,7 @@ def analyze(
 
 
 class Examined(msgspec.Struct, frozen=True):
-    """A template before any format is certified: what the first four stages found."""
+    """A template before certification: the results of the first four stages."""
 
     template: ChatTemplate
     renderer: TurnRenderer
@@ -124,7 +125,7 @@ class Examined(msgspec.Struct, frozen=True):
         return Certifier(outputs, self.probed.id_form, _mentions(self.probed, self.template, assumed), switched)
 
     def _outputs_under(self, name: str, value: Any) -> TemplateOutputs | None:
-        """What the template writes with a variable set; None if it then renders no prompt."""
+        """The template's output with a variable set; None if it then renders no prompt."""
         inputs = self.probed.certified_inputs.with_variable(name, value)
         rendered = (self.renderer.prompt(inputs, settings) for settings in ({}, inputs.settings))
         prompts = [text for text in rendered if text is not None]
@@ -141,36 +142,36 @@ class Examined(msgspec.Struct, frozen=True):
 
 @entry
 def certify_format(template: ChatTemplate, fmt: ChatFormat) -> Certificate:
-    """What is proved about a format of your choice and a template.
+    """The certificate of any format for a template.
 
     Args:
         template: the template.
-        fmt: the format, wherever it comes from.
+        fmt: the format.
 
     Raises:
         TemplateError: `E-TEMPLATE-ANALYSIS`, no assistant's turn renders, or the renders went beyond their limits.
-        ArgumentTypeError: `E-ARGUMENT-TYPE`, no template, or no format.
+        ArgumentTypeError: `E-ARGUMENT-TYPE`, an argument is not a template, or not a format.
     """
     return examine(template).certifier().certify(fmt, ())
 
 
 def examine(template: ChatTemplate, seed: int = 0) -> Examined:
     """The first four stages of an analysis, in order."""
-    # Conversations of made-up words, rendered within bounds. A made-up word stands for the end-of-sequence token, too.
+    # Conversations of made-up words, rendered within bounds. The end-of-sequence token is also a made-up word.
     sentinels = Sentinels(seed)
     eos = sentinels.word("z")
     bounded = BoundedRenderer(template.variant(bos_token="", eos_token=eos), template.limits)
     renderer = TurnRenderer(bounded, sentinels)
-    # Which inputs the template wants.
+    # The inputs that the template needs.
     probed = probe_inputs(renderer, template.source, template.switch_values())
     _log.debug("probing: %s", probed.inputs)
-    # Every shape of a turn, with the places of what was put in.
+    # Every shape of a turn, with the positions of the sentinels.
     seen = observe(renderer, probed)
     for located in seen.turns:
         _log.debug(
             "a turn of %s (%s), shown as %s: %r", located.turn.shape, located.context, located.shape, located.text
         )
-    # A format from comparing them.
+    # A format from the comparison of all turns.
     inferred = infer_format(seen, renderer, probed, template, eos)
     for evidence in inferred.evidence:
         _log.debug("found %s: %r, from %s", evidence.what, evidence.text, evidence.seen)
@@ -187,7 +188,7 @@ def _analyze(
     seed: int,
     control_tokens: Collection[str] | None,
 ) -> Analysis:
-    """All stages: the last one gives the proof, and tries named formats where the derived one has none."""
+    """All stages; the last one certifies, and tries named formats if the derived one has no clean certificate."""
     found = examine(template, seed)
     inferred, probed = found.inferred, found.probed
     derived = ChatFormat(inferred.spec)
@@ -229,7 +230,7 @@ def _analyze(
 def _generation_prompts(
     fmt: ChatFormat, renderer: TurnRenderer, probed: ProbeResult, frame: Frame, eos: str
 ) -> Iterator[GenerationPrompt]:
-    """The generation prompt of each setting, without tools and then with one, where the template renders it."""
+    """The generation prompt of each setting, without tools and then with one, if the template renders it."""
     for tools in (False, True):
         for setting in (None, *probed.switches):
             settings = {} if setting is None else {setting[0]: setting[1]}
@@ -242,7 +243,7 @@ def _generation_prompts(
 
 
 class _Choice(msgspec.Struct, frozen=True):
-    """A format, the name it is chosen by, and its certificate; None before there is one."""
+    """A format, its name, and its certificate; None: it has none yet."""
 
     name: str
     format: ChatFormat
@@ -250,7 +251,7 @@ class _Choice(msgspec.Struct, frozen=True):
 
 
 def _mentions(probed: ProbeResult, template: ChatTemplate, assumed: tuple[str, ...]) -> Mentions:
-    """What the template speaks of, by its text and its variables."""
+    """What the template mentions, by its text and its variables."""
     found = probed.capabilities
     return Mentions(
         calls="tool_calls" in template.source,
@@ -261,7 +262,7 @@ def _mentions(probed: ProbeResult, template: ChatTemplate, assumed: tuple[str, .
 
 
 def _with_setting(best: _Choice, certifier: Certifier, found: Examined, setting: tuple[str, Any]) -> _Choice:
-    """The derived format with what another setting of a variable writes as further forms, if nothing is lost by it."""
+    """The derived format with the output of another setting of a variable as further forms, if nothing gets lost."""
     known = best.certificate
     if known is None or all(item.verdict != "other setting" for item in known.items):
         return best
@@ -283,11 +284,11 @@ def _with_named_formats(best: _Choice, certifier: Certifier, derived: FormatSpec
     tried = [_without_aliases(best.format)] if best.certificate is not None else []
     for name in names():
         named = get(name)
-        # A template shows some headers of messages only: a format that knows them all reads what no render shows.
+        # A template shows only some headers of messages; a format that knows all reads more than the renders show.
         in_tie = best.name == "derived" and _has_headers_of(named.spec, derived)
         if best.certificate is not None and best.certificate.clean and not in_tie:
             continue
-        # A format whose calls this template never shows is not proved by it. Most of them do not even look alike.
+        # A template cannot certify a format whose calls it never shows. Most formats do not even look alike.
         if best.certificate is not None and not certifier.looks_alike(named):
             continue
         for candidate in _candidates(named, derived):
@@ -316,16 +317,16 @@ def _has_headers_of(named: FormatSpec, derived: FormatSpec) -> bool:
 
 
 def _without_aliases(fmt: ChatFormat) -> FormatSpec:
-    """The format without its aliases and its prompt: formats that are equal then need one certificate."""
+    """The format without its aliases and its prompt: formats that are then equal share one certificate."""
     named = fmt.spec.aliases or fmt.spec.prompt is not None
     return msgspec.structs.replace(fmt.spec, aliases=(), prompt=None) if named else fmt.spec
 
 
 def _beats(one: Certificate, other: Certificate, *, in_tie: bool) -> bool:
-    """Whether a certificate is better: nothing that the other reads is lost, and more comes back or less fails.
+    """Whether a certificate is better than another: it loses no message, and more come back or fewer fail.
 
-    Findings do not count: they speak against how a format was derived, which a named one was not.
-    `in_tie`: it also is better where as much comes back and as much fails.
+    Findings do not count: they are objections to the derivation of a format, and a named one was not derived.
+    `in_tie`: it is also better if as many come back and as many fail.
     """
     tried = {item.name for item in one.items}
     if (other.read_back & tried) - one.read_back or sum(one.coverage.values()) < sum(other.coverage.values()):
@@ -335,7 +336,7 @@ def _beats(one: Certificate, other: Certificate, *, in_tie: bool) -> bool:
 
 
 def _candidates(named: ChatFormat, derived: FormatSpec) -> Iterator[ChatFormat]:
-    """A named format with the frame of the derived one, and then with its reasoning, too."""
+    """A named format with the frame of the derived one, and then also with its reasoning."""
     framed = named.spec
     if framed.messages is None:
         framed = msgspec.structs.replace(framed, anchor=derived.anchor, end_of_turn=derived.end_of_turn, markers=())

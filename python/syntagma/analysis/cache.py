@@ -1,4 +1,4 @@
-"""Where analyses are kept: the last ones in memory, or files of a folder."""
+"""Caches of analyses: the last ones in memory, or files in a folder."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from syntagma.errors import ArgumentError, SyntagmaError
 __all__ = ["RECENT", "AnalysisFolder", "RecentAnalyses"]
 
 _MOST = 32
-"""analyses that are kept in memory; one takes some hundred kilobytes"""
+"""analyses that are kept in memory, some hundred kilobytes each"""
 
 
 class RecentAnalyses(MutableMapping[str, Analysis]):
-    """The analyses that were used last. Threads may share it: every step is one step of a dictionary."""
+    """The analyses used last. Threads may share it: each step is one operation of a dictionary."""
 
     def __init__(self, most: int = _MOST) -> None:
         self._kept: dict[str, Analysis] = {}
@@ -46,19 +46,19 @@ class RecentAnalyses(MutableMapping[str, Analysis]):
 
 
 RECENT = RecentAnalyses()
-"""what `analyze` keeps without being asked"""
+"""the default cache of `analyze`"""
 
 
 class AnalysisFolder(MutableMapping[str, Analysis]):
-    """Analyses as JSON files of a folder, one each. A file that cannot be read counts as absent.
+    """Analyses as JSON files in a folder, one each. A file that cannot be read counts as absent.
 
-    A file is written beside its place and moved there, so that processes may share the folder.
+    A file is written under another name and then moved, so that processes may share the folder.
 
     Args:
         folder: the folder; it is made with the first analysis.
 
     Raises:
-        ArgumentError: `E-ARGUMENT-VALUE`, the name is empty: it would be the folder that happens to be current.
+        ArgumentError: `E-ARGUMENT-VALUE`, the name is empty, which would mean the current folder.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:

@@ -1,6 +1,6 @@
-"""Pairs of renders that differ in one thing: what a reader of an analysis looks at to follow it.
+"""Pairs of renders that differ in one thing, to make an analysis understandable.
 
-Inference compares all shapes of a turn at once; each pair here shows one of its questions, on renders of its own.
+Inference compares all shapes of a turn at once; each pair here shows one of its questions, with its own renders.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         step: `R` reasoning, `C` content, `T` calls, `A` arguments, with a number.
-        question: what the pair tells.
-        first: what stands after the user's message in one render.
-        second: the same in the other one.
+        question: the question that the pair answers.
+        first: the text after the user's message in one render.
+        second: the text after it in the other one.
     """
 
     step: str
@@ -38,9 +38,9 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def parts(self) -> tuple[str, str, str, str]:
-        """What both begin with, what is only in the first, what only in the second, and what both end with.
+        """The common beginning, the parts only in the first and only in the second, and the common end.
 
-        They are cut between markers, words and signs, never inside of one.
+        They are cut between markers, words and signs, never inside one.
         """
         before = common_prefix([self.first, self.second])
         one, other = self.first[len(before) :], self.second[len(before) :]
@@ -54,7 +54,7 @@ def comparisons(template: ChatTemplate, analysis: Analysis) -> tuple[Comparison,
 
     Args:
         template: the template.
-        analysis: what is known about it.
+        analysis: its analysis.
 
     Raises:
         TemplateError: `E-TEMPLATE-ANALYSIS`, the renders went beyond their limits.
@@ -119,7 +119,7 @@ def _text(renderer: TurnRenderer, turn: SampleTurn, inputs: Inputs) -> str | Non
 
 
 def _of_prompts(renderer: TurnRenderer, analysis: Analysis) -> Iterator[Comparison]:
-    """The default generation prompt beside each other one."""
+    """Pairs of the default generation prompt and each other one."""
     inputs = analysis.capabilities.inputs
     default, bare = renderer.prompt(inputs, {}), renderer.prompt(inputs, {}, generation=False)
     if default is None:

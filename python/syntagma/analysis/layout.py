@@ -1,6 +1,6 @@
-"""`TurnLayout`: how a format writes a turn, sorted into modes and kinds, with every literal under a name.
+"""`TurnLayout`: how a format writes a turn, in modes and kinds, with a name for every literal.
 
-It is read off the format and the prompts: nothing is rendered here.
+It is derived from the format and the prompts, without renders.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _EACH: dict[str, ArgumentKind] = {"text": "text_each", "json": "json_each", "lit
 
 
 class GenerationPrompt(msgspec.Struct, frozen=True, kw_only=True):
-    """What a template appends after the user's message to let the model write.
+    """The text that a template appends after the user's message to let the model write.
 
     Attributes:
         settings: template variables that were set; empty for the default.
         tools: whether a tool was declared.
         text: the generation prompt.
-        reasoning: the state of reasoning behind it: `possible`, a block may come; `open`, inside one; `done`, over, or
+        reasoning: the state of reasoning after it: `possible`, a block may come; `open`, inside one; `done`, over or
             switched off.
     """
 
@@ -50,18 +50,19 @@ class TurnLayout(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         reasoning_mode: `tag_based`: between an opener and a closer; `delimiter`: a closer alone separates it from
             content; `forced_open`: the generation prompt opens it; `forced_closed`: a setting makes the prompt close
-            it, too; `tools_only`: renders show it beside calls alone.
+            it, too; `tools_only`: renders show it only beside calls.
         content_mode: whether content has a wrapper, always or beside reasoning.
         tool_format: `json_native`: name and arguments stand in one JSON object; `tag_with_json`: the name between
-            markers, the arguments in one object; `tag_with_tagged`: every argument by itself.
-        call_id_position: where the id of a call stands; `holds_name`: the id stands where the name would, and holds it.
-        argument_kind: one object of JSON, of JSON inside a string or of literals of another notation; or one by one, as
-            text, JSON or literals.
-        markers: every literal by what it stands beside, such as `reasoning_start`, `call_end` or
-            `between_name_and_arguments`; those that are empty are left out.
-        wrappers: what surrounds several parts or one: `content`, `section`, `array` for calls in a JSON array.
-        fields: the members of a call's JSON object that hold `name`, `arguments` and `id`, as JSON pointers; where the
-            name is itself a key, that key is `{name}`.
+            markers, the arguments in one object; `tag_with_tagged`: separate arguments.
+        call_id_position: the position of a call's id; `holds_name`: the id stands in place of the name, and holds it.
+        argument_kind: one object of JSON, of JSON inside a string or of literals of another notation; or separate
+            arguments of text, JSON or literals.
+        markers: every literal that is not empty, by its position, such as `reasoning_start`, `call_end` or
+            `between_name_and_arguments`.
+        wrappers: opener and closer around one or several parts: `content`, `section`, or `array` for calls in a JSON
+            array.
+        fields: JSON pointers to `name`, `arguments` and `id` in a call's JSON object; if the name is itself a key,
+            that key is `{name}`.
     """
 
     reasoning_mode: ReasoningMode
@@ -75,12 +76,12 @@ class TurnLayout(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def layout_of(fmt: ChatFormat, prompts: Sequence[GenerationPrompt] = (), shapes: Collection[str] = ()) -> TurnLayout:
-    """Sort what a format says.
+    """The layout of a format.
 
     Args:
         fmt: the format.
         prompts: the generation prompts of the template, the default one first.
-        shapes: which shapes of a turn its renders show, letters of `RCT`.
+        shapes: the shapes of a turn in its renders, letters of `RCT`.
     """
     spec = fmt.spec
     tools = spec.tools
@@ -198,7 +199,7 @@ def _wrappers(spec: FormatSpec) -> Iterator[tuple[str, tuple[str, str]]]:
 
 
 def _fields(envelope: Envelope) -> Iterator[tuple[str, str]]:
-    """Where in an envelope its placeholders stand."""
+    """The placeholders of an envelope, with their JSON pointers."""
     for pointer, placeholder in _placeholders(envelope.root, ""):
         yield placeholder.name, pointer
 

@@ -1,4 +1,4 @@
-"""Which registered formats' prompts a template renders: what can be known where it lists tools and writes no call."""
+"""Finds named formats by the prompts that a template renders, for templates that list tools but write no calls."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ __all__ = ["assumed_formats"]
 def assumed_formats(
     renderer: TurnRenderer, probed: ProbeResult, control_tokens: Collection[str] | None = None
 ) -> tuple[str, ...]:
-    """The names of the registered formats whose `[prompt]` is exactly what the template renders, best match first.
+    """The names of the named formats whose `[prompt]` the template renders exactly, the best match first.
 
-    A result of a tool counts only where the template shows results. Of several formats, those that say most of the
-    prompt are named.
+    A tool's result counts only if the template shows results. Of several formats, those that describe most of the
+    prompt are returned.
 
     Args:
         renderer: makes the renders.
-        probed: what the template wants.
+        probed: the result of probing.
         control_tokens: the special and added tokens of the model's vocabulary; a format whose calls do not begin with
-            one of them is left out. None: nothing is known of the vocabulary.
+            one of them is left out. None: the vocabulary is unknown.
     """
     calls = tuple(renderer.new_call(1, probed.id_form) for _ in range(2))
     result = renderer.sentinels.word("t")
@@ -52,7 +52,7 @@ def _begins_with_tokens(fmt: ChatFormat, control_tokens: Collection[str] | None)
 
 
 def _matched(prompt: PromptSpec, text: str, tools: list[dict[str, Any]], call: SampleCall, result: str) -> int:
-    """How many characters of the format's own text the render holds; 0 if it does not hold all."""
+    """The number of characters of the format's own text in the render; 0 if some are missing."""
     listed = prompt.separator.join(_one_tool(prompt.tool, tool) for tool in tools)
     if prompt.tool_list.replace("{tools}", listed) not in text:
         return 0

@@ -1,4 +1,4 @@
-"""`Analysis`: what is known about a template, also as plain data."""
+"""`Analysis`: the result of analysing a template, also as plain data."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ __all__ = ["Analysis"]
 
 
 class Analysis(FormatTexts, msgspec.Struct, frozen=True, kw_only=True):
-    """What is known about a template.
+    """The result of analysing a template.
 
     Attributes:
-        format: the format to use: the derived one, or the named one whose certificate is better.
+        format: the format to use: the derived one, or a named one with a better certificate.
         derived: the format that was derived from renders.
-        chosen: `derived`, or the name of a registered format.
-        capabilities: what the template shows and wants.
-        evidence: what every part of the derived format was seen in.
-        certificate: what is proved about `format`; None without certification.
-        prompts: the generation prompt for every setting that changes it, the default first; then with a tool declared.
+        chosen: `derived`, or the name of a named format.
+        capabilities: what the template shows and needs.
+        evidence: for every part of the derived format, the renders that show it.
+        certificate: the certificate of `format`; None without certification.
+        prompts: the generation prompt for every setting that changes it, the default first; then with a declared tool.
         layout: modes, kinds and markers of `format`.
-        assumed: names of registered formats whose model this template speaks to, judged by how its prompts list tools
-            and show results, where it writes no call itself. That is no proof, and none of them is chosen: name one.
-        renders: how many renders were made.
+        assumed: names of formats that the template may be for, by how its prompts list tools and show results, if it
+            writes no calls itself. They are not certified, and none is chosen: the caller may name one.
+        renders: the number of renders.
     """
 
     format: ChatFormat
@@ -69,11 +69,11 @@ class Analysis(FormatTexts, msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     @entry
     def from_dict(cls, data: Mapping[str, Any]) -> Analysis:
-        """The analysis that `to_dict` gave as data.
+        """The analysis from the data of `to_dict`.
 
         Raises:
-            ArgumentError: `E-ARGUMENT-VALUE`, it is no such data.
-            ArgumentTypeError: `E-ARGUMENT-TYPE`, no dictionary.
+            ArgumentError: `E-ARGUMENT-VALUE`, it is not such data.
+            ArgumentTypeError: `E-ARGUMENT-TYPE`, it is not a dictionary.
         """
         if not isinstance(data, Mapping):
             message = f"an analysis is a dictionary, not {type(data).__name__}"

@@ -227,7 +227,7 @@ class ChatFormat:
 
     @property
     def _writes_ids(self) -> bool:
-        """Whether the format writes all ids unchanged; if not, an id that does not have the format's shape is replaced."""
+        """Whether the format writes all ids unchanged; if not, an id without the format's shape is replaced."""
         tools = self.spec.tools
         if tools is None or tools.id:
             return False

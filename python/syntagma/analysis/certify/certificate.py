@@ -1,4 +1,4 @@
-"""The certificate: what became of every message that went through the template and came back through the format."""
+"""The certificate: the verdict on every message that was rendered by the template and read back by the format."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ __all__ = ["Certificate", "Item", "Remark", "Verdict"]
 Verdict: TypeAlias = Literal[
     "works", "altered", "dropped", "refused", "ambiguous", "other context", "other setting", "not rendered", "fails"
 ]
-"""What became of a message.
+"""The verdict on a message.
 
-* `works`: it comes back as it was.
-* `altered`: it comes back as the template writes it, and the template writes it otherwise than it was given.
-* `dropped`: what the template writes of it comes back; it does not write all of it.
+* `works`: it comes back unchanged.
+* `altered`: it comes back as the template writes it, but the template changes it.
+* `dropped`: the part that the template writes comes back; it does not write all of it.
 * `refused`: it comes back, but the format's grammar does not let a model write it.
-* `ambiguous`: another message is rendered to the same text, and that one comes back.
+* `ambiguous`: another message has the same render, and that one comes back.
 * `other context`: it comes back from the middle of a conversation, but not as the last message.
-* `other setting`: a template variable makes the template write it otherwise, and then it does not come back.
+* `other setting`: with a template variable the template writes it differently, and then it does not come back.
 * `not rendered`: the template refuses it, or shows nothing of it.
 * `fails`: it does not come back.
 """
@@ -29,20 +29,20 @@ _COVERING = ("works", "altered", "dropped", "refused", "other context")
 _FAILING = ("fails", "refused")
 _LOSING = ("altered", "dropped", "ambiguous", "other context", "other setting", "not rendered")
 _MAX_NAMED = 3
-"""how many messages a sentence names"""
+"""the most messages that a sentence names"""
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one message.
+    """One message and its verdict.
 
     Attributes:
         name: a stable name of the message.
-        verdict: what became of it.
-        shape: what the render shows of it, letters of `RCT`: reasoning, content, tool calls.
-        kinds: JSON types of the argument values that it is about.
-        why: why it has this verdict, in words that are the same for all messages of which it is true.
+        verdict: its verdict.
+        shape: the parts of it in the render, letters of `RCT`: reasoning, content, tool calls.
+        kinds: JSON types of the argument values that it tests.
+        why: the reason for the verdict, in the same words for all messages that share it.
         detail: what was read, and what was expected.
-        example: the raw text that shows it.
+        example: the raw text, as an example.
     """
 
     name: str
@@ -55,14 +55,14 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Remark(msgspec.Struct, frozen=True, kw_only=True):
-    """What is said once about all messages that have the same verdict for the same reason.
+    """All messages that have the same verdict for the same reason.
 
     Attributes:
         verdict: their verdict.
         why: the reason.
         names: the names of the messages.
         detail: what was read and what was expected, of the shortest example.
-        example: the shortest raw text that shows it.
+        example: the shortest raw text of them.
     """
 
     verdict: Verdict
@@ -78,12 +78,12 @@ class Remark(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Certificate(msgspec.Struct, frozen=True, kw_only=True):
-    """What is proved about a format and a template.
+    """The result of certifying a format for a template.
 
     Attributes:
-        items: what became of each message.
-        findings: what speaks against the format otherwise.
-        grammar_checked: whether the format's grammar was asked, too.
+        items: the messages with their verdicts.
+        findings: further objections to the format.
+        grammar_checked: whether the format's grammar was checked, too.
     """
 
     items: tuple[Item, ...]
@@ -92,9 +92,9 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def clean(self) -> bool:
-        """No item fails or is refused, and nothing was found that speaks against the format.
+        """Whether no item fails or is refused, and there are no findings.
 
-        A clean certificate may still have `losses`: what the template itself does not write as it was given.
+        A clean certificate may still have `losses`: parts of messages that the template itself changes or leaves out.
         """
         return not self.findings and not self.failing
 
@@ -105,7 +105,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def remarks(self) -> tuple[Remark, ...]:
-        """The items by verdict and reason, those that fail first; one remark for all that are alike."""
+        """The items grouped by verdict and reason, failing ones first."""
         alike: dict[tuple[Verdict, str], list[Item]] = {}
         for item in self.items:
             alike.setdefault((item.verdict, item.why), []).append(item)
@@ -124,12 +124,12 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def losses(self) -> tuple[Remark, ...]:
-        """What the template itself leaves out, changes, refuses, or writes so that two messages look alike."""
+        """The parts of messages that the template leaves out, changes or refuses, and messages with the same render."""
         return tuple(remark for remark in self.remarks if remark.verdict in _LOSING)
 
     @property
     def summary(self) -> str:
-        """One sentence: `clean`, `clean, but: ...` with the losses, or `not clean: ...` with what is wrong."""
+        """One sentence: `clean`, `clean, but: ...` with the losses, or `not clean: ...` with the failures."""
         if not self.clean:
             wrong = [finding.message for finding in self.findings]
             wrong += [f"{one.verdict}: {one}" for one in self.remarks if one.verdict in _FAILING]
@@ -139,7 +139,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def coverage(self) -> dict[str, int]:
-        """How many messages come back, by shape (letters of `RCT`) and by JSON type of their arguments."""
+        """The number of messages that come back, by shape (letters of `RCT`) and by JSON type of their arguments."""
         counts: dict[str, int] = {}
         for item in self.items:
             if item.verdict in _COVERING and item.shape:

@@ -1,15 +1,15 @@
-"""Certifying a format: messages of every shape go through the template and the format, and must come back.
+"""Certifies a format: the template renders messages of every shape, and the format must read them back.
 
-A certificate must not deceive itself. Four rules keep it from that:
+Four rules keep a certificate from claiming too much:
 
-* `ambiguous` demands equal calls and equal text. Otherwise every render would excuse a parser that returns everything
-  as content.
-* `other context` demands what was expected in the first context. Otherwise a context in which the template drops the
-  broken field would excuse it.
-* A message of which nothing is shown is `not rendered`, never `works`. Otherwise a template that drops everything would
-  prove every format.
-* Coverage is reported with the verdicts, and comes first when formats are compared. Otherwise a format with which fewer
-  messages come back, and therefore fewer fail, would win.
+* `ambiguous` requires equal calls and equal text. Otherwise a parser that returns everything as content would always be
+  excused.
+* `other context` requires the message that was expected in the first context. Otherwise a context in which the template
+  drops the broken field would excuse it.
+* A message of which the render shows nothing is `not rendered`, never `works`. Otherwise a template that drops
+  everything would certify every format.
+* Coverage is reported with the verdicts, and comes first when formats are compared. Otherwise a format that reads fewer
+  messages, so that fewer fail, would win.
 """
 
 from __future__ import annotations
@@ -60,20 +60,20 @@ _SWITCHED = {
     "content calls 1": "calls beside content are",
     "thoughts calls 1": "calls beside reasoning are",
 }
-"""messages that are tried with every setting, and what of them may be written otherwise"""
+"""messages that are tried with every setting → the part that may be written differently, as the start of a sentence"""
 _LOST = ("fails", "refused", "ambiguous", "other setting", "not rendered")
 _MAX_QUOTED = 80
 """characters of a prompt's end that a finding quotes"""
 
 
 class Mentions(msgspec.Struct, frozen=True):
-    """What the template speaks of: a format that knows nothing of it cannot be the whole truth.
+    """What the template mentions: a format without it cannot be complete.
 
     Attributes:
-        calls: it reads the calls of messages.
-        reasoning: it has a thinking switch, or reads reasoning.
-        tools: it lists declared tools in the prompt.
-        assumed: registered formats whose prompt side it renders.
+        calls: whether it reads the calls of messages.
+        reasoning: whether it has a thinking switch, or reads reasoning.
+        tools: whether it lists declared tools in the prompt.
+        assumed: named formats whose prompts it renders.
     """
 
     calls: bool
@@ -83,7 +83,7 @@ class Mentions(msgspec.Struct, frozen=True):
 
     @property
     def assumption(self) -> str:
-        """What the prompt side tells, as the end of a sentence."""
+        """The conclusion from its prompts, as the end of a sentence."""
         if not self.assumed:
             return "; name the format"
         return f"; its prompts are those of {' or '.join(f'`{name}`' for name in self.assumed)}: name it if it is so"
@@ -93,10 +93,10 @@ class Certifier:
     """Certifies formats for one template.
 
     Args:
-        outputs: what the template writes.
-        id_form: how call ids are made, as `Capabilities.call_id_form` says.
-        mentions: what the template speaks of.
-        switched: what it writes with a template variable that makes it write turns otherwise, for each such setting.
+        outputs: the outputs of the template.
+        id_form: the form of call ids, see `Capabilities.call_id_form`.
+        mentions: what the template mentions.
+        switched: its outputs for each setting of a template variable that changes how it writes turns.
     """
 
     def __init__(
@@ -112,23 +112,23 @@ class Certifier:
 
         Args:
             fmt: the format.
-            findings: what is known against it already.
+            findings: objections that are known already.
         """
         found = self._certified(fmt, findings, None)
         assert found is not None  # nothing stops it
         return found
 
     def rival(self, fmt: ChatFormat, known: Certificate | None, give_up_after: int) -> Certificate | None:
-        """The certificate of a format that is to beat a known one, if there is one; None as soon as it cannot.
+        """The certificate of a format that must beat a known certificate, if given; None as soon as it cannot.
 
-        It cannot once a message is lost that the known format reads, or `give_up_after` messages fail.
+        It cannot once it loses a message that the known format reads, or `give_up_after` messages fail.
         """
         return self._certified(fmt, (), _Bar(frozenset() if known is None else known.read_back, give_up_after))
 
     def looks_alike(self, fmt: ChatFormat) -> bool:
-        """Whether something that opens a call of the format stands in the plainest call that the template shows.
+        """Whether the plainest call that the template shows contains an opener of the format's calls.
 
-        True for formats without calls; False for all others where the template shows no call.
+        True for formats without calls; False for all others if the template shows no call.
         """
         tools, turn = fmt.spec.tools, self._plainest_call
         rendered = None if turn is None else self._outputs.turn(turn, "last", case_tools())
@@ -160,16 +160,16 @@ class Certifier:
         return msgspec.structs.replace(found, findings=(*findings, *self._unaccounted(fmt, found)))
 
     def reads_calls(self, fmt: ChatFormat) -> bool:
-        """Whether the plainest call that the template shows comes back: one quick question before all of them.
+        """Whether the plainest call that the template shows comes back: a quick test before all cases.
 
-        False where the template shows none.
+        False if the template shows none.
         """
         turn = self._plainest_call
         return turn is not None and _FormatChecks(self._outputs, fmt).reads(turn) is True
 
     @cached_property
     def _plainest_call(self) -> SampleTurn | None:
-        """The first turn of calls that the template shows as its last; None if it shows none."""
+        """The first turn of calls that the template shows as the last message; None if it shows none."""
         for case in roundtrip_cases(self._id_form):
             rendered = self._outputs.turn(case.turn, "last", case_tools()) if case.turn.calls else None
             if rendered is not None and shown_turn(rendered).turn.calls:
@@ -177,7 +177,7 @@ class Certifier:
         return None
 
     def _unaccounted(self, fmt: ChatFormat, certificate: Certificate) -> Iterator[Finding]:
-        """What the template speaks of, or its prompts end with, and the format does not account for."""
+        """Findings for what the template mentions, or its prompts end with, but the format does not explain."""
         spec = fmt.spec
         known = {finding.code for finding in certificate.findings}
         extras = [self._outputs.after_header(prompt).strip() for prompt in self._outputs.prompts]
@@ -209,13 +209,13 @@ class Certifier:
 
 
 class _Bar(msgspec.Struct, frozen=True):
-    """What a format must reach that is to beat another one: the messages to be read back, and fewer that fail."""
+    """What a format needs to beat another one: the messages that it must read back, and the failures to stay below."""
 
     read_back: frozenset[str]
     failures: int
 
     def is_missed_by(self, items: list[Item]) -> bool:
-        """Whether one of the messages is lost, or as many fail; the last item is the only new one."""
+        """Whether a message is lost, or too many fail; only the last item is new."""
         last = items[-1]
         if last.name in self.read_back and last.verdict in _LOST:
             return True
@@ -223,7 +223,7 @@ class _Bar(msgspec.Struct, frozen=True):
 
 
 class _Problem(msgspec.Struct, frozen=True):
-    """What is wrong with a turn: why, the detail of this one, its raw text, and whether only the grammar objects."""
+    """A failure of a turn: the reason, its detail, its raw text, and whether only the grammar refuses it."""
 
     why: str
     detail: str
@@ -239,14 +239,14 @@ class _FormatChecks:
         self._fmt = fmt
         self._common, self._unions = case_tools(), case_tools(unions=True)
         calls = [call for form in (fmt.spec.tools.forms if fmt.spec.tools else ()) for call in form.call]
-        # Where nothing but a sign stands before a name, only declared tools tell calls from text.
+        # If only a sign stands before a name, only the declared tools distinguish calls from text.
         self._beside_text = self._common if any(map(needs_known_name, calls)) else None
         self.grammar = GrammarCheck(fmt)
 
     # -- one message
 
     def case(self, case: Case) -> Item:
-        """What becomes of a message."""
+        """A message with its verdict."""
         tools = self._tools_of(case)
         first = self._render(case.turn, "last", tools) or self._render(case.turn, "middle", tools)
         if first is None:
@@ -268,7 +268,7 @@ class _FormatChecks:
         if problem is None:
             return item(shown.verdict, shown.why, example=first.text)
         if shown.losses and self._problem(first, ShownTurn(first.turn), tools, cuts=False) is None:
-            # What the template writes otherwise than it was given, the format spells so, too: nothing is lost.
+            # The format itself spells the text as the template changes it, so nothing is lost.
             return item("works")
         middle = self._render(case.turn, "middle", tools)
         if middle is not None and middle != first and shown_turn(middle).turn == shown.turn:
@@ -284,14 +284,14 @@ class _FormatChecks:
         return item("refused" if problem.refused else "fails", problem.why, problem.detail, problem.example)
 
     def switched(self, default: TemplateOutputs, id_form: str, known: Collection[str]) -> Iterator[Item]:
-        """What becomes of the plainest messages that a setting makes the template write otherwise than by default.
+        """The verdicts on the plainest messages that the template writes differently with a setting.
 
-        How a turn is written shows in the history, too: what differs in the last turn alone is what follows it.
+        The history counts too: a difference in the last turn only is in the text after it.
 
         Args:
-            default: what the template writes without the setting.
-            id_form: how call ids are made.
-            known: why messages have their verdicts without it.
+            default: the outputs of the template without the setting.
+            id_form: the form of call ids.
+            known: the reasons of the verdicts without it.
         """
         shown = ", ".join(f"{name}={json.dumps(value)}" for name, value in self._outputs.settings.items())
         for case in roundtrip_cases(id_form):
@@ -318,7 +318,7 @@ class _FormatChecks:
 
     @property
     def _reasoning_is_off(self) -> bool:
-        """Whether every generation prompt says that no reasoning may come."""
+        """Whether no generation prompt allows reasoning."""
         outputs = self._outputs
         states = {self._fmt.start_state(one, template_kwargs=outputs.settings).reasoning for one in outputs.prompts}
         return states == {"done"}
@@ -344,9 +344,9 @@ class _FormatChecks:
     def _problem(
         self, rendered: RenderedTurn, shown: ShownTurn, tools: list[dict[str, Any]] | None, *, cuts: bool
     ) -> _Problem | None:
-        """What the parser does not read, or the grammar does not accept; None if all is well.
+        """The failure of the parser or of the grammar; None if there is none.
 
-        `cuts`: whether the output is also read by characters, and cut after its last complete call or content.
+        `cuts`: whether the output is also read character by character, and cut after its last complete call or content.
         """
         declared = tools if shown.turn.calls else self._beside_text
         problem = self._parser_problem(rendered, shown.turn, declared, fine=cuts)
@@ -359,7 +359,7 @@ class _FormatChecks:
     def _parser_problem(
         self, rendered: RenderedTurn, shown: SampleTurn, tools: list[dict[str, Any]] | None, *, fine: bool
     ) -> _Problem | None:
-        """What does not come back; None if everything does. `fine`: it is also read one character at a time."""
+        """The failure of the parser; None if all comes back. `fine`: the output is also read character by character."""
         ids = shows_ids(rendered, shown)
         for run in self._outputs.of(self._fmt, rendered, shown):
             for chunks in chunkings(run.output, _CHUNKING_SEED, fine=fine) if run.name == "header" else [[run.output]]:
@@ -371,7 +371,7 @@ class _FormatChecks:
     def _grammar_problem(
         self, rendered: RenderedTurn, shown: SampleTurn, tools: list[dict[str, Any]] | None
     ) -> _Problem | None:
-        """What the grammar does not accept; None if it accepts everything that may follow a generation prompt."""
+        """The failure of the grammar; None if it accepts everything that may follow a generation prompt."""
         if grammar_reserves_text(self._fmt, shown):
             return None
         runs = self._outputs.of(self._fmt, rendered, shown)
@@ -385,7 +385,7 @@ class _FormatChecks:
     def _truncation_problem(
         self, rendered: RenderedTurn, shown: SampleTurn, tools: list[dict[str, Any]] | None
     ) -> _Problem | None:
-        """What changes if the output stops at an atom after the last complete call or content; None if nothing does."""
+        """The failure if the output is cut at an atom after its last complete call or content; None if it is read."""
         ids = shows_ids(rendered, shown)
         text, frame = self._outputs.text(rendered), self._outputs.frame
         located = locate_turn(msgspec.structs.replace(rendered, turn=shown))
@@ -402,7 +402,7 @@ class _FormatChecks:
             output = text[len(frame.lead) : at]
             written = text[len(text) - len(tail) : at].strip()
             at += len(piece)
-            # A closer of several atoms of which a part is missing cannot be told from text.
+            # A part of a closer of several atoms cannot be distinguished from text.
             if written and any(closer.startswith(written) and closer != written for closer in closers):
                 continue
             if output.strip():
@@ -413,9 +413,9 @@ class _FormatChecks:
         return None
 
     def _same_render(self, rendered: RenderedTurn, shown: ShownTurn, tools: list[dict[str, Any]] | None) -> str | None:
-        """Why what was read is another message with the same render, the same calls and the same text; None if not.
+        """The reason if the message read has the same render, the same calls and the same text; else None.
 
-        Reasoning that comes back as content is never excused: nothing tells the two apart, but one of them was lost.
+        Reasoning that comes back as content is never excused: the two cannot be distinguished, but one was lost.
         """
         turn = shown.turn
         runs = self._outputs.of(self._fmt, rendered, turn)
@@ -444,7 +444,7 @@ class _FormatChecks:
         return "content is written like reasoning"
 
     def _holds_its_end(self, turn: SampleTurn) -> str | None:
-        """Why a text cannot be told from what follows it: it holds the text that ends it; None if none does."""
+        """The reason if a text contains the text that ends it; None if no text does."""
         reasoning = self._fmt.spec.reasoning
         closer = reasoning.block[0].closer if reasoning is not None else ""
         if closer.isspace() and closer in (turn.reasoning or ""):
@@ -461,7 +461,7 @@ class _FormatChecks:
     # -- further checks
 
     def reasoning_format_none(self) -> Iterator[Item]:
-        """With `reasoning_format="none"`, plain content comes back as it is; an item only if it does not."""
+        """Check that with `reasoning_format="none"` plain content comes back unchanged; an item only if it does not."""
         spec, text = self._fmt.spec, "Tea < coffee.\n\nBoth: [hot] {x}."
         wrapped = spec.content is not None and spec.content.block and spec.content.when == "always"
         if wrapped or spec.messages is not None:
@@ -477,19 +477,19 @@ class _FormatChecks:
                 return
 
     def prompted_reasoning(self) -> Iterator[Item]:
-        """Reasoning that a prompt opens ends at its closer, whether or not the template ever shows any."""
+        """Check that reasoning which a prompt opens ends at its closer, even if the template never shows any."""
         spec = self._fmt.spec
         if spec.reasoning is None:
             return
         closer = spec.reasoning.block[0].closer
         wrapper = spec.content.block[:1] if spec.content is not None else ()
         lines = ["One.", "Two: a < b."]
-        # Whitespace that ends reasoning cannot stand in it.
+        # Reasoning cannot contain the whitespace that ends it.
         reasoning = (" " if closer.isspace() and not ends_at_next(spec, spec.reasoning.block[0]) else "\n").join(lines)
         content = "Tea at noon."
         answer = wrapper[0].opener + content + wrapper[0].closer if wrapper else content
         expected = SampleTurn(reasoning=reasoning, content=content)
-        # Where nothing opens reasoning, no prompt shows that it is open: the format has to say so.
+        # Without an opener, no prompt shows that reasoning is open: the format must say so.
         unopened = not spec.reasoning.block[0].opener.strip() and spec.messages is None
         for prompt in dict.fromkeys(self._outputs.prompts):
             if not unopened and self._outputs.after_closed_reasoning(self._fmt, prompt, "x") != closer + "x":
@@ -507,9 +507,9 @@ class _FormatChecks:
                 yield _outcome("prompted thoughts", found, run.output)
 
     def interrupted_reasoning(self, id_form: str) -> Iterator[Item]:
-        """A call in reasoning that never closes is a call; in reasoning that closes it was quoted.
+        """Check that a call in reasoning counts if reasoning never closes, and was quoted if it does.
 
-        Only where the format says that a call may interrupt reasoning, and where calls do not hold its closer.
+        Only for formats in which a call may interrupt reasoning, and calls do not contain its closer.
         """
         reasoning = self._fmt.spec.reasoning
         if reasoning is None or not reasoning.interrupt:
@@ -538,7 +538,7 @@ class _FormatChecks:
 
 
 def _read_alike(found: Any, wanted: dict[str, Any]) -> bool:
-    """Whether arguments differ at most in texts that were read where a number, boolean or null is meant."""
+    """Whether arguments are equal, apart from texts that were read for a number, boolean or null."""
     if not isinstance(found, dict) or found.keys() != wanted.keys():
         return False
     return all(

@@ -1,4 +1,4 @@
-"""What a template really writes, cut into prompts and the outputs that follow them."""
+"""The outputs of a template: its turns, cut into prompts and the outputs after them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class TemplateOutputs:
     Renders are shared between all formats that are tried.
 
     Attributes:
-        frame: what surrounds every turn.
-        prompts: what follows the user's message in each prompt.
-        settings: the template variables that all of them were rendered with, beside those that the template wants.
+        frame: the frame of a turn.
+        prompts: the text after the user's message in each prompt.
+        settings: the template variables that were set for all of them, beside those that the template needs.
     """
 
     def __init__(
@@ -56,25 +56,25 @@ class TemplateOutputs:
 
     @property
     def refusal(self) -> str:
-        """Why the template refused the last turn that it did not render."""
+        """The reason for which the template refused the last turn that it did not render."""
         error = self._renderer.bounded.last_error
         return "" if error is None else error.message
 
     def text(self, rendered: RenderedTurn) -> str:
-        """The text of a turn, without what follows it in the conversation."""
+        """The text of a turn, without the text after it in the conversation."""
         return rendered.text.removesuffix(self.frame.epilogue if rendered.context == "last" else self.frame.user_open)
 
     def after_header(self, prompt: str) -> str:
-        """What a prompt holds after the header; empty if it does not begin with it."""
+        """The text of a prompt after the header; empty if it does not begin with the header."""
         return prompt[len(self.frame.lead) :] if prompt.startswith(self.frame.lead) else ""
 
     def of(self, fmt: ChatFormat, rendered: RenderedTurn, shown: SampleTurn) -> list[PromptedOutput]:
-        """The turn as an output: all of it after the header, and the rest of it after every prompt that it fits.
+        """The turn as outputs: all of it after the header, and the rest of it after every prompt that it fits.
 
         Args:
             fmt: the format that reads it.
             rendered: the turn.
-            shown: what the render shows of the turn.
+            shown: the parts of the turn in the render.
         """
         text, lead = self.text(rendered), self.frame.lead
         found = []
@@ -94,7 +94,7 @@ class TemplateOutputs:
         return found
 
     def without_end(self, fmt: ChatFormat, output: str, shown: SampleTurn) -> list[str]:
-        """The output as engines may give it back: without the end of the turn, whitespace after calls kept or not."""
+        """The output as engines may give it: without the end of the turn, with or without whitespace after calls."""
         drop = fmt.spec.content.drop if fmt.spec.content is not None else ()
         text = next((output.removesuffix(end) for end in drop if output.endswith(end)), self.frame.without_end(output))
         if not shown.calls or fmt.spec.tools is None:
@@ -104,7 +104,7 @@ class TemplateOutputs:
         return list(dict.fromkeys((text.rstrip() + closer[len(closer.rstrip()) :], text.rstrip())))
 
     def after_closed_reasoning(self, fmt: ChatFormat, prompt: str, body: str) -> str | None:
-        """A turn without reasoning as it follows a prompt that opens or has closed it; None if the prompt does neither.
+        """A turn without reasoning after a prompt that opens or has closed it; None if the prompt does neither.
 
         Args:
             fmt: the format.

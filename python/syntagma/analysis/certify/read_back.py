@@ -1,4 +1,4 @@
-"""Reading a rendered turn back: with the parser, which must give what was put in, and with the grammar."""
+"""Reads a rendered turn back with the parser, which must give the message again, and checks it with the grammar."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 _MAX_CHARACTERWISE = 2_000
-"""characters of the longest text that is read one character at a time"""
+"""the most characters of a text that is read one character at a time"""
 _MAX_CHUNK = 7
 _MAX_QUOTED = 120
 INCOMPLETE = "the message is marked incomplete"
@@ -43,12 +43,12 @@ class PromptedOutput(msgspec.Struct, frozen=True):
     """An output as a model would write it.
 
     Attributes:
-        name: what the output follows, in words.
+        name: the name of what the output follows.
         prompt: the prompt.
         output: the text that follows the prompt.
-        reasoning: the state of reasoning between them, where the prompt does not show it.
-        history: whether only a turn of the history begins here: no generation prompt ends there. Such a turn must be
-            read; what a model may write is decided by the prompts that it does get.
+        reasoning: the state of reasoning between them, if the prompt does not show it.
+        history: whether only a turn of the history begins here, since no generation prompt ends here. Such a turn must
+            be read, but the grammar need not accept it.
         settings: template variables under which both were rendered.
     """
 
@@ -64,10 +64,10 @@ class PromptedOutput(msgspec.Struct, frozen=True):
 
 
 def chunkings(text: str, seed: int, *, fine: bool = True) -> Iterator[list[str]]:
-    """The text whole, one character at a time if `fine` and it is not long, and in one seeded random chunking.
+    """The text in one piece, by characters if `fine` and it is not long, and in one seeded random chunking.
 
-    Readers give the same in every chunking whatever the format; what depends on the format are the states that a text
-    leads through, and the messages of each shape visit them.
+    The parser does not depend on chunks, whatever the format. The states that it goes through do depend on the format,
+    and the messages of each shape visit them.
     """
     yield [text]
     if fine and len(text) <= _MAX_CHARACTERWISE:
@@ -85,7 +85,7 @@ def chunkings(text: str, seed: int, *, fine: bool = True) -> Iterator[list[str]]
 def read_back(
     fmt: ChatFormat, run: PromptedOutput, chunks: list[str], tools: list[dict[str, Any]] | None, **options: Any
 ) -> Message | str:
-    """The message that the parser makes of the chunks, or what went wrong in words."""
+    """The message that the parser makes from the chunks, or the error in words."""
     try:
         parser = fmt.parser(
             tools, prompt=run.prompt, reasoning=run.reasoning, template_kwargs=run.settings, id_seed="1", **options
@@ -116,18 +116,18 @@ def _decoded(arguments: str) -> Any:
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """What is wrong with a message that was read: `what` in general words, and the `detail` of this one."""
+    """A difference between messages: `what` in general words, and its `detail`."""
 
     what: str
     detail: str = ""
 
 
 def difference(message: Message | str, expected: SampleTurn, *, ids: bool) -> Difference | None:
-    """What is wrong with a message; None if it is what was expected.
+    """The difference between a message and the expected turn; None if there is none.
 
     Args:
-        message: the message that was read, or what went wrong.
-        expected: the turn; a field that is None must not be there.
+        message: the message that was read, or the error in words.
+        expected: the turn; a field that is None must be absent.
         ids: whether the render shows the ids of calls.
     """
     if isinstance(message, str):
@@ -151,7 +151,7 @@ def difference(message: Message | str, expected: SampleTurn, *, ids: bool) -> Di
 
 
 def _what(field: str, found: dict[str, Any], wanted: dict[str, Any]) -> str:
-    """What is wrong with a field, in words that are the same for all messages of which it is true."""
+    """The difference in a field, in the same words for all messages that share it."""
     if field == "calls":
         if len(found[field]) != len(wanted[field]):
             return "calls do not come back" if not found[field] else "another number of calls comes back"
@@ -180,7 +180,7 @@ def _short(value: Any) -> str:
 
 
 def reasoning_at_header(fmt: ChatFormat, shown: SampleTurn) -> Literal["auto", "open", "closed"]:
-    """The state of reasoning right after the header of a rendered turn, where no prompt has opened anything."""
+    """The state of reasoning directly after the header of a rendered turn, if no prompt has opened anything."""
     reasoning = fmt.spec.reasoning
     if reasoning is None:
         return "auto"
@@ -188,7 +188,7 @@ def reasoning_at_header(fmt: ChatFormat, shown: SampleTurn) -> Literal["auto", "
 
 
 def grammar_reserves_text(fmt: ChatFormat, shown: SampleTurn) -> bool:
-    """Whether the grammar keeps this content for calls: they are bare JSON, and the content begins like one."""
+    """Whether the grammar reserves this content for calls: they are bare JSON, and the content begins like one."""
     tools, content = fmt.spec.tools, shown.content or ""
     if tools is None or shown.calls:
         return False
@@ -197,7 +197,7 @@ def grammar_reserves_text(fmt: ChatFormat, shown: SampleTurn) -> bool:
 
 
 def markers_of(fmt: ChatFormat) -> tuple[str, ...]:
-    """Openers and closers of the format's calls and reasoning, to be quoted inside of values."""
+    """Openers and closers of the format's calls and reasoning, to be quoted inside values."""
     spec = fmt.spec
     texts: list[str] = []
     if spec.reasoning is not None:
@@ -210,9 +210,9 @@ def markers_of(fmt: ChatFormat) -> tuple[str, ...]:
 
 
 def first_words(fmt: ChatFormat) -> tuple[str, ...]:
-    """Plain words that markers of several words begin with, and signs that open or close texts.
+    """Plain words with which markers of several words begin, and signs that open or close texts.
 
-    Answers hold them, too, so they must be told apart.
+    Answers contain them, too, so the parser must distinguish them.
     """
     spec = fmt.spec
     words = [text.split(maxsplit=1) for text in markers_of(fmt)]
@@ -226,12 +226,12 @@ def first_words(fmt: ChatFormat) -> tuple[str, ...]:
 
 
 class GrammarCheck:
-    """Asks the grammar of one format whether it accepts an output.
+    """Checks whether the grammar of one format accepts an output.
 
-    One grammar is compiled for each prompt and each set of tools.
+    It compiles one grammar for each prompt and each set of tools.
 
     Attributes:
-        unsupported: why the format has no grammar, once that is known.
+        unsupported: the reason for which the format has no grammar, once known.
     """
 
     def __init__(self, fmt: ChatFormat) -> None:
@@ -241,7 +241,7 @@ class GrammarCheck:
         self._compiler = GrammarCompiler(byte_vocabulary())
 
     def refusal(self, run: PromptedOutput, output: str, tools: list[dict[str, Any]] | None) -> str | None:
-        """Why the grammar after the run's prompt does not accept `output`; None if it does, or there is no grammar.
+        """The reason for which the grammar refuses `output`; None if it accepts it, or there is no grammar.
 
         Args:
             run: the prompt, and the state of reasoning after it.

@@ -1,4 +1,4 @@
-"""The messages with which a format is certified. None of their words is used by the probes."""
+"""The messages with which a format is certified. The probes use none of their words."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ _UNIONS: dict[str, list[str]] = {
 
 
 class Case(msgspec.Struct, frozen=True):
-    """A message: its stable `name`, its `turn`, and the JSON types of the argument values that it is about.
+    """A message: its stable `name`, its `turn`, and the JSON types of the argument values that it tests.
 
-    `unions`: whether it calls the tool whose arguments have several types each. That tool is declared only where it is
-    called, because templates that print types know few of them.
+    `unions`: whether it calls the tool whose arguments have several types each. That tool is declared only if it is
+    called, since templates that print types know few of them.
     """
 
     name: str
@@ -72,12 +72,12 @@ class Case(msgspec.Struct, frozen=True):
 
     @property
     def basic(self) -> bool:
-        """Whether it stands for its shape: it is about no values, and has two calls at most."""
+        """Whether it represents its shape: it tests no values, and has at most two calls."""
         return not self.kinds and len(self.turn.calls) <= 2
 
 
 def case_tools(*, unions: bool = False) -> list[dict[str, Any]]:
-    """The tools that the messages call, as OpenAI's dictionaries; `unions`: the one of unions."""
+    """The tools that the messages call, as OpenAI's dictionaries; `unions`: with the tool for unions."""
     if unions:
         properties = {
             key: {"anyOf": [{"type": kind} for kind in kinds], "description": "A value."}
@@ -109,7 +109,7 @@ def _tool(name: str, properties: dict[str, Any]) -> dict[str, Any]:
 
 def _schema(kind: str) -> dict[str, Any]:
     if kind == "null":
-        # Templates that write out types know few of them; a schema without a type asks for none.
+        # Templates that print types know few of them; this schema has none to print.
         return {"enum": [None], "description": "A value."}
     if kind == "list":
         return {"type": "array", "items": {}, "description": "A value."}
@@ -125,9 +125,9 @@ def roundtrip_cases(id_form: str, markers: tuple[str, ...] = (), words: tuple[st
     """All messages, in the order in which they are tried.
 
     Args:
-        id_form: how call ids are made, as `Capabilities.call_id_form` says.
-        markers: markers of the format, which a string argument quotes.
-        words: plain words that markers begin with, which an answer holds.
+        id_form: the form of call ids, see `Capabilities.call_id_form`.
+        markers: markers of the format, for a string argument that quotes them.
+        words: plain words with which markers begin, for an answer that contains them.
     """
 
     def call(name: str, arguments: dict[str, Any], index: int = 0) -> SampleCall:
@@ -248,5 +248,5 @@ def roundtrip_cases(id_form: str, markers: tuple[str, ...] = (), words: tuple[st
 
 
 def _long(word: str) -> str:
-    """A text of some 1,500 code points whose end stands nowhere else in it."""
+    """A text of some 1,500 code points whose end occurs nowhere else in it."""
     return " ".join(f"The {word} number {number} is warm." for number in range(60)) + f" At last no {word} is left."

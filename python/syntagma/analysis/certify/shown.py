@@ -1,4 +1,4 @@
-"""What a render shows of a turn: what must come back, and what the template left out or changed."""
+"""The parts of a turn in a render: what must come back, and what the template left out or changed."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ _ENTITIES = {
     "'": ("&#x27;", "&#39;"),
 }
 _MIN_CUT = 8
-"""code points that tell the beginning of a text, or its end, from other texts"""
+"""code points that identify the beginning or end of a text"""
 
 
 class Loss(msgspec.Struct, frozen=True):
-    """One thing that a template does not write as it was given: left out (`dropped`), or changed (`altered`)."""
+    """A part that a template leaves out (`dropped`) or changes (`altered`)."""
 
     verdict: Literal["dropped", "altered"]
     what: str
 
 
 class ShownTurn(msgspec.Struct, frozen=True):
-    """What a render shows of a turn.
+    """The parts of a turn in a render.
 
     Attributes:
-        turn: what must come back: the fields as the template wrote them.
-        losses: what the template left out or changed.
-        readable: whether what was changed is known letter by letter, so that it can be expected back.
-        renamed: whether the name of a tool was changed: no declared tool has that name, so no grammar writes it.
+        turn: the turn that must come back: the fields as the template wrote them.
+        losses: the parts that the template left out or changed.
+        readable: whether changed texts are known exactly, so that they can be expected back.
+        renamed: whether the name of a tool was changed: no declared tool has that name, so no grammar allows it.
     """
 
     turn: SampleTurn
@@ -48,7 +48,7 @@ class ShownTurn(msgspec.Struct, frozen=True):
 
     @property
     def verdict(self) -> Literal["works", "dropped", "altered"]:
-        """The verdict of a turn that comes back as it is shown; what is changed weighs more than what is missing."""
+        """The verdict on a turn that comes back as it is shown; changed parts weigh more than missing ones."""
         verdicts = {loss.verdict for loss in self.losses}
         return "altered" if "altered" in verdicts else "dropped" if verdicts else "works"
 
@@ -59,7 +59,7 @@ class ShownTurn(msgspec.Struct, frozen=True):
 
 
 class WrittenText(msgspec.Struct, frozen=True):
-    """A text as it stands in a render; `change` says what the template did to it, empty for nothing."""
+    """A text as it stands in a render; `change` says how the template changed it; empty: it did not."""
 
     text: str | None
     change: str = ""
@@ -68,8 +68,8 @@ class WrittenText(msgspec.Struct, frozen=True):
 def shown_turn(rendered: RenderedTurn) -> ShownTurn:
     """Compare a turn with its render.
 
-    A text that stands there changed is expected back as it stands, where that is known: in other letters, with
-    entities, cut off, without whitespace at its ends.
+    A changed text is expected back as it stands in the render, if the change is known: in other letters, with entities,
+    cut off, or without whitespace at its ends.
     """
     turn, text = rendered.turn, rendered.text
     beside = "beside calls" if turn.calls else "before content" if turn.content is not None else ""
@@ -101,13 +101,13 @@ def shown_turn(rendered: RenderedTurn) -> ShownTurn:
 
 
 def _written_call(call: SampleCall, text: str, before: int, losses: list[Loss]) -> SampleCall | None:
-    """The call as it is written, with an empty name if it is not; None if it is changed beyond recognition.
+    """The call as it is written, with an empty name if it is missing; None if it is changed beyond recognition.
 
     Args:
         call: the call.
         text: the render.
-        before: how many calls of the same name stand before it.
-        losses: takes what the template changes.
+        before: the number of calls of the same name before it.
+        losses: takes the changes.
     """
     if text.count(call.name) > before:
         name = call.name
@@ -145,7 +145,7 @@ def _written_value(value: Any, text: str, losses: list[Loss]) -> Any:
 
 
 def spellings(value: str) -> Iterator[str]:
-    """How a text may stand in a call: as it is, in JSON, in JSON inside of JSON, or in a literal of a language."""
+    """The spellings of a text in a call: unchanged, in JSON, in JSON inside JSON, or in a literal of a language."""
     yield value
     for ascii_only in (False, True):
         once = json.dumps(value, ensure_ascii=ascii_only)[1:-1]
@@ -155,7 +155,7 @@ def spellings(value: str) -> Iterator[str]:
 
 
 def written_text(given: str, text: str) -> WrittenText:
-    """A text as it stands in a render; no text where nothing of it stands there, or too little to tell."""
+    """A text as it stands in a render; without text if nothing of it stands there, or too little to recognise it."""
     if given in text:
         return WrittenText(given)
     inside = given.strip()
@@ -178,7 +178,7 @@ def written_text(given: str, text: str) -> WrittenText:
 
 
 def _with_entities(given: str, text: str) -> str:
-    """The text as it stands in a render with some of its signs as entities; empty if it does not."""
+    """The text as it stands in a render with some of its signs as entities; empty if it is not there."""
     first = (given[0], *_ENTITIES.get(given[0], ()))
     for start in range(len(text)):
         if not text.startswith(first, start):
@@ -195,7 +195,7 @@ def _with_entities(given: str, text: str) -> str:
 
 
 def _with_other_whitespace(given: str, text: str) -> str:
-    """The text as it stands in a render with other whitespace between its words; empty if it does not."""
+    """The text as it stands in a render with other whitespace between its words; empty if it is not there."""
     words = given.split()
     start = text.find(words[0]) if len(words) > 1 else -1
     while start >= 0:
@@ -213,7 +213,7 @@ def _with_other_whitespace(given: str, text: str) -> str:
 
 
 def _cut_or_changed(given: str, text: str) -> WrittenText:
-    """A text of which only a part stands in a render, or that stands there in other letters."""
+    """A text of which only a part stands in a render, or that is changed beyond recognition."""
     low, high = 0, len(given)
     while low < high:
         middle = (low + high + 1) // 2
@@ -228,7 +228,7 @@ def _cut_or_changed(given: str, text: str) -> WrittenText:
 
 
 def _words(text: str) -> list[str]:
-    """The longer words of a text: short ones stand in any other text, too."""
+    """The longer words of a text: short ones also occur in other texts."""
     return [word for word in text.split() if len(word) > 3 and word.isalnum()]
 
 

@@ -1,1 +1,1 @@
-"""Fourth stage: located turns are compared, and what they share becomes a format."""
+"""Fourth stage: located turns are compared, and their common texts become a format."""

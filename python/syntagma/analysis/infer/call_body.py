@@ -1,4 +1,4 @@
-"""What stands inside a call: a JSON envelope, or arguments that are written one by one."""
+"""The content of a call: a JSON envelope, or separate arguments."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _QUOTES = ('"', "'")
 
 
 class ArgumentPatterns(msgspec.Struct, frozen=True, kw_only=True):
-    """How arguments are written one by one, as texts of a format's `[tools]`."""
+    """How separate arguments are written, as texts of a format's `[tools]`."""
 
     opens: str
     """the literal between the name and the first argument"""
@@ -32,20 +32,20 @@ class ArgumentPatterns(msgspec.Struct, frozen=True, kw_only=True):
     """pattern with `{key}` and `{value}`"""
     separator: str
     closes: str
-    """what follows the last value and is not part of how a call ends; it may hold `{key}`"""
+    """the text after the last value that is not part of the call's closer; it may hold `{key}`"""
     is_object: bool = False
-    """the arguments are one object in braces, in a notation that is not JSON"""
+    """whether the arguments are one object in braces, in a notation other than JSON"""
     values: Literal["text", "literal"] = "text"
     notation: dict[str, Any] = {}
     """spellings that are not JSON's, as the keys of a format's `literals`"""
     types: dict[str, TypeMeaning] = {}
     item: str | None = None
-    """the key of elements of arrays, where objects and arrays are written as elements, too"""
+    """the key of an array's elements, if objects and arrays are also written as elements"""
     escape: tuple[Literal["attributes", "values"], ...] = ()
     """where XML escapes are written"""
 
     def after_last(self, call: LocatedCall, text: str) -> str:
-        """The text after the arguments of a call: `text` without what closes its last value."""
+        """The text after the arguments of a call: `text` without the closer of its last value."""
         return text[len(self.closes.replace("{key}", list(call.call.arguments)[-1])) :]
 
 
@@ -58,18 +58,18 @@ class _ArgumentLiterals(msgspec.Struct, frozen=True):
     second_middle: str
 
 
-# -- arguments one by one
+# -- separate arguments
 
 
 def find_argument_patterns(
     located: LocatedTurn, after: str, without_arguments: str | None = None
 ) -> ArgumentPatterns | None:
-    """Find how arguments are written from the calls of a turn; None if that is not understood.
+    """Find how arguments are written, from the calls of a turn; None if it is not understood.
 
     Args:
         located: the turn, whose calls have two arguments each.
         after: the text that follows the last value of the first call.
-        without_arguments: what follows the name of a call that has no arguments.
+        without_arguments: the text after the name of a call without arguments.
     """
     rows = [_argument_literals(located.text, call) for call in located.calls]
     literals = rows[0]
@@ -105,16 +105,16 @@ def find_argument_patterns(
 
 
 def _without_indentation(closes: str) -> str:
-    """The text without spaces at its end that follow a line break: they belong to the next line."""
+    """The text without spaces at its end after a line break: they belong to the next line."""
     kept = closes.rstrip(" \t")
     return kept if kept.endswith("\n") else closes
 
 
 def _without_closer(before: str, between: str, after: str, without_arguments: str | None) -> tuple[str, str]:
-    """What closes a value and what opens an argument, where only whitespace, or nothing, follows every value.
+    """The closer of a value and the opener of an argument, if only whitespace, or nothing, follows each value.
 
-    The next key ends a value, if a marker stands before keys; signs such as dashes stand in values, too. Line breaks
-    are a separator if a call without arguments has that of its closer, too.
+    The next key ends a value if a marker stands before keys; signs such as dashes also occur in values. Line breaks are
+    a separator if the closer of a call without arguments has one, too.
     """
     opener = common_suffix([before, between])
     closes = _without_indentation(common_prefix([between, after]))
@@ -131,7 +131,7 @@ def _without_closer(before: str, between: str, after: str, without_arguments: st
 
 
 def shared_marker(text: str) -> str:
-    """The marker that a text begins and ends with: it then leads what follows, as it leads the text; empty if none."""
+    """The marker with which a text both begins and ends, so that it leads the next text, too; empty without one."""
     pieces = atoms(text)
     for size in range((len(pieces) - 1) // 2, 0, -1):
         marker = "".join(pieces[:size])
@@ -141,7 +141,7 @@ def shared_marker(text: str) -> str:
 
 
 def _begun_line(text: str) -> str:
-    """What a text ends with after its last line break, if anything: it leads what follows in that line."""
+    """The text after the last line break, which leads the rest of that line; may be empty."""
     line = text[text.rfind("\n") + 1 :]
     return line if line != text and line.strip() else ""
 
@@ -154,7 +154,7 @@ def _argument_literals(text: str, call: LocatedCall) -> _ArgumentLiterals | None
 
 
 def with_value_notation(arguments: ArgumentPatterns, numbers: LocatedTurn | None) -> ArgumentPatterns | None:
-    """The patterns with how numbers are written, which shows what stands around text; None if that is not understood.
+    """The patterns with the spelling of numbers, which shows the quotes around text; None if it is not understood.
 
     Args:
         arguments: the patterns as found with strings.
@@ -196,7 +196,7 @@ def with_value_notation(arguments: ArgumentPatterns, numbers: LocatedTurn | None
 
 
 def _around_word(one: str, other: str) -> tuple[str, str]:
-    """What two texts begin and end with, without any letter of the word in which they differ."""
+    """The common beginning and end of two texts, without any letter of the word in which they differ."""
     start, end = 0, 0
     shorter = min(len(one), len(other))
     while start < shorter and one[start] == other[start]:
@@ -227,11 +227,11 @@ def _as_object(arguments: ArgumentPatterns, key_quote: str, middle: str) -> Argu
 
 
 def find_envelope(text: str, calls: tuple[LocatedCall, ...]) -> str | None:
-    """The JSON that all these calls share, with placeholders for what differs.
+    """The JSON that all these calls share, with placeholders for the parts that differ.
 
-    None if name or arguments are neither values nor keys of it, or the calls differ otherwise. With several calls,
-    numbers that run with the index (from 0 or 1) become counters, and strings of digits that do so become ids, because
-    tool results refer to them.
+    None if name or arguments are neither values nor keys of it, or the calls differ elsewhere. With several calls,
+    numbers that run with the index (from 0 or 1) become counters, and strings of such digits become ids, since tool
+    results refer to them.
     """
     for counting in (True, False) if len(calls) > 1 else (False,):
         texts = [_envelope(text, call, index if counting else None) for index, call in enumerate(calls)]
@@ -241,7 +241,7 @@ def find_envelope(text: str, calls: tuple[LocatedCall, ...]) -> str | None:
 
 
 def _envelope(text: str, located: LocatedCall, index: int | None) -> str | None:
-    """One call's JSON with placeholders; `index` is its running number where counters are looked for."""
+    """One call's JSON with placeholders; `index`: its running number, if counters are looked for."""
     span, call = located.json, located.call
     if span is None:
         return None
@@ -276,7 +276,7 @@ def _envelope(text: str, located: LocatedCall, index: int | None) -> str | None:
 
 
 def _counter(value: object, index: int | None) -> str:
-    """The placeholder for a value that is the running number, or one more; empty for others."""
+    """The placeholder for a value that is the running number or one more; empty for other values."""
     if index is None or isinstance(value, bool):
         return ""
     for word, number in (("index", index), ("ordinal", index + 1)):

@@ -29,7 +29,7 @@ __all__ = ["CallPatterns", "UnsupportedCalls", "find_call_patterns", "opener_in_
 
 
 class UnsupportedCalls(Exception):
-    """The calls are written in a way that is not understood; the text says how."""
+    """The calls are written in a way that is not understood; the message says how."""
 
 
 class CallPatterns(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,19 +42,19 @@ class CallPatterns(msgspec.Struct, frozen=True, kw_only=True):
     id: str | None = None
     arguments: ArgumentPatterns | None = None
     after_content: str = ""
-    """the text between content and the first call, which calls without content do not begin with"""
+    """the text between content and the first call that is not there without content"""
     alternate: str = ""
-    """the call without its outer opener: models forget it"""
+    """the call without its outer opener, which models forget"""
     bare: str = ""
-    """a call without arguments, where that is written otherwise"""
+    """a call without arguments, if it is written differently"""
     drop: str = ""
-    """a marker after the last call of a turn whose calls have no section"""
+    """a marker after the last call of a turn, if calls have no section"""
     counts_on: bool = False
-    """running numbers go on through the conversation"""
+    """whether running numbers go on through the conversation"""
     separators_differ: bool = False
-    """what stands between calls differs from call to call"""
+    """whether the text between calls differs from call to call"""
     unproved_split: bool = False
-    """only single calls were seen, so where the section ends and the call begins is not known"""
+    """whether only single calls were seen, so that the boundary between section and call is not known"""
 
 
 class _Split(msgspec.Struct, frozen=True):
@@ -73,7 +73,7 @@ def find_call_patterns(
     """Find how calls are written from a turn that shows them; None if no turn does.
 
     Raises:
-        UnsupportedCalls: they are written, but not understood.
+        UnsupportedCalls: a turn shows calls, but they are not understood.
     """
     located = seen.best("T") or seen.best("RT", "CT", "RCT")
     if located is None or not located.calls:
@@ -125,9 +125,9 @@ def _bare(
     content: ContentBlock | None,
     made: CallPatterns,
 ) -> str:
-    """The pattern of a call without arguments, if the template writes it otherwise than with an empty object.
+    """The pattern of a call without arguments, if the template does not write it with an empty object.
 
-    Empty also if something of the turn differs beside it, such as its section.
+    Also empty if something else in the turn differs, such as the section.
     """
     shown = seen.bare_call
     if shown is None or "{name}" not in made.call or any(one in made.call for one in ("{index}", "{ordinal}")):
@@ -161,7 +161,7 @@ def _patterns(
 ) -> CallPatterns:
     drop = ""
     if not split.section_open.strip() and split.section_close.strip():
-        # A closer whose section nothing opens can only be taken out wherever it stands.
+        # A section's closer without an opener can only be removed wherever it stands.
         drop = split.section_close.strip()
         split = msgspec.structs.replace(split, section_close="")
     return CallPatterns(
@@ -177,7 +177,7 @@ def _patterns(
 
 
 def _after(call: LocatedCall, text: str) -> str:
-    """The text after a call, with a placeholder where a closer repeats the name of its tool."""
+    """The text after a call, with a placeholder if the closer repeats the name of its tool."""
     return text.replace(call.call.name, "{name}")
 
 
@@ -192,9 +192,9 @@ def _before_first_call(located: LocatedTurn, frame: Frame, reasoning: ReasoningB
 
 
 def opener_in_lead(seen: Observations, frame: Frame) -> int:
-    """How many characters at the end of the frame's lead are the opener of calls, because it stands between calls, too.
+    """How many characters at the end of the frame's lead are the opener of calls, since they also stand between calls.
 
-    0 if turns of calls show an opener of their own.
+    0 if turns of calls show their own opener.
     """
     located = seen.best("T")
     if located is None or len(located.calls) < 2 or frame.body(located).strip():
@@ -211,7 +211,7 @@ def _split(before: str, gap: str | None, after: str, frame: Frame, *, in_array: 
             return _Split(before, "", "", ", ", after)
         return _Split("", before, after if after.strip() else "", "\n", "")
     if gap == after + before and before.strip() and after.strip():
-        # Nothing stands between calls but the end of one and the beginning of the next.
+        # Only the end of one call and the beginning of the next stand between them.
         return _Split("", before, after, "", "")
     opener = common_suffix([before, gap], frame.eos)
     if not opener.strip():
@@ -229,9 +229,9 @@ def _split(before: str, gap: str | None, after: str, frame: Frame, *, in_array: 
 
 
 def _after_content(split: _Split, seen: Observations, content_close: str) -> str:
-    """The text between content and the first call: after content whitespace is data, and belongs to the calls.
+    """The text between content and the first call: whitespace after content belongs to the calls, not to the content.
 
-    Other text stands there where content and calls are messages of their own.
+    There is other text if content and calls are separate messages.
     """
     both = next((located for located in seen.all("CT") if located.next_kind("C") == "T"), None)
     if both is None:
@@ -286,7 +286,7 @@ def _slots(
 
 
 def _before_last_id(text: str, call: LocatedCall) -> str:
-    """The text between the last of several arguments and an id that follows it; empty if none does."""
+    """The text between the last of several arguments and an id after it; empty if there is none."""
     kinds = [slot.kind for slot in call.slots]
     if not call.tagged or kinds[-1] != "id":
         return ""
@@ -294,7 +294,7 @@ def _before_last_id(text: str, call: LocatedCall) -> str:
 
 
 def _alternate(split: _Split, body: str) -> str:
-    """The call from its innermost opener on, if that is a tag left open for the name and follows another marker."""
+    """The call from its innermost opener on, if that is a tag that ends with the name, after another marker."""
     pieces = atoms(split.open)
     if len([piece for piece in pieces if not piece.isspace()]) < 2 or not body.startswith("{name}"):
         return ""

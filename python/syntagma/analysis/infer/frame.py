@@ -24,7 +24,7 @@ _BRACKETS = {")": "(", "]": "[", "}": "{", ">": "<"}
 
 
 class Frame(msgspec.Struct, frozen=True, kw_only=True):
-    """What surrounds every turn.
+    """The text around every turn.
 
     `lead` is all text from the user's sentinel to where the shapes of a turn begin to differ: `user_close + header`.
     """
@@ -33,11 +33,11 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
     user_close: str
     end_of_turn: str
     epilogue: str
-    """what the template appends to every conversation, generation prompt or not"""
+    """the text that the template appends to every conversation, with or without a generation prompt"""
     user_open: str
-    """the opener of the user's message that follows the turn"""
+    """the opener of the user's message after the turn"""
     eos: str
-    """the sentinel that stands for the end-of-sequence token"""
+    """the sentinel for the end-of-sequence token"""
 
     @property
     def header(self) -> str:
@@ -46,7 +46,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def anchor(self) -> str:
-        """The text by which the beginning of the assistant's turn is found in a prompt; empty if there is none."""
+        """The text after which the assistant's turn begins in a prompt; empty if there is none."""
         if self.header.strip():
             return self.header
         rest = self.lead
@@ -55,7 +55,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
         return from_visible_atom(self.lead, 1, self.eos) if self.lead.strip() else ""
 
     def shortened(self, count: int) -> Frame:
-        """The frame without the last `count` characters of its lead, which belong to what every shape begins with."""
+        """The frame without the last `count` characters of its lead, which belong to the parts of turns."""
         return msgspec.structs.replace(self, lead=self.lead[: len(self.lead) - count])
 
     def with_eos(self, token: str) -> Frame:
@@ -64,7 +64,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
         return Frame(**{name: getattr(self, name).replace(self.eos, token) for name in names})
 
     def after_header(self, prompt: str) -> str | None:
-        """What a prompt holds after the header; None if the header is not in it."""
+        """The text of a prompt after the header; None if the header is not in it."""
         if prompt.startswith(self.lead):
             return prompt[len(self.lead) :]
         at = prompt.rfind(self.anchor) if self.anchor else -1
@@ -75,11 +75,11 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
         return located.head[len(self.lead) :]
 
     def tail(self, located: LocatedTurn) -> str:
-        """The text after the last element, without the end of the turn and what is not part of it."""
+        """The text after the last element, without the end of the turn and text outside of it."""
         return self.without_end(clean_tail(located, self.epilogue, self.user_open))
 
     def without_end(self, text: str) -> str:
-        """The text without the whole end of the turn, ignoring whitespace; the text itself if it ends otherwise."""
+        """The text without the complete end of the turn, ignoring whitespace; the text itself if it has no such end."""
         wanted = "".join(self.end_of_turn.split())
         at, missing = len(text), len(wanted)
         while at and missing:
@@ -95,22 +95,22 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def clean_tail(located: LocatedTurn, epilogue: str, user_open: str) -> str:
-    """The text after the last element, without what belongs to no turn."""
+    """The text after the last element, without text that belongs to no turn."""
     return located.tail.removesuffix(epilogue if located.context == "last" else user_open)
 
 
 def find_frame(seen: Observations, eos: str) -> Frame:
-    """Find what surrounds every turn by comparing all shapes, both contexts and all prompts.
+    """Find the frame by comparing all shapes, both contexts and all prompts.
 
     Args:
         seen: the turns and prompts to compare.
-        eos: the sentinel of the end-of-sequence token.
+        eos: the sentinel for the end-of-sequence token.
     """
     lead = _lead([located.head for located in seen.turns], list(seen.prompts.values()), eos)
     user_marker = next(iter(visible_atoms(seen.user_openers[0], eos)), "") if seen.user_openers else ""
     user_close = lead if seen.bare_prompt is None else common_prefix([lead, seen.bare_prompt], eos)
     if user_close == lead:
-        # The template appends the header without being asked. It begins where the marker of the first message recurs.
+        # The template always appends the header. It begins where the marker of the first message recurs.
         user_close = lead[: _find_atom(lead, user_marker, eos)]
     user_open = _user_open(seen.user_openers, eos) or _open_after(seen)
     if not user_open.startswith(user_marker):
@@ -126,7 +126,7 @@ def find_frame(seen: Observations, eos: str) -> Frame:
     tails = [clean_tail(located, epilogue, user_open) for located in turns]
     end_of_turn = _without_closing_brackets(_common_end(tails, eos), tails)
     if not end_of_turn.strip():
-        # Turns of calls may end otherwise. What follows bare content can only be the end of its turn.
+        # Turns of calls may end differently. Text after bare content can only be the end of its turn.
         bare = next((located for located in turns if located.shape == "C"), None)
         if bare is not None and not bare.head[len(lead) :].strip():
             end_of_turn = clean_tail(bare, epilogue, user_open)
@@ -136,10 +136,10 @@ def find_frame(seen: Observations, eos: str) -> Frame:
 
 
 def without_shared_edges(frame: Frame, seen: Observations) -> Frame:
-    """The frame without what belongs to the parts of a turn, because it stands between them, too.
+    """The frame without text that belongs to the parts of a turn, since it also stands between them.
 
-    Where reasoning, content and calls open alike, the marker that they share follows the header in every shape; where
-    they close alike, the one that they share precedes the end of the turn in every shape.
+    If reasoning, content and calls open alike, their common marker follows the header in every shape; if they close
+    alike, their common closer precedes the end of the turn in every shape.
     """
     pairs = [
         (other.kind, located.text[one.end : other.start])
@@ -174,7 +174,7 @@ def without_shared_edges(frame: Frame, seen: Observations) -> Frame:
 
 
 def _without_shared_closer(frame: Frame, seen: Observations) -> Frame:
-    """The frame without the beginning of the end of the turn with which content and calls close where more follows."""
+    """The frame without the beginning of its end that is the closer of content and calls before further parts."""
     firsts = {one.elements[0].kind: frame.body(one).strip() for one in reversed(seen.turns)}
     closers = []
     for located in seen.turns:
@@ -194,7 +194,7 @@ def _without_shared_closer(frame: Frame, seen: Observations) -> Frame:
 
 
 def _opens(text: str, gap: str, body: str | None) -> bool:
-    """Whether a text in the gap before a part is followed by what opens that part where it stands first."""
+    """Whether a text in the gap before a part is followed by the opener that this part has as the first one."""
     if body is None:
         return text in gap
     places = (at for at in range(len(gap)) if gap.startswith(text, at))
@@ -202,24 +202,24 @@ def _opens(text: str, gap: str, body: str | None) -> bool:
 
 
 def _may_open(text: str) -> bool:
-    """Whether a text may open a part of a turn: nothing opens with a closing bracket."""
+    """Whether a text may open a part of a turn: no opener begins with a closing bracket."""
     return bool(text.strip()) and unicodedata.category(text.strip()[0]) not in ("Pe", "Pf") and text.strip()[0] != ">"
 
 
 def _lead(heads: list[str], prompts: list[str], eos: str) -> str:
-    """What all turns begin with, and all prompts, of which the first is the default one."""
+    """The common beginning of all turns and all prompts, of which the first is the default one."""
     lead = common_prefix(heads, eos)
     if prompts and not _holds_header(prompts[0], lead, eos):
         lead = common_prefix([lead, prompts[0]], eos)
-    # A setting may also change the user's message; its prompt then says nothing about the header.
+    # A setting may also change the user's message; its prompt then does not count.
     others = [text for text in prompts[1:] if not _holds_header(text, lead, eos)]
     return common_prefix([lead, *(text for text in others if common_prefix([lead, text], eos).strip())], eos)
 
 
 def _holds_header(prompt: str, lead: str, eos: str) -> bool:
-    """Whether a prompt holds the end of the lead, perhaps after instructions: then it does not shorten the lead.
+    """Whether a prompt contains the end of the lead, perhaps after instructions, so that it does not shorten the lead.
 
-    A prompt that the lead begins with ends before the lead does, whatever of that end it holds earlier.
+    If the lead begins with the prompt, the prompt ends before the lead does, even if that end also occurs earlier.
     """
     if lead != prompt and lead.startswith(prompt):
         return False
@@ -227,7 +227,7 @@ def _holds_header(prompt: str, lead: str, eos: str) -> bool:
 
 
 def _find_atom(text: str, atom: str, eos: str) -> int:
-    """Where an atom stands in a text after its beginning; the text's length if it does not."""
+    """The index of an atom in a text, after the first atom; the text's length if it is not there."""
     at = 0
     for piece in atoms(text, eos):
         if at and atom and piece == atom:
@@ -237,7 +237,7 @@ def _find_atom(text: str, atom: str, eos: str) -> int:
 
 
 def _user_open(openers: tuple[str, str] | None, eos: str) -> str:
-    """The opener of a user's message: what the texts before two of them end with."""
+    """The opener of a user's message: the common end of the texts before two of them."""
     if openers is None:
         return ""
     first, second = atoms(openers[0], eos), atoms(openers[1], eos)
@@ -257,14 +257,14 @@ def _cut_otherwise(rows: list[list[str]]) -> str:
 
 
 def _open_after(seen: Observations) -> str:
-    """What follows a turn in the middle of a conversation only, if the turn ends alike at the end."""
+    """The text after a turn in the middle of a conversation only, if the last turn ends alike."""
     tails = {located.context: located.tail for located in reversed(seen.turns) if located.shape == "C"}
     last, middle = tails.get("last", ""), tails.get("middle", "")
     return middle[len(last) :] if last.strip() and middle.startswith(last) else ""
 
 
 def _epilogue(last: str, middle: str, user_open: str, eos: str) -> str:
-    """What follows content in the last turn and not in the middle, if both begin alike."""
+    """The text after content in the last turn that is not there in the middle, if both begin alike."""
     shared = common_prefix([last, middle], eos)
     if not last[len(shared) :].strip() or not shared.strip():
         return ""
@@ -272,7 +272,7 @@ def _epilogue(last: str, middle: str, user_open: str, eos: str) -> str:
 
 
 def _without_closing_brackets(end: str, tails: list[str]) -> str:
-    """The end of the turn without brackets at its beginning that close what a part of the turn has opened."""
+    """The end of the turn without closing brackets at its beginning that a part of the turn has opened."""
     while (bracket := end.lstrip()[:1]) and bracket in _BRACKETS:
         opened = (tail[: tail.rfind(end.strip())] for tail in tails if end.strip() in tail)
         if not any(text.count(_BRACKETS[bracket]) > text.count(bracket) for text in opened):
@@ -282,7 +282,7 @@ def _without_closing_brackets(end: str, tails: list[str]) -> str:
 
 
 def _common_end(tails: list[str], eos: str) -> str:
-    """What all tails end with, ignoring whitespace; with the whitespace before it that all of them have."""
+    """The common end of all tails, ignoring whitespace, with the common whitespace before it."""
     if not tails:
         return ""
     rows = [visible_atoms(tail, eos) for tail in tails]

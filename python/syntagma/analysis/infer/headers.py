@@ -1,4 +1,4 @@
-"""Turns that are a sequence of messages, each with a header that says where it goes: `[messages]` of a format."""
+"""Turns that are a sequence of messages with headers: `[messages]` of a format."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ class MessageHeaders(msgspec.Struct, frozen=True, kw_only=True):
     """How the messages of a turn are written."""
 
     start: str
-    """what opens every message; the generation prompt holds that of the first"""
+    """the opener of every message; that of the first is in the generation prompt"""
     body: str
     """the marker that ends every header"""
     ends: tuple[str, ...]
-    """what ends a message: first what further messages follow"""
+    """the texts that end a message; the first is the one before further messages"""
     end_of_turn: str
-    """what follows the last message"""
+    """the text after the last message"""
     reasoning: str | None
     """header, placeholder and end of reasoning"""
     content: tuple[str, ...]
-    """the same of answers: alone, then before calls"""
+    """the same for answers: alone, then before calls"""
     call_space: str
-    """the whitespace that headers of calls begin with"""
+    """the whitespace at the beginning of headers of calls"""
 
 
 class _Part(msgspec.Struct, frozen=True):
@@ -49,12 +49,12 @@ class _Part(msgspec.Struct, frozen=True):
 def find_message_headers(seen: Observations, frame: Frame) -> MessageHeaders | None:
     """Find the headers of messages; None if a turn is not a sequence of messages with headers.
 
-    It is one if the turn's own header stands between any two parts of a turn, and reasoning and content, which may
-    differ in all else, follow the same marker.
+    A turn is one if its own header stands between any two parts, and reasoning and content, which may differ in all
+    else, follow the same marker.
 
     Args:
         seen: the turns to compare.
-        frame: what surrounds every turn.
+        frame: the frame of a turn.
     """
     start, plain = frame.header, seen.best("C")
     parts = [part for located in seen.turns for part in _parts(located, frame)]
@@ -94,7 +94,7 @@ def _ends_with(header: str, body: str) -> bool:
 
 
 def _shown_blocks(seen: Observations, frame: Frame) -> list[tuple[str, str, str]]:
-    """Kind, header and end of reasoning and content that another message follows, each once."""
+    """Kind, header and end of reasoning and content before another message, each once."""
     found: dict[tuple[str, str, str], None] = {}
     for located in seen.turns:
         for one, other in itertools.pairwise(_parts(located, frame)):
@@ -116,7 +116,7 @@ def _is_marker(text: str) -> bool:
 
 
 def split_by_headers(calls: CallPatterns, headers: MessageHeaders) -> CallPatterns | None:
-    """The patterns of a call that is a message; None if it does not have such a header."""
+    """The patterns of a call that is a message; None if it has no such header."""
     call = (calls.section.partition("{calls}")[0] + calls.call).rpartition(headers.start)[2]
     closer = calls.section.partition("{calls}")[2]
     if headers.body not in call or "{name}" not in call + (calls.envelope or ""):
@@ -138,7 +138,7 @@ def split_by_headers(calls: CallPatterns, headers: MessageHeaders) -> CallPatter
 
 
 def header_fields(headers: Iterable[str], body: str) -> list[str]:
-    """The prefixes of the fields in headers, those that hold the name of a tool first."""
+    """The prefixes of the fields in headers, those with the name of a tool first."""
     found: dict[str, bool] = {}
     for header in headers:
         text = header.partition(body)[0]

@@ -1,4 +1,4 @@
-"""Several spellings of one literal: the same text in successive calls, with counters where numbers run along."""
+"""Several spellings of one literal: the same text in successive calls, with counters for running numbers."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ __all__ = ["common_spelling", "differ_by_one", "with_leading_counters", "with_tr
 
 
 def common_spelling(texts: Sequence[str]) -> str | None:
-    """One text with counters for numbers that run from call to call; None if the texts differ otherwise.
+    """One text with counters for numbers that run from call to call; None if the texts differ elsewhere.
 
     Args:
-        texts: the literal as it stands in each call, from the first on.
+        texts: the literal in each call, from the first on.
     """
     if len(set(texts)) == 1:
         return texts[0]
@@ -20,7 +20,7 @@ def common_spelling(texts: Sequence[str]) -> str | None:
 
 
 def with_leading_counters(texts: Sequence[str]) -> list[str]:
-    """The texts with counters for the numbers that run along, as far as all texts begin alike."""
+    """The texts with counters for running numbers, as far as all texts begin alike."""
     rows = [_split_digits(text) for text in texts]
     for at, column in enumerate(zip(*rows, strict=False)):
         counter = _counter(column)
@@ -32,7 +32,7 @@ def with_leading_counters(texts: Sequence[str]) -> list[str]:
 
 
 def with_trailing_counters(texts: Sequence[str]) -> list[str]:
-    """The same from the ends of the texts."""
+    """The texts with counters for running numbers, as far as all texts end alike."""
     rows = [_split_digits(text) for text in texts]
     for at in range(1, 1 + min(map(len, rows))):
         column = [row[-at] for row in rows]
@@ -45,7 +45,7 @@ def with_trailing_counters(texts: Sequence[str]) -> list[str]:
 
 
 def differ_by_one(text: str, other: str) -> bool:
-    """Whether two texts differ, and only in numbers that are one more in the other."""
+    """Whether two texts differ only in numbers, which are one more in the other."""
     rows = _split_digits(text), _split_digits(other)
     changed = [(one, two) for one, two in zip(*rows, strict=False) if one != two]
     all_count = all(one.isdecimal() and two.isdecimal() and int(one) + 1 == int(two) for one, two in changed)
@@ -53,7 +53,7 @@ def differ_by_one(text: str, other: str) -> bool:
 
 
 def _counter(column: Sequence[str]) -> str:
-    """The placeholder for numbers that run from 0 or from 1; empty for anything else."""
+    """The placeholder for numbers that run from 0 or from 1; empty for other texts."""
     if len(column) > 1:
         if all(piece == str(index) for index, piece in enumerate(column)):
             return "{index}"

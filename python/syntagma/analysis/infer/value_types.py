@@ -1,4 +1,4 @@
-"""How values other than plain texts are written, where arguments are written one by one: further renders tell."""
+"""How separate arguments write values other than plain texts, found by further renders."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ __all__ = ["with_value_types"]
 def with_value_types(
     renderer: TurnRenderer, probed: ProbeResult, arguments: ArgumentPatterns
 ) -> ArgumentPatterns | None:
-    """The patterns of arguments with how values of every type are written.
+    """The patterns of arguments, with the spelling of values of every type.
 
     None if strings and numbers are written in ways that do not fit together.
 
     Args:
         renderer: makes the further renders.
-        probed: what the template wants.
+        probed: the result of probing.
         arguments: the patterns as found with strings.
     """
     probe = _Probe(renderer, probed)
@@ -43,7 +43,7 @@ def with_value_types(
 
 
 def _with_separating_whitespace(arguments: ArgumentPatterns) -> ArgumentPatterns:
-    """Whitespace before each key, where values are literals and nothing else follows them, separates arguments."""
+    """The patterns with the whitespace before each key as a separator, if values are literals without a closer."""
     before, _, rest = arguments.argument.partition("{key}")
     if arguments.values != "literal" or not before.isspace() or arguments.separator or not rest.endswith("{value}"):
         return arguments
@@ -74,7 +74,7 @@ class _Probe:
         return None if rendered is None else locate_turn(rendered)
 
     def written(self, arguments: ArgumentPatterns, value: Any) -> tuple[str, str] | None:
-        """The text that is written for a value, and the word of its type; None if it is not found."""
+        """The text of a value, and the word of its type; None if it is not found."""
         first, second = self.key(), self.key()
         rendered = self.rendered({first: value, second: self.number()})
         begin = rendered.text.find(first) if rendered is not None else -1
@@ -93,7 +93,7 @@ class _Probe:
 
 
 def _with_nesting(probe: _Probe, arguments: ArgumentPatterns) -> ArgumentPatterns:
-    """With the key of elements of arrays, if objects and arrays are written as elements inside of elements."""
+    """The patterns with the key of an array's elements, if objects and arrays are written as nested elements."""
     if arguments.values != "text" or arguments.argument.count("{key}") != 2:
         return arguments
     key, one, two = probe.key(), probe.word(), probe.word()
@@ -114,9 +114,9 @@ def _with_nesting(probe: _Probe, arguments: ArgumentPatterns) -> ArgumentPattern
 
 
 def _with_other_types(probe: _Probe, arguments: ArgumentPatterns) -> ArgumentPatterns:
-    """With the words of all other types: any word, where these are the names that JSON Schema has for them.
+    """The patterns with the words of all other types: any word, if these are JSON Schema's names of the types.
 
-    A word that several types have stands for any JSON that has no word of its own.
+    A word of several types means any JSON without a word of its own.
     """
     values = (probe.number(), 0.25, True, None, [probe.word()], {probe.key(): probe.word()})
     found = {json_type_of(value): probe.written(arguments, value) for value in values}
@@ -135,14 +135,14 @@ def _with_other_types(probe: _Probe, arguments: ArgumentPatterns) -> ArgumentPat
 
 
 def _meaning(kinds: set[str]) -> TypeMeaning:
-    """What a word stands for that these types have."""
+    """The meaning of a word that these types have."""
     if kinds == {"integer", "number"}:
         return "number"
     return next(iter(kinds)) if len(kinds) == 1 else "json"  # type: ignore[arg-type]  # names of types
 
 
 def _with_escapes(probe: _Probe, arguments: ArgumentPatterns) -> ArgumentPatterns:
-    """With the places where `&` and `<` become entities."""
+    """The patterns with the places where `&` and `<` become entities."""
     if arguments.values == "literal":
         return arguments
     value, key = probe.word(), probe.key()
@@ -158,7 +158,7 @@ def _with_escapes(probe: _Probe, arguments: ArgumentPatterns) -> ArgumentPattern
 
 
 def _words(probe: _Probe, arguments: ArgumentPatterns) -> dict[str, list[str]]:
-    """The spellings of true, false and null, and of texts inside of arrays, that are not JSON's."""
+    """The spellings of true, false and null, and of texts in arrays, that are not JSON's."""
     found: dict[str, list[str]] = {}
     for name, value in (("true", True), ("false", False), ("null", None)):
         one = probe.written(arguments, value)

@@ -1,4 +1,4 @@
-"""A format that also reads what the template writes by another setting of a variable."""
+"""A format that also reads what the template writes with another setting of a variable."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _Item = TypeVar("_Item")
 
 
 def widened(spec: FormatSpec, other: FormatSpec) -> FormatSpec | None:
-    """The format with the other one's reasoning, content and calls as further forms, which are read and not written.
+    """The format with the other one's reasoning, content and calls as further forms, which are read but not written.
 
-    None if they say the same, if only one has messages with headers, or if no format can have both.
+    None if they are the same, if only one has messages with headers, or if no format can have both.
 
     Args:
         spec: the format that is written.
@@ -74,7 +74,7 @@ def _both(some: tuple[_Item, ...], others: tuple[_Item, ...]) -> tuple[_Item, ..
 
 
 def _with_ends(ends: tuple[Any, ...], others: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The ends of the turn with the other's beside them, where both have as many."""
+    """The ends of the turn with the other's as alternatives, if both have as many."""
     if len(ends) != len(others):
         return ends or others
     return tuple(_either(one, other) for one, other in zip(ends, others, strict=True))

@@ -1,4 +1,4 @@
-"""Defects of chat templates: what a template does to conversations that no reader of its output can mend.
+"""Defects of chat templates: faults in prompts that no reader of the output can repair.
 
 `rules.py` is the table of rules; each family of rules has a file.
 """

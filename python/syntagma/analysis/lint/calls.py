@@ -96,14 +96,14 @@ def _refused_or_lost(
     what: str,
     lost: Callable[[str], str],
 ) -> Iterator[Slip]:
-    """That a conversation is refused; otherwise what its render loses.
+    """A slip if a conversation is refused, or if its render loses something.
 
     Args:
         subject: the template.
         messages: the conversation, which begins with the user's message.
-        text: its render, or why there is none; None: it was not rendered, and nothing is said.
-        what: what would be refused, with its verb.
-        lost: what is lost of a text that follows the user's message; empty if nothing is.
+        text: its render, or the error; None: it was not rendered, and there is no slip.
+        what: the subject of the sentence, with its verb.
+        lost: a sentence about what a text after the user's message loses; empty if nothing.
     """
     if text is None:
         return
@@ -117,7 +117,7 @@ def _refused_or_lost(
 
 
 def _with_arguments(subject: Subject, *, as_text: bool) -> tuple[str | SyntagmaError | None, list[dict[str, Any]]]:
-    """A conversation with one call whose arguments have this form, and its render; None where calls are not written."""
+    """A conversation with one call whose arguments have this form, and its render; None if no calls are written."""
     if not subject.shows_calls:
         return None, []
     call = subject.call()
@@ -129,7 +129,7 @@ def _with_arguments(subject: Subject, *, as_text: bool) -> tuple[str | SyntagmaE
 
 
 def _escapes(text: str) -> int:
-    """How many backslashes stand before the quote of the argument's key, where it is written last."""
+    """The number of backslashes before the quote of the argument's key, at its last occurrence."""
     at = text.rfind("vessel")
     before = text[:at]
     if not before.endswith('"'):
@@ -139,7 +139,7 @@ def _escapes(text: str) -> int:
 
 
 def _once(source: str) -> str:
-    """The source, with arguments that are text already written as they are."""
+    """The source, changed so that arguments that are already text are not encoded again."""
     return _ARGUMENTS_AS_JSON.sub(r"(\1 if \1 is string else \1 | tojson)", source)
 
 

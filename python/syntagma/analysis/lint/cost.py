@@ -1,4 +1,4 @@
-"""Rules about work: what a render costs grows with the conversation, and no faster."""
+"""Rules about work: the cost of a render may not grow faster than the conversation."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["growing_work", "unbounded_work"]
 
 _SIZES = (10, 20, 40)
 _MAX_GROWTH = 3.0
-"""how much more the second doubling may cost than the first: 2 if the work is linear, 4 if it is quadratic"""
+"""the largest ratio of the second doubling's cost to the first's: 2 if the work is linear, 4 if it is quadratic"""
 _MIN_STEPS = 200
-"""steps below which growth says nothing: work is charged in lumps"""
+"""steps below which growth is not significant, since work is charged in lumps"""
 _MANY = 300
 """turns of a long conversation"""
 _LONG = 20_000

@@ -14,7 +14,7 @@ __all__ = ["prefix_stability", "reasoning_in_history", "reasoning_in_tool_loop"]
 _SECOND = "And the pot?"
 _RESULT = "result amber arrived"
 _SHOWN = 60
-"""code points that are shown of each text from the first difference on"""
+"""code points of each text that are shown, from the first difference on"""
 
 
 def reasoning_in_history(subject: Subject) -> Iterator[Slip]:

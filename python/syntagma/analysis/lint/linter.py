@@ -1,4 +1,4 @@
-"""`lint_template`: every rule is tried on one template."""
+"""`lint_template`: tries every rule on one template."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def lint_template(template: ChatTemplate, tokenizer: TokenizerInfo | None = None
     """The defects of a template, in the order of the rules; `docs/reference/template-lint.md` lists them.
 
     Args:
-        template: the template, with its special tokens where they are known.
-        tokenizer: the model's vocabulary, which says what control tokens are; None: judged by their look.
+        template: the template, with its special tokens if they are known.
+        tokenizer: the model's vocabulary, which has the control tokens; None: they are recognised by their look.
 
     Raises:
         TemplateError: `E-TEMPLATE-ANALYSIS`, no assistant's turn renders, or the renders went beyond their limits.
-        ArgumentTypeError: `E-ARGUMENT-TEMPLATE`, no template.
+        ArgumentTypeError: `E-ARGUMENT-TEMPLATE`, `template` is not a template.
     """
     if not isinstance(template, ChatTemplate):
         raise ArgumentTypeError("E-ARGUMENT-TEMPLATE", f"expected a template, not {type(template).__name__}")
@@ -46,7 +46,7 @@ def lint_template(template: ChatTemplate, tokenizer: TokenizerInfo | None = None
 
 
 def _fix(subject: Subject, rule: Rule, slip: Slip) -> str | None:
-    """The first of the proposed changes that mends the slip and changes no plain conversation, as a unified diff."""
+    """The first proposed change that fixes the slip and changes no plain conversation, as a unified diff."""
     for source in slip.fixes:
         try:
             changed = subject.with_source(source)
@@ -59,7 +59,7 @@ def _fix(subject: Subject, rule: Rule, slip: Slip) -> str | None:
 
 
 def _plain_renders(subject: Subject) -> list[str]:
-    """Renders of conversations that a fix must not change; empty texts for what is refused."""
+    """Renders of conversations that a fix must not change; empty for refused ones."""
     turns = [SampleTurn(content=ANSWER)]
     if subject.shows_calls:
         turns.append(SampleTurn(calls=(subject.call(),)))

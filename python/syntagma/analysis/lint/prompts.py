@@ -36,7 +36,7 @@ def differing_prompt(subject: Subject) -> Iterator[Slip]:
         return
     bare, prompt, header = found
     one, other = _visible(prompt), _visible(header)
-    # A prompt may end before what every turn goes on with, such as the opener of reasoning.
+    # A prompt may end before a text with which every turn continues, such as the opener of reasoning.
     if prompt != bare and other not in one and not other.startswith(one):
         yield Slip(
             message=f"the generation prompt is {prompt!r}, and turns begin with {header!r}",
@@ -46,7 +46,7 @@ def differing_prompt(subject: Subject) -> Iterator[Slip]:
 
 
 def _openings(subject: Subject) -> tuple[str, str, str] | None:
-    """What follows a user's text without and with a generation prompt, and before every turn; None if one fails."""
+    """The text after a user's message without and with a generation prompt, and before turns; None if one fails."""
     bare, prompt = subject.render([user()]), subject.render([user()], prompt=True)
     turns = [SampleTurn(content=ANSWER)]
     if subject.analysis.capabilities.reasoning is not None:

@@ -1,4 +1,4 @@
-"""What a check says, and what the linter makes of it."""
+"""The results of checks and of the linter."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ class Slip(msgspec.Struct, frozen=True, kw_only=True):
     """One place where a template breaks a rule.
 
     Attributes:
-        message: what it does, in a sentence.
-        request: the smallest conversation that shows it, as a request: `messages`, and `tools` where some are declared.
-        shown: what was rendered, or the error, as far as it matters.
-        fixes: sources of the template that may be right; the linter offers the first that is.
+        message: what the template does, in a sentence.
+        request: the smallest conversation that shows it, as a request: `messages`, and `tools` if some are declared.
+        shown: the relevant part of the render, or the error.
+        fixes: changed sources of the template; the linter offers the first that is right.
     """
 
     message: str
@@ -32,9 +32,9 @@ class LintFinding(msgspec.Struct, frozen=True, kw_only=True):
         rule: the id of the rule.
         message: what the template does.
         request: a conversation that shows it; `syntagma render --messages` reads it.
-        shown: what was rendered, or the error.
+        shown: the relevant part of the render, or the error.
         hint: what to do.
-        fix: the change as a unified diff, where one was found that mends this and changes nothing else; else None.
+        fix: a change that fixes this and nothing else, as a unified diff; None: none was found.
     """
 
     rule: str

@@ -1,4 +1,4 @@
-"""The template that is linted, with what is known about it, and how its probes are rendered."""
+"""The template that is linted, with its analysis and its renders."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def user(text: str = QUESTION) -> dict[str, Any]:
 
 
 def message_of(subject: Subject, turn: SampleTurn) -> dict[str, Any]:
-    """An assistant's message as the template wants it."""
+    """An assistant's message in the form that the template needs."""
     return assistant_message(turn, subject.analysis.capabilities.inputs)
 
 
@@ -37,7 +37,7 @@ class Subject:
 
     Attributes:
         template: the template.
-        control: texts that are known to be control tokens; None: nothing is known of the vocabulary.
+        control: the texts of control tokens; None: the vocabulary is unknown.
     """
 
     def __init__(self, template: ChatTemplate, control: frozenset[str] | None = None) -> None:
@@ -46,11 +46,11 @@ class Subject:
 
     @cached_property
     def analysis(self) -> Analysis:
-        """The analysis, without certificate."""
+        """The analysis, without a certificate."""
         return analyze(self.template, certify=False, candidates="derived")
 
     def call(self, index: int = 0) -> SampleCall:
-        """A call whose name, key and value stand in no other part of the conversation."""
+        """A call whose name, key and value occur nowhere else in the conversation."""
         name, arguments = (("boil_water", {"vessel": "samovar"}), ("pour_out", {"goblet": "porcelain"}))[index]
         form = self.analysis.capabilities.call_id_form
         word = f"Kx{index}Vt7Lm9"
@@ -75,7 +75,7 @@ class Subject:
         prompt: bool = False,
         limits: Limits | None = None,
     ) -> str | SyntagmaError:
-        """The render, or why there is none."""
+        """The render, or the error."""
         inputs = self.analysis.capabilities.inputs
         template = self.template.variant(lenient=inputs.lenient, omit_none=inputs.omit_none, limits=limits)
         if inputs.system and not (messages and messages[0]["role"] == "system"):
@@ -95,7 +95,7 @@ class Subject:
             return error
 
     def steps(self, messages: Sequence[dict[str, Any]]) -> int | None:
-        """The steps that a render takes: the smallest limit under which it succeeds; None if it never does."""
+        """The steps of a render: the smallest limit under which it succeeds; None if it never does."""
         limits = self.template.limits
         if not isinstance(self.render(messages), str):
             return None
@@ -110,7 +110,7 @@ class Subject:
         return low
 
     def with_source(self, source: str) -> Subject:
-        """The same with another source; the analysis is made anew."""
+        """The same subject with another source, which is analysed again."""
         old = self.template
         changed = ChatTemplate(source, old.bos_token, old.eos_token, old.special_tokens, old.limits, name=old.name)
         return Subject(changed, self.control)

@@ -19,7 +19,7 @@ _TEXTS = (
     'If a < b & c > d, say "now".',
     " ".join(f"The kettle number {number} is warm." for number in range(60)) + " None is left.",
 )
-"""texts of which a template might remove whitespace, change the case, escape signs, cut the end"""
+"""texts in which a template might remove whitespace, change the case, escape signs or cut the end"""
 _FILTERS = re.compile(r"\s*\|\s*(?:trim|lower|upper|escape|e|capitalize|title)\b(?:\(\))?(?!\w)")
 _METHODS = re.compile(r"\.(?:strip|lower|upper|title|capitalize|lstrip|rstrip)\(\)")
 _CUTS = re.compile(r"(\b[\w.]*content)\[:\d+\]")
@@ -48,7 +48,7 @@ def altered_texts(subject: Subject) -> Iterator[Slip]:
 
 
 def _messages(subject: Subject, role: str, text: str) -> list[dict[str, Any]]:
-    """A conversation whose text of this role is given; none where the template shows no such role."""
+    """A conversation with this text in this role; empty if the template shows no such role."""
     found = subject.analysis.capabilities
     if role == "system":
         return [{"role": "system", "content": text}, user()] if found.system else []
@@ -64,7 +64,7 @@ def _messages(subject: Subject, role: str, text: str) -> list[dict[str, Any]]:
 
 
 def _as_given(source: str) -> tuple[str, ...]:
-    """Sources without the filters and methods that change texts: one kind after the other, then all."""
+    """Sources without filters and methods that change texts: each kind alone, then all."""
     kinds = (_FILTERS.sub("", source), _METHODS.sub("", source), _CUTS.sub(r"\1", source))
     together = _CUTS.sub(r"\1", _METHODS.sub("", _FILTERS.sub("", source)))
     return tuple(dict.fromkeys(one for one in (*kinds, together) if one != source))
@@ -89,6 +89,6 @@ def interpreted_texts(subject: Subject) -> Iterator[Slip]:
 
 
 def _is_taken_apart(text: str, rendered: str) -> bool:
-    """Whether less than a text stands in a render; in other letters or with entities it stands there whole."""
+    """Whether a part of a text is missing in a render; other letters and entities do not count as missing."""
     written = written_text(text, rendered).text
     return written is None or len(written) < len(text)

@@ -1,1 +1,1 @@
-"""Third stage: every shape of a turn is rendered, and what was put in is located in the text."""
+"""Third stage: every shape of a turn is rendered, and its sentinels are located in the text."""

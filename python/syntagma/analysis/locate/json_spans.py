@@ -1,4 +1,4 @@
-"""JSON values and where they stand in a text: what is inside a rendered call."""
+"""JSON values and their positions in the text of a rendered call."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _WHITESPACE = " \t\r\n"
 
 
 class JsonSpan(msgspec.Struct, frozen=True):
-    """A JSON value in a text: half-open range of code points, the decoded value, and what it holds.
+    """A JSON value in a text: half-open range of code points, decoded value, and inner values.
 
-    `members` holds (key, key's start, key's end, value) for objects, `items` the elements of arrays.
+    `members` has (key, key's start, key's end, value) for objects, `items` the elements of arrays.
     """
 
     start: int
@@ -36,7 +36,7 @@ class JsonSpan(msgspec.Struct, frozen=True):
             waiting += span.items
 
     def holds(self, text: str) -> bool:
-        """Whether some key or some string value is exactly `text`."""
+        """Whether a key or a string value is exactly `text`."""
         return any(span.value == text or any(key == text for key, _, _, _ in span.members) for span in self.walk())
 
 
@@ -65,7 +65,7 @@ def _skip_whitespace(text: str, at: int) -> int:
 
 
 def _span(text: str, at: int) -> tuple[JsonSpan, int]:
-    """The value at `at`, which is known to decode, and its end."""
+    """The value at `at`, which must decode, and its end."""
     value, end = _DECODER.raw_decode(text, at)
     if text[at] == "[":
         items: list[JsonSpan] = []

@@ -1,4 +1,4 @@
-"""Where reasoning, content and calls stand in a rendered turn.
+"""The positions of reasoning, content and calls in a rendered turn.
 
 The extent of a value is found by decoding it, not by looking for its quotes.
 """
@@ -26,7 +26,7 @@ class Slot(msgspec.Struct, frozen=True):
     start: int
     end: int
     encoded: bool = False
-    """arguments written as JSON inside a string"""
+    """whether it holds arguments written as JSON inside a string"""
 
 
 class LocatedCall(msgspec.Struct, frozen=True):
@@ -37,12 +37,12 @@ class LocatedCall(msgspec.Struct, frozen=True):
     call: SampleCall
     json: JsonSpan | None = None
     in_array: bool = False
-    """the JSON value is an element of an array of calls"""
+    """whether the JSON value is an element of an array of calls"""
     slots: tuple[Slot, ...] = ()
 
     @property
     def tagged(self) -> bool:
-        """Whether the arguments are written one by one."""
+        """Whether the arguments are separate."""
         return any(slot.kind == "key" for slot in self.slots)
 
 
@@ -56,7 +56,7 @@ class Element(msgspec.Struct, frozen=True):
 
 
 class LocatedTurn(msgspec.Struct, frozen=True):
-    """A rendered turn and what was found in it, in the order of the text."""
+    """A rendered turn and the elements found in it, in the order of the text."""
 
     turn: SampleTurn
     context: Context
@@ -65,7 +65,7 @@ class LocatedTurn(msgspec.Struct, frozen=True):
 
     @property
     def shape(self) -> str:
-        """What was found: letters of `RCT`."""
+        """The kinds of its elements: letters of `RCT`."""
         return "".join(kind for kind in "RCT" if any(element.kind == kind for element in self.elements))
 
     @property
@@ -104,7 +104,7 @@ class LocatedTurn(msgspec.Struct, frozen=True):
 
 
 def locate_turn(rendered: RenderedTurn) -> LocatedTurn:
-    """Find what was put into a rendered turn; what does not appear is left out."""
+    """Find the elements of a rendered turn; those that do not appear are left out."""
     turn, text = rendered.turn, rendered.text
     found: list[Element] = []
     for kind, part in (("R", turn.reasoning), ("C", turn.content)):
@@ -118,7 +118,7 @@ def locate_turn(rendered: RenderedTurn) -> LocatedTurn:
 
 
 def _locate_calls(text: str, calls: tuple[SampleCall, ...], ends: list[int]) -> list[LocatedCall]:
-    """The calls in their order, up to the first that is not found; `ends` are the ends of other elements."""
+    """The calls in order, up to the first that is not found; `ends`: the ends of other elements."""
     found: list[LocatedCall] = []
     at = 0
     for index, call in enumerate(calls):
@@ -150,7 +150,7 @@ def _in_json(text: str, calls: tuple[SampleCall, ...], at: int, name_at: int) ->
         if span.end <= name_at or not span.holds(call.name):
             continue
         if span.members and len(calls) > 1 and span.holds(calls[1].name):
-            # An object around all calls: they are the items of the inner array that holds the first one.
+            # An object around all calls: they are the items of the inner array that contains the first one.
             inner = next((one for one in span.walk() if any(_holds_call(item, call) for item in one.items)), None)
             if inner is None:
                 return []
@@ -216,7 +216,7 @@ def _arguments_slot(text: str, call: SampleCall, at: int, stop: int) -> Slot | N
 
 
 def _tagged_slots(text: str, arguments: dict[str, Any], at: int, stop: int) -> list[Slot]:
-    """Every key and value of the arguments, one after the other; empty if one is missing."""
+    """The keys and values of the arguments in order; empty if one is missing."""
     slots: list[Slot] = []
     for key, value in arguments.items():
         key_at = text.find(key, at, stop)

@@ -1,4 +1,4 @@
-"""What is compared: every shape of a turn in both contexts, rendered and located, and every generation prompt."""
+"""The renders to compare: every shape of a turn in both contexts, located, and every generation prompt."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from syntagma.analysis.render.turn_renderer import Context, RenderedTurn, TurnRe
 __all__ = ["Observations", "Prompts", "observe"]
 
 Prompts: TypeAlias = dict[tuple[str, Any] | None, str]
-"""setting of a variable as (name, value), or None for the default → what follows the user's sentinel in the prompt"""
+"""setting of a variable as (name, value), or None for the default → the text after the user's sentinel in the prompt"""
 
 _SHAPES = ("C", "RC", "T", "CT", "RT", "RCT")
 _CONTEXTS: tuple[Context, ...] = ("last", "middle")
 
 
 class Observations(msgspec.Struct, frozen=True, kw_only=True):
-    """What was rendered and located."""
+    """Renders and located turns."""
 
     turns: tuple[LocatedTurn, ...]
     prompts: Prompts
     bare_prompt: str | None
     """the default prompt without a generation prompt; None if it does not render"""
     user_openers: tuple[str, str] | None
-    """what stands before the first user's sentinel, and between a content and the second user's"""
+    """the text before the first user's sentinel, and that between content and the second user's"""
     bare_call: RenderedTurn | None = None
-    """a turn of one call that has no arguments; None if there is none, or its name is not shown"""
+    """a turn of one call without arguments; None if there is none, or its name is not shown"""
 
     @property
     def without_arguments(self) -> str | None:
-        """What follows the name of a call that has no arguments; None if none is shown."""
+        """The text after the name of a call without arguments; None if none is shown."""
         shown = self.bare_call
         return None if shown is None else shown.text.partition(shown.turn.calls[0].name)[2]
 
     def best(self, *shapes: str) -> LocatedTurn | None:
-        """The first turn that shows exactly one of these shapes, last turns before those in the middle.
+        """The first turn with one of these shapes; turns at the end come before those in the middle.
 
-        Turns that were given more than the template shows count only if there is no other.
+        Turns with parts that the template does not show count only if there is no other.
         """
         for shape in shapes:
             for context in _CONTEXTS:
@@ -51,12 +51,12 @@ class Observations(msgspec.Struct, frozen=True, kw_only=True):
         return next((located for shape in shapes for located in self.all(shape)), None)
 
     def all(self, shape: str) -> list[LocatedTurn]:
-        """Every turn that shows this shape."""
+        """All turns with this shape."""
         return [located for located in self.turns if located.shape == shape]
 
 
 def observe(renderer: TurnRenderer, probed: ProbeResult) -> Observations:
-    """Render and locate everything that inference compares."""
+    """Render and locate all turns that inference compares."""
     inputs = probed.inputs
     turns: list[LocatedTurn] = []
     for shape in _SHAPES:

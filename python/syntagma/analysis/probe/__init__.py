@@ -1,1 +1,1 @@
-"""Second stage: which inputs a template wants, and what it can show."""
+"""Second stage: the inputs that a template needs, and the parts of messages that it shows."""

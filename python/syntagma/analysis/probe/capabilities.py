@@ -1,4 +1,4 @@
-"""`Capabilities`: what a template can show and what it wants, as plain fields. Messages are normalised by it."""
+"""`Capabilities`: what a template shows and needs, as plain fields. Messages are normalised by it."""
 
 from __future__ import annotations
 
@@ -12,53 +12,53 @@ __all__ = ["Capabilities"]
 
 
 class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of probing a template's inputs. All of it was seen in renders; nothing is assumed."""
+    """The result of probing a template's inputs, all of it from renders."""
 
     tools: bool = False
-    """declared tools appear in the prompt"""
+    """whether declared tools appear in the prompt"""
     tool_calls: bool = False
-    """an assistant's calls appear in the render, name and arguments"""
+    """whether an assistant's calls appear in the render, with name and arguments"""
     parallel_tool_calls: bool = False
-    """several calls in one message appear"""
+    """whether several calls in one message appear"""
     content_with_calls: bool = False
-    """content in a message with calls appears"""
+    """whether content in a message with calls appears"""
     call_ids: bool = False
-    """the ids of calls appear"""
+    """whether the ids of calls appear"""
     call_id_form: str = "{word}"
-    """an id that the template accepts: `{word}` nine letters or digits, `{name}` the tool's name, `{index}` a number"""
+    """the form of accepted ids: `{word}` nine letters or digits, `{name}` the tool's name, `{index}` a number"""
     arguments: Literal["object", "string"] = "object"
-    """how `arguments` of a call are given to the template: as an object, or as JSON text"""
+    """the type of a call's `arguments` that the template needs: an object, or JSON text"""
     empty_content: EmptyContent = "text"
-    """`content` of a message with calls and no content: the empty text, null, or no key at all"""
+    """`content` of a message with calls and no content: the empty string, null, or no key"""
     reasoning: str | None = None
-    """message field of the reasoning; `content:TYPE` means a content block of that type; None: never rendered"""
+    """the message field of reasoning; `content:TYPE`: a content block of that type; None: it is never rendered"""
     reasoning_settings: dict[str, Any] = {}
     """template variables under which reasoning is rendered"""
     thinking_switches: dict[str, tuple[Any, ...]] = {}
-    """template variables that change the generation prompt, with the values that were tried and work"""
+    """template variables that change the generation prompt, with the values that have an effect"""
     system: bool = False
-    """a system message appears"""
+    """whether a system message appears"""
     needs_system: bool = False
-    """nothing renders without a system message"""
+    """whether nothing renders without a system message"""
     alternation: bool = False
-    """two messages of the user in a row are refused"""
+    """whether two messages of the user in a row are refused"""
     tool_results: bool = False
-    """messages of role `tool` appear"""
+    """whether messages of role `tool` appear"""
     no_tools: Literal["none", "empty", "undefined", "declared"] = "none"
-    """how `tools` is given when there are none: None, an empty list, left undefined; `declared`: some must be given"""
+    """`tools` if there are none: None, an empty list, or undefined; `declared`: there must be some"""
     variables: dict[str, Any] = {}
     """undeclared variables without which nothing renders, with the values that the probes bound"""
     lenient: bool = False
-    """the template needs the lenient sandbox: it appends to lists, or writes generators as JSON"""
+    """whether the template needs the lenient sandbox: it appends to lists, or writes generators as JSON"""
 
     @property
     def single_tool_calls(self) -> bool:
-        """Whether calls appear, but only one a message: of several, some are lost or all refused."""
+        """Whether calls appear, but only one per message: of several, some are lost or all refused."""
         return self.tool_calls and not self.parallel_tool_calls
 
     @property
     def inputs(self) -> Inputs:
-        """The inputs with which the template shows most, for further renders."""
+        """The inputs for further renders, with which the template shows most."""
         return Inputs(
             tools=self.no_tools if self.no_tools != "undefined" else "none",
             lenient=self.lenient,

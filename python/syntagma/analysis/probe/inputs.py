@@ -1,4 +1,4 @@
-"""Probing: which inputs a template wants. The first attempt that renders *and shows what was put in* wins."""
+"""Probing: the inputs that a template needs. The first attempt that renders *and shows the sentinels* wins."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ __all__ = ["ProbeResult", "probe_inputs"]
 _MAX_BOUND_VARIABLES = 8
 _MAX_SWITCHES = 12
 _MAX_VALUES = 8
-"""constants of one variable that are tried"""
+"""the most constants that are tried for one variable"""
 _OTHER_TEXT = "other"
-"""a text that is tried where a variable is compared with texts"""
+"""a further text that is tried if a variable is compared with texts"""
 _EMPTY_CONTENTS: tuple[EmptyContent, ...] = ("text", "null", "absent")
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking", "thought", "thoughts")
 _REASONING_PARTS = ("thinking", "reasoning", "thoughts")
@@ -30,12 +30,12 @@ _CONTEXTS: tuple[Context, ...] = ("last", "middle")
 
 
 class ProbeResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What probing found out about a template."""
+    """The result of probing a template."""
 
     inputs: Inputs
     capabilities: Capabilities
     max_calls: int
-    """0, 1, or 3: how many calls one message may hold, as far as it was tried"""
+    """the number of calls that one message may have, as far as it was tried: 0, 1 or 3"""
     switches: tuple[tuple[str, Any], ...]
     """settings of one variable each that change the generation prompt"""
     notations: tuple[tuple[str, Any], ...] = ()
@@ -43,27 +43,27 @@ class ProbeResult(msgspec.Struct, frozen=True, kw_only=True):
     thinking_variables: tuple[str, ...]
     """undeclared variables that switch thinking, by their customary names"""
     untold_reasoning: str | None = None
-    """message field of reasoning that is rendered, but so that nothing tells it from content"""
+    """the message field of reasoning that is rendered, but cannot be distinguished from content"""
 
     @property
     def certified_inputs(self) -> Inputs:
-        """The inputs of round-trip cases: reasoning is given wherever the template renders any."""
+        """The inputs of round-trip cases: with reasoning if the template renders any."""
         if self.inputs.reasoning is not None or self.untold_reasoning is None:
             return self.inputs
         return msgspec.structs.replace(self.inputs, reasoning=self.untold_reasoning)
 
     @property
     def id_form(self) -> str:
-        """How the ids of calls are made."""
+        """The form of call ids."""
         return self.capabilities.call_id_form
 
 
 def probe_inputs(renderer: TurnRenderer, source: str, variables: Mapping[str, tuple[Any, ...]]) -> ProbeResult:
-    """Try the inputs of a template, one after the other.
+    """Find the inputs that a template needs.
 
     Args:
         renderer: renders the probes.
-        source: the template's text; only names that stand in it are tried.
+        source: the template's text; only names in it are tried.
         variables: the variables that a caller may set, each with the constants that it is compared with.
 
     Raises:
@@ -111,7 +111,7 @@ def _base_inputs(renderer: TurnRenderer) -> Inputs:
 
 
 def _with_bound_variables(renderer: TurnRenderer, inputs: Inputs) -> Inputs | None:
-    """Render a turn of content, binding the variables that the template misses; None if its content does not appear."""
+    """Render a turn of content, binding missing variables; None if the content does not appear."""
     turn = SampleTurn(content=renderer.sentinels.word("c"))
     for _ in range(_MAX_BOUND_VARIABLES):
         rendered = renderer.turn(turn, inputs)
@@ -132,7 +132,7 @@ def _with_bound_variables(renderer: TurnRenderer, inputs: Inputs) -> Inputs | No
 
 
 def _call_inputs(renderer: TurnRenderer, inputs: Inputs) -> tuple[Inputs, int, str]:
-    """The inputs with which calls are shown best, how many one message may hold, and the form of their ids."""
+    """The inputs with which calls are shown best, the most calls of one message, and the form of their ids."""
     first_form = "{word}"
     for id_form in _id_forms(first_form):
         call = renderer.new_call(2, id_form)
@@ -150,8 +150,8 @@ def _call_inputs(renderer: TurnRenderer, inputs: Inputs) -> tuple[Inputs, int, s
 def _id_forms(first: str) -> Iterator[str]:
     """The forms of ids to try, `first` first.
 
-    A template that refuses an arbitrary id mostly reads the tool's name from it. So the ids of registered formats that
-    hold the name follow, then ids as they are customary in general. The registry is read only if the first form fails.
+    A template that refuses an arbitrary id usually reads the tool's name from it. So ids of named formats that hold the
+    name come next, then other customary forms. The registry is read only if the first form fails.
     """
     yield first
     specs = (get(name).spec.tools for name in names())
@@ -165,7 +165,7 @@ def _id_forms(first: str) -> Iterator[str]:
 
 
 def _best_call_inputs(renderer: TurnRenderer, inputs: Inputs, call: SampleCall) -> Inputs | None:
-    """The form of arguments and empty content in which a call is rendered completely and piece by piece."""
+    """The inputs with the form of arguments and empty content in which a call is rendered completely and in parts."""
     turn = SampleTurn(calls=(call,))
     ranked: list[tuple[float, int, int, Inputs]] = []
     for form in ("object", "string"):
@@ -180,7 +180,7 @@ def _best_call_inputs(renderer: TurnRenderer, inputs: Inputs, call: SampleCall) 
 
 
 def _pass_through_penalty(rendered: RenderedTurn, call: SampleCall) -> float:
-    """0 for calls that are rendered piece by piece, more for every sign that a value was only passed through."""
+    """0 for calls that are rendered in parts, more for every sign that a value was only passed through."""
     first = next(iter(call.arguments))
     penalty = 2.5 if f'\\"{first}' in rendered.text else 0.0
     penalty += 2.0 if f"'{first}'" in rendered.text else 0.0
@@ -209,8 +209,8 @@ def _prompt_switches(
             value: (renderer.prompt(inputs, {name: value}), renderer.prompt(inputs, {name: value}, tools=True))
             for value in _values_to_try(variables.get(name, ()))
         }
-        # A text may be anything, such as a name: it is a switch of what the prompt ends with only if that goes on, or
-        # stops, with it.
+        # A text may be anything, such as a name. It is a switch only if it makes the end of the prompt longer or
+        # shorter.
         prompts = {
             value: pair
             for value, pair in prompts.items()
@@ -225,7 +225,7 @@ def _is_longer_or_shorter(text: str | None, default: str | None) -> bool:
 
 
 def _values_to_try(compared: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The values of a variable to try: what it is compared with, and something else."""
+    """The values to try for a variable: the constants that it is compared with, and another value."""
     texts_only = bool(compared) and all(isinstance(value, str) for value in compared)
     return (*compared[:_MAX_VALUES], _OTHER_TEXT) if texts_only else (True, False, *compared[:_MAX_VALUES])
 
@@ -233,7 +233,7 @@ def _values_to_try(compared: tuple[Any, ...]) -> tuple[Any, ...]:
 def _turn_switches(
     renderer: TurnRenderer, inputs: Inputs, variables: Mapping[str, tuple[Any, ...]], id_form: str | None
 ) -> Iterator[tuple[str, Any]]:
-    """Settings of one variable that change how a turn is written; of those that write the same, the first."""
+    """Settings of one variable that change how a turn is written; of those with the same effect, the first."""
     words = renderer.sentinels
     turns = [SampleTurn(content=words.word("c"))]
     if inputs.reasoning is not None:
@@ -250,8 +250,8 @@ def _turn_switches(
         for value in _values_to_try(variables[name]):
             changed = inputs.with_variable(name, value)
             texts = written(changed)
-            # What the setting makes the template refuse is no other way to write it, and a text that the template does
-            # not know may well make it write nothing.
+            # A setting with which the template refuses a turn is no other way to write it; and with an unknown text the
+            # template may write nothing.
             known = value != _OTHER_TEXT or id_form is None or _shows_calls(renderer.turn(turns[-1], changed))
             if known and texts not in seen and any(map(_differs, texts, seen[0])):
                 seen.append(texts)
@@ -265,7 +265,7 @@ def _differs(text: str | None, default: str | None) -> bool:
 def _reasoning_inputs(
     renderer: TurnRenderer, inputs: Inputs, source: str, switches: tuple[tuple[str, Any], ...], id_form: str | None
 ) -> Inputs:
-    """The inputs whose reasoning is told apart from content in most shapes: the field, and the settings for it."""
+    """The inputs with which reasoning is distinguished from content in most shapes: the field and its settings."""
     fields = [name for name in _REASONING_FIELDS if name in source]
     if "type" in source:
         fields += [f"content:{name}" for name in _REASONING_PARTS if name in source]
@@ -296,7 +296,7 @@ def _untold_reasoning(renderer: TurnRenderer, inputs: Inputs, source: str) -> st
 
 
 def _reasoning_shapes(renderer: TurnRenderer, inputs: Inputs, id_form: str | None) -> int:
-    """In how many shapes and contexts reasoning is shown, and not as content."""
+    """The number of shapes and contexts in which reasoning is shown, and not as content."""
     words = renderer.sentinels
     reasoning, content = words.word("r"), words.word("c")
     turn = SampleTurn(reasoning=reasoning, content=content)
@@ -318,7 +318,7 @@ def _reasoning_shapes(renderer: TurnRenderer, inputs: Inputs, id_form: str | Non
 
 
 def _is_told_apart(renderer: TurnRenderer, inputs: Inputs, rendered: RenderedTurn) -> bool:
-    """Whether something tells reasoning from the content after it: a marker between them, or before reasoning alone."""
+    """Whether reasoning can be distinguished from content: by a marker between them, or one before reasoning only."""
     text, turn = rendered.text, rendered.turn
     reasoning, content = turn.reasoning or "", turn.content or ""
     at = text.find(reasoning)

@@ -1,4 +1,4 @@
-"""Renders of one template: each made once, all of them bounded together."""
+"""Renders of one template: each is made once, and all are bounded together."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _NOW = datetime.date(2030, 1, 1)
 
 
 class BoundedRenderer:
-    """Renders one template, remembers the results by their arguments, and bounds what all renders cost together.
+    """Renders one template, caches the results by their arguments, and bounds the cost of all renders together.
 
     Attributes:
-        count: how many renders were made.
-        seconds: how much CPU time they took.
-        last_error: why the last failed render failed, whether it was made or remembered.
+        count: the number of renders.
+        seconds: their CPU time, seconds.
+        last_error: the error of the last failed render, made or cached.
     """
 
     def __init__(self, template: ChatTemplate, limits: Limits) -> None:
@@ -52,8 +52,8 @@ class BoundedRenderer:
 
         Args:
             messages: the conversation, without the system message that `inputs` may ask for.
-            inputs: what the template wants.
-            tools: declared tools; None passes what `inputs` says.
+            inputs: the inputs that the template needs.
+            tools: declared tools; None: as `inputs` says.
             prompt: whether the generation prompt is added.
             settings: template variables in place of `inputs.settings`.
 
@@ -76,7 +76,7 @@ class BoundedRenderer:
         return None
 
     def undefined_name(self) -> str | None:
-        """The variable that the last failed render missed, if that was why it failed."""
+        """The undefined variable for which the last failed render failed; None: it failed for another reason."""
         match = _UNDEFINED.search(self.last_error.message) if self.last_error else None
         return match[1] if match else None
 

@@ -1,4 +1,4 @@
-"""What is rendered: turns made of unique words, and the message dictionaries that a template wants to see."""
+"""The conversations of probes: turns of unique words, as the message dictionaries that a template needs."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ ToolsMode: TypeAlias = Literal["none", "empty", "declared"]
 _CONSONANTS = "bcdfghjklmnpqrstvwxz"
 _SENTINEL_LENGTH = 9
 _SENTINEL_PART = 5
-"""letters of a sentinel that no word holds in a row"""
+"""consecutive letters of a sentinel that occur in no word"""
 
 
 class Sentinels:
-    """A seeded source of sentinels: made-up words whose places in a render are exact. None is given twice.
+    """A seeded source of sentinels: made-up words that are found exactly in a render. None is given twice.
 
-    A sentinel is nine consonants, so it hits no word of any language, holds no digit (counters are looked for in
-    digits), and passes for the strictest known shape of a call id (nine letters or digits).
+    A sentinel is nine consonants, so it is no word of any language, has no digit (counters are found by digits), and
+    fits the strictest known shape of a call id (nine letters or digits).
     """
 
     def __init__(self, seed: int = 0) -> None:
@@ -65,7 +65,7 @@ class Sentinels:
                 return value
 
     def survive_in(self, text: str) -> bool:
-        """Whether something that was given stands in a text, a part of it counts, and so do other letter cases."""
+        """Whether a sentinel that was given, or a part of one, stands in a text, in any letter case."""
         text = text.casefold()
         if any(str(number) in text for number in self._numbers):
             return True
@@ -100,21 +100,21 @@ class SampleTurn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Inputs(msgspec.Struct, frozen=True, kw_only=True):
-    """The inputs that a template wants, as probing found them."""
+    """The inputs that a template needs, found by probing."""
 
     tools: ToolsMode = "none"
-    """what is passed as `tools` where nothing is declared"""
+    """what is passed as `tools` if none are declared"""
     lenient: bool = False
-    """the template appends to lists, or writes generators as JSON"""
+    """whether the template appends to lists, or writes generators as JSON"""
     omit_none: bool = False
-    """`tools` must be undefined, not None, where there are none"""
+    """whether `tools` must be undefined, not None, if there are none"""
     system: bool = False
-    """a system message must come first"""
+    """whether a system message must come first"""
     arguments: Literal["object", "string"] = "object"
     empty_content: EmptyContent = "text"
-    """`content` of a message with calls and no content: the empty text, null, or no key"""
+    """`content` of a message with calls and no content: the empty string, null, or no key"""
     reasoning: str | None = None
-    """message field of the reasoning; `content:TYPE` for a content block of that type"""
+    """the message field of reasoning; `content:TYPE`: a content block of that type"""
     variables: dict[str, Any] = {}
     """undeclared variables that must be bound"""
     settings: dict[str, Any] = {}
@@ -127,7 +127,7 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def assistant_message(turn: SampleTurn, inputs: Inputs) -> dict[str, Any]:
-    """The turn as the dictionary that the template wants."""
+    """The turn as the message dictionary that the template needs."""
     message: dict[str, Any] = {"role": "assistant"}
     if turn.content is not None:
         message["content"] = turn.content
@@ -163,12 +163,12 @@ def assistant_message(turn: SampleTurn, inputs: Inputs) -> dict[str, Any]:
 
 
 def reasoning_part(part_type: str, text: str, extra: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """A content block of reasoning: its text stands under a key that is named like the block's type."""
+    """A content block of reasoning, with its text under a key named like the block's type."""
     return {"type": part_type, part_type: text, **(extra or {})}
 
 
 def declared_tools(calls: tuple[SampleCall, ...]) -> list[dict[str, Any]]:
-    """OpenAI tool dictionaries that declare what the calls use, each tool once, each argument by its value's type."""
+    """OpenAI tool dictionaries for the calls: each tool once, each argument with its value's type."""
     tools: dict[str, dict[str, Any]] = {}
     for call in calls:
         tool = tools.setdefault(

@@ -1,4 +1,4 @@
-"""What a template writes for an assistant's turn: the text from the user's message to the next one or the end."""
+"""Renders an assistant's turn: the text from the user's message to the next one, or to the end."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from syntagma.analysis.render.conversation import (
 __all__ = ["Context", "RenderedTurn", "TurnRenderer"]
 
 Context: TypeAlias = Literal["last", "middle"]
-"""whether a turn is the last message, or a user's message follows"""
+"""whether a turn is the last message, or is followed by a user's message"""
 
 _MAX_TURN = 8_192
-"""code points; a longer text is not the turn of a probe, and would only cost time"""
+"""the most code points of a turn; a longer text is not the turn of a probe"""
 
 
 class RenderedTurn(msgspec.Struct, frozen=True):
-    """An assistant's turn as it was rendered: `text` is everything after the user's sentinel."""
+    """A rendered assistant's turn: `text` is all text after the user's sentinel."""
 
     turn: SampleTurn
     context: Context
     text: str
 
     def shows(self, *texts: str) -> bool:
-        """Whether every one of the texts stands in it."""
+        """Whether all these texts stand in it."""
         return all(text in self.text for text in texts)
 
 
@@ -54,7 +54,7 @@ class TurnRenderer:
         self._lists_tools_late: dict[tuple[str, bool], bool] = {}
 
     def new_call(self, arguments: int = 2, id_form: str = "{word}", index: int = 0) -> SampleCall:
-        """A call made of new sentinels; `id_form` may hold `{word}`, `{name}`, `{index}`."""
+        """A call made of new sentinels; `id_form` may have `{word}`, `{name}`, `{index}`."""
         words = self.sentinels
         name = words.word("n")
         made: dict[str, Any] = {}
@@ -73,7 +73,7 @@ class TurnRenderer:
     ) -> RenderedTurn | None:
         """Render a turn as the last message or between two users; None if that fails.
 
-        Without `tools`, what the turn calls is declared.
+        Without `tools`, the tools that the turn calls are declared.
         """
         messages = [self._user(0), assistant_message(turn, inputs)]
         if context == "middle":
@@ -97,7 +97,7 @@ class TurnRenderer:
         return None if text is None else self._cut(turn, "last", text)
 
     def _cut(self, turn: SampleTurn, context: Context, text: str) -> RenderedTurn | None:
-        """The turn out of a whole render; None if the words of the users are not found."""
+        """The turn, cut out of a whole render; None if the users' sentinels are not found."""
         end = text.rfind(self._users[1]) if context == "middle" else len(text)
         begin = text.rfind(self._users[0], 0, end) if end >= 0 else -1
         begin += len(self._users[0])
@@ -112,7 +112,7 @@ class TurnRenderer:
     def prompt(
         self, inputs: Inputs, settings: dict[str, Any] | None = None, *, tools: bool = False, generation: bool = True
     ) -> str | None:
-        """What follows the user's sentinel in a prompt; None if rendering fails.
+        """The text after the user's sentinel in a prompt; None if rendering fails.
 
         Args:
             inputs: what the template wants.
@@ -128,14 +128,14 @@ class TurnRenderer:
         return None if begin < len(self._users[0]) or len(text) - begin > _MAX_TURN else text[begin:]
 
     def instructions(self, inputs: Inputs, settings: dict[str, Any]) -> str | None:
-        """What stands before the user's sentinel in a prompt; None if rendering fails."""
+        """The text before the user's sentinel in a prompt; None if rendering fails."""
         text = self.bounded.render(
             [self._user(0)], inputs, tools=self._tools(inputs, None), prompt=True, settings=settings
         )
         return None if text is None else text[: max(text.rfind(self._users[0]), 0)]
 
     def user_openers(self, inputs: Inputs) -> tuple[str, str] | None:
-        """What stands before the first user's sentinel, and between an assistant's content and the second user's."""
+        """The texts before the first user's sentinel, and between content and the second; None if rendering fails."""
         content = self.sentinels.word("c")
         messages = [self._user(0), assistant_message(SampleTurn(content=content), inputs), self._user(1)]
         text = self.bounded.render(messages, inputs, tools=self._tools(inputs, None))
@@ -154,11 +154,11 @@ class TurnRenderer:
     ) -> tuple[str, list[dict[str, Any]]] | None:
         """A prompt that declares a tool for each call, after a result of the first one, and the tools.
 
-        Where a message that calls or a result does not render, it is left out; None if nothing renders.
+        A message with a call, or a result, that does not render is left out; None if nothing renders.
 
         Args:
             inputs: what the template wants.
-            calls: what the tools are declared by.
+            calls: the calls whose tools are declared.
             result: the text of the result.
         """
         tools = declared_tools(calls)
@@ -174,7 +174,7 @@ class TurnRenderer:
     def shows_roles(self, inputs: Inputs, *roles: str) -> bool:
         """Whether a conversation of messages with these roles renders and shows each of them.
 
-        The role `call` stands for an assistant's message that calls a tool.
+        The role `call` means an assistant's message that calls a tool.
         """
         messages: list[dict[str, Any]] = []
         shown = []
@@ -194,7 +194,7 @@ class TurnRenderer:
         return text is not None and all(word in text for word in shown)
 
     def shows_unknown_key(self, turn: SampleTurn, inputs: Inputs, part_type: str) -> bool:
-        """Whether an unknown key of a content block is rendered: then blocks are printed whole, not understood."""
+        """Whether an unknown key of a content block is rendered: then blocks are printed, not understood."""
         extra = self.sentinels.word("x")
         message = assistant_message(turn, inputs)
         message["content"][0] = reasoning_part(part_type, turn.reasoning or "", {"note": extra})
@@ -202,7 +202,7 @@ class TurnRenderer:
         return text is None or extra in text
 
     def _tools_come_last(self, inputs: Inputs) -> bool:
-        """Whether declared tools are listed after the conversation, and so after the last turn."""
+        """Whether declared tools are listed after the conversation, so after the last turn."""
         key = (inputs.tools, inputs.system)
         if key not in self._lists_tools_late:
             text = self.prompt(inputs, tools=True, generation=False)
@@ -219,7 +219,7 @@ class TurnRenderer:
 
 
 def _is_one_insertion(short: str, long: str) -> bool:
-    """Whether the long text is the short one with one text put in somewhere."""
+    """Whether the long text is the short one with one insertion."""
     shared = 0
     while shared < len(short) and short[shared] == long[shared : shared + 1]:
         shared += 1
