@@ -112,7 +112,7 @@ def stop_strings(spec: FormatSpec) -> tuple[str, ...]:
 def forbidden_in_content(spec: FormatSpec, names: Sequence[str] | None = None) -> tuple[str, ...]:
     """The texts that an answer may not contain, so that it is read as an answer.
 
-    `names` are those of the declared tools; None: they are unknown.
+    `names` are those of the declared tools; None: undeclared.
 
     These are the markers of the format and, for an opener without a marker, the text by which the parser finds it. In
     the body of a message with a header, only the markers of headers and the ends of messages have a meaning.
@@ -325,7 +325,7 @@ def answer_text(
         spec: the format.
         closers: the literals that may close the answer.
         calls: the beginnings of calls, if calls may follow.
-        names: the names of the declared tools; None: they are unknown.
+        names: the names of the declared tools; None: undeclared.
         not_first: EBNF of texts with which it must not begin.
     """
     forbidden = forbidden_in_content(spec, names)

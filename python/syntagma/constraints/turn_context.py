@@ -26,7 +26,7 @@ class TurnContext(NamedTuple):
     """the grammar of the content; None: any text"""
     labels: BudgetLabels
     names: tuple[str, ...] | None
-    """the names of the declared tools; None: they are unknown"""
+    """the names of the declared tools; None: undeclared"""
     whitespace_counts: bool = False
     """whether whitespace before the answer is a part of it; before JSON and before text it is optional"""
 

@@ -124,8 +124,7 @@ class ChatFormat:
         """A parser for one turn.
 
         Args:
-            tools: the declared tools. None: they are unknown, and calls are read without types; empty: no calls are
-                read.
+            tools: the declared tools. None: undeclared, calls are read without types; empty: no calls are read.
             **options: see `syntagma.parsing.ParserOptions`.
         """
         return StreamParser(self, tools, **options)
@@ -149,7 +148,7 @@ class ChatFormat:
         """The grammar of what a model may write after `prompt`; see `syntagma.constraints.build_grammar`.
 
         Args:
-            tools: the declared tools. None: they are unknown, and calls may have any name; empty: no calls may come.
+            tools: the declared tools. None: undeclared, calls may have any name; empty: no calls may come.
             prompt: the rendered prompt, whose tail shows what is open already; None: there is none.
             **options: see `syntagma.request.RequestOptions`.
 

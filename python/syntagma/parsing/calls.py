@@ -47,7 +47,7 @@ class ReaderParts(NamedTuple):
         emitter: receives what was read.
         limits: bounds on text that is held back.
         policies: the caller's choices.
-        tools: the declared tools by name; None: none were declared.
+        tools: the declared tools by name; None: undeclared.
     """
 
     compiled: CompiledFormat

@@ -47,8 +47,8 @@ class StreamParser:
 
     Args:
         fmt: the format: a `ChatFormat`, or its spec.
-        tools: the declared tools. None: they are unknown, and calls are read without types; an empty list: there are
-            none, and no calls are read.
+        tools: the declared tools. None: undeclared, calls are read without types; an empty list: there are none, and no
+            calls are read.
         prompt: see `ParserOptions`.
         id_seed: see `ParserOptions`.
         stream_reasoning: see `ParserOptions`.
