@@ -72,7 +72,7 @@ def _openers(turn: TurnContext) -> dict[str, Pattern]:
 
 
 def _blocks(turn: TurnContext) -> Grammar:
-    """One block of reasoning, by any of its patterns."""
+    """One block of reasoning, in any of the ways to write one."""
     blocks = _openers(turn).values()
     return Grammar.union(*(Grammar.concat(*_opener(block), _block_text(turn, block)) for block in blocks))
 
@@ -86,7 +86,7 @@ def calls_and_rest(turn: TurnContext) -> Grammar:
 
 
 def _opener(block: Pattern) -> list[Grammar]:
-    """The opener of a block of text. The whitespace before it is optional; that after it counts as text."""
+    """The opener of a block of text, the whitespace before it optional; that after it is like the text."""
     return [*_optional(_leading(block.opener)), *literal(block.opener.strip())]
 
 
@@ -124,7 +124,7 @@ def _rest(turn: TurnContext, *, reasoned: bool) -> Grammar:
             return content_at
         return Grammar.union(content_at, joined((*space, _calls(turn.groups))))
     text = _text_and_calls(turn, wrapper, reasoned=reasoned)
-    # A call without an opener is read only where the answer begins.
+    # A call without opener is one only where the answer begins.
     bare = [] if begun else [joined((*space, _spaced(group))) for group in turn.groups if not group.begins]
     return Grammar.union(joined((*space, text)) if wrapper is not None else text, *bare)
 
@@ -145,7 +145,7 @@ def _text_and_calls(turn: TurnContext, wrapper: Pattern | None, *, reasoned: boo
     content = _wrapped((_free_answer(turn, wrapper),), wrapper, begun=begun)
     calls = Grammar.union(*(_with_text_after(turn, group, wrapper) for group in marked)) if marked else None
     later = None if calls is None else joined((*([] if wrapper is None else [WHITESPACE]), calls))
-    # Reasoning without a closing marker ends only at its whitespace and a marker after it, so a marker must follow.
+    # Reasoning that no marker closes is over only where a marker follows its whitespace, and one must follow.
     exact = reasoned and any(ends_at_next(turn.spec, block) for block in turn.spec.reasoning_blocks)
     may_lack_answer = wrapper is not None and not begun
     text = _before_calls(turn, content, begun=begun)
@@ -166,7 +166,7 @@ def _followed(answer: Grammar, later: Grammar | None) -> Grammar:
 
 
 def _before_calls(turn: TurnContext, alone: Grammar, *, begun: bool) -> Grammar | None:
-    """An answer alone, or one with calls after it, if the format writes the two differently; else None."""
+    """An answer alone, or one with calls after it, where the format writes these otherwise; None where it does not."""
     content, marked = turn.spec.content, [group for group in turn.groups if group.begins]
     if content is None or not content.before_calls or not marked or begun:
         return None
@@ -201,12 +201,12 @@ def _with_text_after(turn: TurnContext, group: CallGroup, wrapper: Pattern | Non
 
 
 def _calls(groups: Iterable[CallGroup]) -> Grammar:
-    """Calls of any group, and nothing else."""
+    """Calls of any group and nothing else."""
     return Grammar.union(*map(_spaced, groups))
 
 
 def _spaced(group: CallGroup) -> Grammar:
-    """Calls with the whitespace that is shown around them, which is optional."""
+    """Calls with the whitespace that is shown around them, which may be missing."""
     return joined((*_optional(group.before), group.calls, *_optional(group.after)))
 
 

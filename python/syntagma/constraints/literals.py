@@ -179,7 +179,7 @@ def _end(text: str) -> str:
 
 def _openers(spec: FormatSpec) -> Iterator[str]:
     if spec.reasoning is not None:
-        # A single sign opens reasoning only at the start of the answer.
+        # A single sign opens reasoning only where the answer begins.
         yield from (block.opener for block in spec.reasoning.block if stands_alone(block.opener))
     if spec.content is not None:
         for block in spec.content.wrappers:

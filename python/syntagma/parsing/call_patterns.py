@@ -49,9 +49,9 @@ class Block(msgspec.Struct, frozen=True):
     after: str
     """whitespace after the closer"""
     pieces: tuple[PlacedPiece, ...] = ()
-    """the parts of the closer that may be tokens"""
+    """of the closer: what may be tokens"""
     trailing: str = ""
-    """whitespace after the text, if nothing else closes it"""
+    """whitespace after the text, where nothing else closes it"""
 
 
 class Section(msgspec.Struct, frozen=True):

@@ -228,7 +228,7 @@ def _reasoning_block(spec: FormatSpec, pattern: Pattern, markers: Markers) -> Bl
 
 
 def _nexts(block: Block, wrappers: tuple[Block, ...], firsts: Iterable[str]) -> Iterator[_Leaving]:
-    """The openers that end reasoning: those of the answer's wrapper and of calls."""
+    """What ends reasoning because it opens what follows: the answer's wrapper, or a call."""
     if block.trailing:
         yield from (_Leaving(one.opener, block.trailing, "next", one) for one in wrappers)
         yield from (_Leaving(first, block.trailing, "next") for first in firsts)
