@@ -27,7 +27,7 @@ SCRIPTS = (
     "schema_options",
     "batch",
     "batch_files",
-    "legal_ends",
+    "valid_endings",
     "forced_tokens",
     "in_process",
     "batching",

@@ -1,4 +1,4 @@
-//! Legal ends: the shortest way to an end of the text, as tokens.
+//! Valid endings: the shortest way to an end of the text, as tokens.
 
 use super::GrammarMatcher;
 use crate::distance::{Costs, Goal, Way};

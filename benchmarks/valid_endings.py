@@ -1,4 +1,4 @@
-"""What it costs that an answer always ends legally: the generation loop with `complete=True` and without, in turns.
+"""What it costs that every answer has a valid ending: the generation loop with `complete=True` and without, in turns.
 
 The answer is an object of 20 required fields; the logits are drawn, so that it is as long as it may be. The time is
 that of everything but the logits: masks, sampling, acceptance, and the shortest way to an end.
@@ -88,7 +88,7 @@ def main() -> None:
     generator = Generator(Drawn(info))
     grammar = schema(FIELDS)
     seconds(generator, grammar, 50, complete=True)
-    shown = Table(["tokens at most", "legal ends, s", "cut anywhere, s", "ratio"], title=vocabulary.name)
+    shown = Table(["tokens at most", "valid endings, s", "cut anywhere, s", "ratio"], title=vocabulary.name)
     for tokens in (200, 400, 800):
         times: dict[bool, list[float]] = {True: [], False: []}
         for _ in range(rounds):
