@@ -10,7 +10,7 @@ from syntagma.constraints.calls import CallGroup
 from syntagma.constraints.literals import answer_text, closing, has_bare_calls, literal, reasoning_text
 from syntagma.constraints.turn_context import TurnContext
 from syntagma.constraints.whitespace import WHITESPACE, joined
-from syntagma.format_schema import Pattern, ends_at_next, stands_alone
+from syntagma.format_schema import Pattern, ends_at_next, is_weak
 from syntagma.grammars import Grammar
 
 __all__ = ["begun_parts", "calls_and_rest", "inline_parts"]
@@ -71,9 +71,10 @@ def _openers(turn: TurnContext) -> dict[str, Pattern]:
     return found
 
 
-def _blocks(turn: TurnContext) -> Grammar:
-    """One block of reasoning, in any of the ways to write one."""
-    blocks = _openers(turn).values()
+def _blocks(turn: TurnContext, openers: Iterable[str] | None = None) -> Grammar:
+    """One block of reasoning, in any of the ways to write one that begin with these openers; None: with any."""
+    known = _openers(turn)
+    blocks = [known[opener] for opener in (known if openers is None else openers)]
     return Grammar.union(*(Grammar.concat(*_opener(block), _block_text(turn, block)) for block in blocks))
 
 
@@ -85,9 +86,9 @@ def calls_and_rest(turn: TurnContext) -> Grammar:
     return Grammar.union(*(_with_text_after(turn, group, wrapper) for group in turn.groups))
 
 
-def _opener(block: Pattern) -> list[Grammar]:
-    """The opener of a block of text, the whitespace before it optional; that after it is like the text."""
-    return [*_optional(_leading(block.opener)), *literal(block.opener.strip())]
+def _opener(block: Pattern, *, exact: bool = False) -> list[Grammar]:
+    """The opener of a text; whitespace before it may be missing unless `exact`, that after it is like the text."""
+    return [*_before(_leading(block.opener), exact=exact), *literal(block.opener.strip())]
 
 
 def _block_text(turn: TurnContext, block: Pattern) -> Grammar:
@@ -114,15 +115,16 @@ def _rest(turn: TurnContext, *, reasoned: bool) -> Grammar:
     begun = turn.start.content_open
     is_closed = all(block.closer.strip() for block in turn.spec.reasoning_blocks)
     space = [WHITESPACE] if reasoned and is_closed else []
+    exact = _is_exact(turn, reasoned=reasoned)
     if turn.forced and turn.groups:
         closed = literal(closing(wrapper.closer)) if wrapper is not None and begun else space
-        return joined((*closed, _calls(turn.groups)))
+        return joined((*closed, _calls(turn.groups, exact=exact)))
     if turn.answer is not None:
-        content = _wrapped((turn.answer,), wrapper, begun=begun)
+        content = _wrapped((turn.answer,), wrapper, begun=begun, exact=exact)
         content_at = content if turn.whitespace_counts else joined((*space, content))
         if begun or not turn.groups:
             return content_at
-        return Grammar.union(content_at, joined((*space, _calls(turn.groups))))
+        return Grammar.union(content_at, joined((*space, _calls(turn.groups, exact=exact))))
     text = _text_and_calls(turn, wrapper, reasoned=reasoned)
     # A call without opener is one only where the answer begins.
     bare = [] if begun else [joined((*space, _spaced(group))) for group in turn.groups if not group.begins]
@@ -142,11 +144,11 @@ def _text_and_calls(turn: TurnContext, wrapper: Pattern | None, *, reasoned: boo
     """The answer, and calls with an opener; `reasoned`: reasoning came before it."""
     begun = turn.start.content_open
     marked = [group for group in turn.groups if group.begins]
-    content = _wrapped((_free_answer(turn, wrapper),), wrapper, begun=begun)
+    # Reasoning that no marker closes is over only where something opens, and something must.
+    exact = _is_exact(turn, reasoned=reasoned)
+    content = _wrapped((_free_answer(turn, wrapper),), wrapper, begun=begun, exact=exact)
     calls = Grammar.union(*(_with_text_after(turn, group, wrapper) for group in marked)) if marked else None
     later = None if calls is None else joined((*([] if wrapper is None else [WHITESPACE]), calls))
-    # Reasoning that no marker closes is over only where a marker follows its whitespace, and one must follow.
-    exact = reasoned and any(ends_at_next(turn.spec, block) for block in turn.spec.reasoning_blocks)
     may_lack_answer = wrapper is not None and not begun
     text = _before_calls(turn, content, begun=begun)
     if text is None and may_lack_answer and not exact:
@@ -157,8 +159,14 @@ def _text_and_calls(turn: TurnContext, wrapper: Pattern | None, *, reasoned: boo
     if not may_lack_answer:
         return text
     if exact:
-        return text if calls is None else Grammar.union(text, calls)
+        at_once = (joined((*literal(group.before), _with_text_after(turn, group, wrapper))) for group in marked)
+        return Grammar.union(text, *at_once)
     return Grammar.union(text, Grammar.literal("") if later is None else Grammar.optional(later))
+
+
+def _is_exact(turn: TurnContext, *, reasoned: bool) -> bool:
+    """Whether what follows must be opened as it is shown, whitespace included, since that alone ends the reasoning."""
+    return reasoned and any(ends_at_next(turn.spec, block) for block in turn.spec.reasoning_blocks)
 
 
 def _followed(answer: Grammar, later: Grammar | None) -> Grammar:
@@ -185,12 +193,13 @@ def _free_answer(turn: TurnContext, wrapper: Pattern | None) -> Grammar:
     reasoning = turn.spec.reasoning
     closers = () if wrapper is None else (wrapper.closer,)
     calls = [one for group in turn.groups if group.begins for one in group.beginnings] if wrapper is None else []
-    signs = [opener for opener in _openers(turn) if not stands_alone(opener)] if wrapper is None else []
+    openers = [*_openers(turn), *(block.opener.strip() for block in turn.spec.wrappers)]
+    weak = [opener for opener in openers if is_weak(opener)] if wrapper is None else []
     if reasoning is None or not reasoning.repeat or wrapper is not None or turn.start.reasoning == "done":
-        return turn.labels.content(answer_text(turn.spec, *closers, calls=calls, names=turn.names, not_first=signs))
-    openers = [block.opener for block in _openers(turn).values()]
-    text = turn.labels.content(answer_text(turn.spec, *openers, calls=calls, names=turn.names))
-    return Grammar.repeat(text, min=1, separator=_blocks(turn)) if openers else text
+        return turn.labels.content(answer_text(turn.spec, *closers, calls=calls, names=turn.names, not_first=weak))
+    strong = [opener for opener in _openers(turn) if not is_weak(opener)]
+    text = turn.labels.content(answer_text(turn.spec, *strong, calls=calls, names=turn.names, not_first=weak))
+    return Grammar.repeat(text, min=1, separator=_blocks(turn, strong)) if strong else text
 
 
 def _with_text_after(turn: TurnContext, group: CallGroup, wrapper: Pattern | None) -> Grammar:
@@ -200,21 +209,25 @@ def _with_text_after(turn: TurnContext, group: CallGroup, wrapper: Pattern | Non
     return Grammar.concat(group.calls, Grammar.optional(turn.labels.content(answer_text(turn.spec, names=turn.names))))
 
 
-def _calls(groups: Iterable[CallGroup]) -> Grammar:
+def _calls(groups: Iterable[CallGroup], *, exact: bool = False) -> Grammar:
     """Calls of any group and nothing else."""
-    return Grammar.union(*map(_spaced, groups))
+    return Grammar.union(*(_spaced(group, exact=exact) for group in groups))
 
 
-def _spaced(group: CallGroup) -> Grammar:
-    """Calls with the whitespace that is shown around them, which may be missing."""
-    return joined((*_optional(group.before), group.calls, *_optional(group.after)))
+def _spaced(group: CallGroup, *, exact: bool = False) -> Grammar:
+    """Calls with the whitespace that is shown around them, which may be missing, before them not if `exact`."""
+    return joined((*_before(group.before, exact=exact), group.calls, *_optional(group.after)))
 
 
-def _wrapped(content: Iterable[Grammar], wrapper: Pattern | None, *, begun: bool) -> Grammar:
+def _wrapped(content: Iterable[Grammar], wrapper: Pattern | None, *, begun: bool, exact: bool = False) -> Grammar:
     if wrapper is None:
         return joined(content)
     closer = (*literal(closing(wrapper.closer)), *_optional(_trailing(wrapper.closer)))
-    return joined((*([] if begun else _opener(wrapper)), *content, *closer))
+    return joined((*([] if begun else _opener(wrapper, exact=exact)), *content, *closer))
+
+
+def _before(whitespace: str, *, exact: bool) -> Iterator[Grammar]:
+    yield from literal(whitespace) if exact else _optional(whitespace)
 
 
 def _optional(whitespace: str) -> Iterator[Grammar]:

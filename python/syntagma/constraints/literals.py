@@ -17,6 +17,7 @@ from syntagma.format_schema import (
     ToolsSpec,
     begins_exactly,
     ends_at_next,
+    is_weak,
     message_ends,
     needs_known_name,
     shown_headers,
@@ -148,11 +149,12 @@ def _nexts(spec: FormatSpec) -> Iterator[str]:
     """The openers that end reasoning without a closing marker; words only after the whitespace."""
     assert spec.reasoning is not None
     calls = (one.opener for form in _forms(spec) for one in (*form.section, *form.call))
-    openers = [text.strip() for text in (*(one.opener for one in spec.wrappers), *calls) if text.strip()]
+    openers = [text.rstrip() for text in (*(one.opener for one in spec.wrappers), *calls) if text.strip()]
     for block in spec.reasoning.block:
         for opener in openers if ends_at_next(spec, block) else ():
             pieces = Markers(spec.markers).pieces(opener)
-            yield search_key(spec, opener) if any(one.is_marker for one in pieces) else block.closer + opener
+            text = block.closer + opener.lstrip() if block.closer else opener
+            yield search_key(spec, opener) if any(one.is_marker for one in pieces) else text
 
 
 def _framing(spec: FormatSpec) -> tuple[str, ...]:
@@ -178,12 +180,8 @@ def _end(text: str) -> str:
 
 
 def _openers(spec: FormatSpec) -> Iterator[str]:
-    if spec.reasoning is not None:
-        # A single sign opens reasoning only where the answer begins.
-        yield from (block.opener for block in spec.reasoning.block if stands_alone(block.opener))
-    if spec.content is not None:
-        for block in spec.content.wrappers:
-            yield block.opener
+    # What is weak opens a text only where the answer begins.
+    yield from (block.opener for block in (*spec.reasoning_blocks, *spec.wrappers) if not is_weak(block.opener))
     for form in _forms(spec):
         yield from (section.opener for section in form.section)
 
@@ -308,7 +306,7 @@ def structure(text: str, markers: Markers) -> tuple[Grammar, ...]:
 def reasoning_text(spec: FormatSpec, block: Pattern) -> Grammar:
     """Reasoning up to the closer of `block`, which is not included."""
     if ends_at_next(spec, block):
-        return _free(forbidden_in_reasoning(spec), "")
+        return free_text(tuple(_nexts(spec)), forbidden_in_reasoning(spec))
     return _free(forbidden_in_reasoning(spec), _closing_key(spec, block.closer) or block.closer)
 
 

@@ -31,7 +31,7 @@ from syntagma.format_schema.start import StartState
 from syntagma.format_schema.structure import structure_steps
 from syntagma.format_schema.toml import FormatFile, Tables, read_tables, read_toml, write_toml
 from syntagma.format_schema.value_ends import is_open, value_ends
-from syntagma.format_schema.weak_texts import begins_exactly, is_weak_before_name, needs_known_name, stands_alone
+from syntagma.format_schema.weak_texts import begins_exactly, is_weak, needs_known_name, stands_alone
 
 __all__ = [
     "PLACEHOLDERS",
@@ -67,7 +67,7 @@ __all__ = [
     "ends_at_next",
     "has_required_fields",
     "is_open",
-    "is_weak_before_name",
+    "is_weak",
     "message_ends",
     "needs_known_name",
     "opening",

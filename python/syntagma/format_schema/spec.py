@@ -94,7 +94,7 @@ def ends_at_next(spec: FormatSpec, block: Pattern) -> bool:
     wrapped = content is not None and content.when == "always" and any(one.opener.strip() for one in content.block)
     if content is not None and not all(one.opener.strip() for one in content.before_calls):
         return False
-    return wrapped and spec.messages is None and bool(block.closer) and not block.closer.strip()
+    return wrapped and spec.messages is None and not block.closer.strip()
 
 
 def texts_in_turn(spec: FormatSpec) -> tuple[str, ...]:

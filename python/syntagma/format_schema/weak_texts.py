@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from syntagma.format_schema.pattern import Pattern
 
-__all__ = ["begins_exactly", "is_weak_before_name", "needs_known_name", "stands_alone"]
+__all__ = ["begins_exactly", "is_weak", "needs_known_name", "stands_alone"]
 
 _SIGNS = "!#$%&*+-./:;=>?@^_|~"
 """signs of which runs also occur in prose"""
@@ -25,14 +25,17 @@ def begins_exactly(opener: str) -> bool:
     """
     core = opener.strip()
     is_run = bool(core) and core == core[0] * len(core) and core[0] in _SIGNS
-    return is_run or is_weak_before_name(opener)
+    return is_run or is_weak(opener)
 
 
-def is_weak_before_name(opener: str) -> bool:
-    """Whether only a declared tool's name directly after this opener makes a call: it is a single sign or a word."""
+def is_weak(opener: str) -> bool:
+    """Whether an opener is a single sign or a word alone, which any prose holds.
+
+    It opens a text only where the answer begins, and makes a call only directly before a declared tool's name.
+    """
     return not stands_alone(opener) or opener.strip().isalpha()
 
 
 def needs_known_name(call: Pattern) -> bool:
     """Whether only a declared tool's name makes a call of this pattern: a sign or a word alone stands before it."""
-    return is_weak_before_name(call.opener) and call.placeholders[:1] == ("name",)
+    return is_weak(call.opener) and call.placeholders[:1] == ("name",)

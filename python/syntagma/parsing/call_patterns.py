@@ -17,7 +17,7 @@ from syntagma.format_schema import (
     Pattern,
     PlacedPiece,
     TypeMeaning,
-    is_weak_before_name,
+    is_weak,
     stands_alone,
 )
 from syntagma.format_schema.names import NAME_SIGNS
@@ -50,8 +50,8 @@ class Block(msgspec.Struct, frozen=True):
     """whitespace after the closer"""
     pieces: tuple[PlacedPiece, ...] = ()
     """of the closer: what may be tokens"""
-    trailing: str = ""
-    """whitespace after the text, where nothing else closes it"""
+    trailing: str | None = None
+    """whitespace after the text, or none, where nothing else closes it"""
 
 
 class Section(msgspec.Struct, frozen=True):
@@ -218,7 +218,7 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
     def needs_known_name(self) -> bool:
         """Whether only a declared tool's name makes it a call, since a sign or word before the name occurs in prose."""
         first, *rest = self.ops
-        return first.kind == "literal" and is_weak_before_name(first.text) and bool(rest) and rest[0].text == "name"
+        return first.kind == "literal" and is_weak(first.text) and bool(rest) and rest[0].text == "name"
 
     @cached_property
     def steps(self) -> CallSteps:
@@ -287,5 +287,5 @@ def block_of(pattern: Pattern, placeholder: str, markers: Markers) -> Block:
         before_closer=closer[: len(closer) - len(closer.lstrip())] if end else "",
         after=closer[len(closer.rstrip()) :] if end and not end[-1].isspace() else "",
         pieces=markers.placed(end),
-        trailing="" if end else closer,
+        trailing=None if end else closer,
     )

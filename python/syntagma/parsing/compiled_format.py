@@ -8,7 +8,16 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from syntagma.format_schema import FormatSpec, Markers, Pattern, PlacedPiece, ends_at_next, stands_alone, texts_in_turn
+from syntagma.format_schema import (
+    FormatSpec,
+    Markers,
+    Pattern,
+    PlacedPiece,
+    ends_at_next,
+    is_weak,
+    stands_alone,
+    texts_in_turn,
+)
 from syntagma.parsing.call_patterns import (
     Block,
     CallPattern,
@@ -181,7 +190,7 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
         reasoning_exits={
             (block, may_interrupt): _exits(
                 _reasoning_exits(
-                    blocks if block is None else (block,), interrupts if may_interrupt else (), wrappers, tuple(firsts)
+                    blocks if block is None else (block,), interrupts if may_interrupt else (), wrappers, marked
                 ),
                 markers,
             )
@@ -211,27 +220,31 @@ def _answer_exits(
 
 
 def _reasoning_exits(
-    blocks: tuple[Block, ...], interrupts: tuple[str, ...], wrappers: tuple[Block, ...], calls: Iterable[str]
+    blocks: tuple[Block, ...], interrupts: tuple[str, ...], wrappers: tuple[Block, ...], starts: Iterable[CallPattern]
 ) -> list[_Leaving]:
     """The markers that leave reasoning: closers, interrupts, and openers that follow a block without a closer."""
     closers = [_Leaving(block.closer, block.before_closer, "close", block) for block in blocks]
-    nexts = [one for block in blocks for one in _nexts(block, wrappers, calls)]
+    nexts = [one for block in blocks for one in _nexts(block, wrappers, starts)]
     return [*closers, *nexts, *(_Leaving(text, "", "interrupt") for text in interrupts)]
 
 
 def _reasoning_block(spec: FormatSpec, pattern: Pattern, markers: Markers) -> Block:
     """A block of reasoning. Without a closer, the whitespace after it closes it, unless what follows has an opener."""
     block = block_of(pattern, "reasoning", markers)
-    if block.closer or not block.trailing or spec.messages is not None or ends_at_next(spec, pattern):
+    if block.trailing is None or spec.messages is not None or ends_at_next(spec, pattern):
         return block
-    return msgspec.structs.replace(block, closer=block.trailing, trailing="")
+    return msgspec.structs.replace(block, closer=block.trailing, trailing=None)
 
 
-def _nexts(block: Block, wrappers: tuple[Block, ...], firsts: Iterable[str]) -> Iterator[_Leaving]:
+def _nexts(block: Block, wrappers: tuple[Block, ...], starts: Iterable[CallPattern]) -> Iterator[_Leaving]:
     """What ends reasoning because it opens what follows: the answer's wrapper, or a call."""
-    if block.trailing:
-        yield from (_Leaving(one.opener, block.trailing, "next", one) for one in wrappers)
-        yield from (_Leaving(first, block.trailing, "next") for first in firsts)
+    if block.trailing is None:
+        return
+    shown = [(one.opener, one.before, one) for one in wrappers] + [(one.first, one.before, None) for one in starts]
+    for opener, before, wrapper in shown:
+        # Where whitespace stands on both sides, one of the two is enough.
+        for edge in dict.fromkeys((block.trailing + before, block.trailing or before)):
+            yield _Leaving(opener, edge, "next", wrapper)
 
 
 class _Leaving(NamedTuple):
@@ -260,7 +273,7 @@ def _exits(leaving: list[_Leaving], markers: Markers) -> Exits:
     for marker, edge, kind, block, opens in leaving:
         for before in {edge, "" if _counts_alone(kind, marker, markers, opens=opens) else edge} if marker else ():
             text = before + marker
-            only_first = kind == "reasoning" and not stands_alone(marker)
+            only_first = (kind == "reasoning" or opens) and is_weak(marker)
             made = Exit(kind, len(before), markers.placed(text), block, opens, only_first)
             by_text.setdefault(text, []).append(made)
     return Exits(by_text, MarkerSet(by_text))

@@ -272,7 +272,10 @@ def starts_of(
                 yield msgspec.structs.replace(
                     call, ops=(*section.opener, Op("whitespace"), *call.ops), section=section, before=section.before
                 )
-    for call in calls:
+    # A section of nothing but whitespace before its calls: that belongs to the first of them.
+    space = max((section.before for section in sections if not section.opener), key=len, default="")
+    for known in calls:
+        call = msgspec.structs.replace(known, before=space + known.before) if space else known
         first = call.ops[0]
         if shape.sectionless:
             if first.kind == "literal" or call.first:

@@ -39,6 +39,7 @@ from syntagma.analysis.certify.read_back import (
 )
 from syntagma.analysis.certify.roundtrip_cases import Case, case_tools, roundtrip_cases, with_types
 from syntagma.analysis.certify.shown import ShownTurn, shown_turn, shows_ids
+from syntagma.analysis.infer.blocks import is_empty_tag
 from syntagma.analysis.infer.format import Finding
 from syntagma.analysis.infer.frame import clean_tail
 from syntagma.analysis.locate.atoms import atoms, visible_atoms
@@ -190,6 +191,7 @@ class Certifier:
         if "prompt-unexplained" not in known:
             for extra in dict.fromkeys(extras):
                 begun = delimited or any(text.startswith(extra) for text in openers)
+                begun = begun or any(is_empty_tag(extra, block.opener) for block in blocks)
                 if extra and extra not in prompted and not begun:
                     yield Finding("prompt-unexplained", f"a generation prompt ends with {extra[-_MAX_QUOTED:]!r}")
         calls_lost = not certificate.covers("T") and not known & {"calls-unsupported", "leak"}

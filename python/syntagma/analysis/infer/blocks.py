@@ -29,6 +29,7 @@ __all__ = [
     "ReasoningBlock",
     "find_content_block",
     "find_reasoning_block",
+    "is_empty_tag",
     "opener_before_calls",
     "without_empty_content",
     "without_empty_reasoning",
@@ -102,6 +103,8 @@ def _from_turns(seen: Observations, frame: Frame) -> ReasoningBlock | None:
     if shown is None:
         return None
     start = shown.before("R")[len(frame.lead) :]
+    if start.strip() and before_content is not None and _opens_itself(seen, frame, before_content, before_calls):
+        return ReasoningBlock(start=start, end="", evidence="rendered")
     ambiguous = False
     if before_content is not None and before_calls is not None:
         end = common_prefix([before_content.after("R"), before_calls.after("R")], frame.eos)
@@ -126,6 +129,18 @@ def _from_turns(seen: Observations, frame: Frame) -> ReasoningBlock | None:
             start=opener + start, end=end, evidence="rendered", lead_cut=len(opener), ambiguous=ambiguous
         )
     return ReasoningBlock(start="", end=end, evidence="rendered", ambiguous=ambiguous)
+
+
+def _opens_itself(seen: Observations, frame: Frame, *reasoned: LocatedTurn | None) -> bool:
+    """Whether what follows reasoning opens exactly as it does without reasoning, so that nothing closes this.
+
+    Where a prompt has opened reasoning, nothing stands without it, and the same text closes it.
+    """
+    start = next(one.before("R") for one in reasoned if one is not None)[len(frame.lead) :]
+    if any(text_after(start, extra) is not None for extra in _prompt_extras(seen, frame)):
+        return False
+    follow = [(one.after("R"), seen.best(one.next_kind("R"))) for one in reasoned if one is not None]
+    return all(alone is not None and opener.strip() and opener == frame.body(alone) for opener, alone in follow)
 
 
 def _has_place(seen: Observations, frame: Frame, end: str) -> bool:
@@ -261,6 +276,11 @@ def _from_instructions(renderer: TurnRenderer, inputs: Inputs, variables: Iterab
             if len(opener) > 2 and not opener[0].isalnum() and opener[1] != "/" and closer in pieces:
                 return ReasoningBlock(start=opener, end=closer, evidence="prose")
     return None
+
+
+def is_empty_tag(text: str, opener: str) -> bool:
+    """Whether a text is an opener of reasoning with a slash in it, as in `<think/>`: the whole of an empty block."""
+    return "/" in text and bool(opener.strip()) and equal_ignoring_whitespace(text.replace("/", "", 1), opener)
 
 
 def _prompt_extras(seen: Observations, frame: Frame) -> list[str]:

@@ -13,6 +13,7 @@ from syntagma.analysis.infer.blocks import (
     ReasoningBlock,
     find_content_block,
     find_reasoning_block,
+    is_empty_tag,
     opener_before_calls,
 )
 from syntagma.analysis.infer.call_body import ArgumentPatterns
@@ -228,7 +229,8 @@ def _state(parts: _Parts, prompt: str) -> str | None:
         if rest is not None and not rest.strip():
             return "open"
         inside = extra if rest is None else rest
-        if reasoning.end.strip() and inside.strip().endswith(reasoning.end.strip()):
+        closed = bool(reasoning.end.strip()) and inside.strip().endswith(reasoning.end.strip())
+        if closed or is_empty_tag(extra, reasoning.start):
             return "off"
     openers = (parts.content.open if parts.content else "", parts.calls.call.partition("{")[0] if parts.calls else "")
     if not extra.strip() or any(text.strip().startswith(extra.strip()) for text in openers):
@@ -330,7 +332,8 @@ def _delimiters(parts: _Parts) -> Iterator[str]:
         if block is not None:
             yield from (block.open, block.close)
     if parts.calls is not None:
-        yield from (text.partition("{")[0] for text in (parts.calls.section, parts.calls.call))
+        for text in (parts.calls.section, parts.calls.call):
+            yield from (text.partition("{")[0], text.rpartition("}")[2])
 
 
 def _first_line(text: str) -> str:
