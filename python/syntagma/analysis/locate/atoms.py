@@ -43,7 +43,7 @@ def atoms(text: str, eos: str = "") -> list[str]:
     while at < len(text):
         if eos and text.startswith(eos, at):
             end = at + len(eos)
-        elif text[at] in _SIGNS:
+        elif text[at] in _SIGNS or (_is_further_sign(text[at]) and _closes(text, at, 1)):
             end = _signed(text, at, with_word=not found or not _is_word(found[-1]) or found[-1] == eos)
         else:
             end = _end(text, at)
@@ -65,17 +65,24 @@ def _end(text: str, at: int) -> int:
     closer = _BRACKETS.get(char) or _partner(char)
     if closer:
         return _bracketed(text, at, closer, opens=False)
-    if char == "_" or char.isalnum():
-        end = at + 1
-        while end < len(text) and (text[end] == "_" or text[end].isalnum()):
-            end += 1
-        return end
-    return at + 1
+    return max(at + 1, _end_of_word(text, at))
+
+
+def _end_of_word(text: str, at: int) -> int:
+    """The end of the letters, digits and underscores at `at`; scripts write vowels as marks on letters."""
+    while at < len(text) and (text[at] == "_" or text[at].isalnum() or unicodedata.category(text[at])[0] == "M"):
+        at += 1
+    return at
+
+
+def _is_further_sign(char: str) -> bool:
+    """Whether a character outside of ASCII is a sign that markers may begin and end with."""
+    return not char.isascii() and unicodedata.category(char) in ("Po", "Sm", "So")
 
 
 def _is_word(atom: str) -> bool:
     """Whether a sign after an atom goes on with it: after words and single signs."""
-    return (len(atom) == 1 and not atom.isspace()) or all(char == "_" or char.isalnum() for char in atom)
+    return (len(atom) == 1 and not atom.isspace()) or _end_of_word(atom, 0) == len(atom)
 
 
 def _signed(text: str, at: int, *, with_word: bool) -> int:
@@ -91,8 +98,7 @@ def _signed(text: str, at: int, *, with_word: bool) -> int:
         return end
     if text[end : end + 1] in ("/", "\\") and _closes(text, at, size):
         end += 1
-    while end < len(text) and (text[end].isalnum() or text[end] == "_"):
-        end += 1
+    end = _end_of_word(text, end)
     closed = end + size
     is_closed = end > at + size and text.startswith(text[at] * size, end) and not text[closed : closed + 1].isalnum()
     return closed if is_closed else end
@@ -102,9 +108,7 @@ def _closes(text: str, at: int, size: int) -> bool:
     """Whether the run of one sign at `at` stands again after a word, which `/` or a backslash may lead."""
     start = at + size
     start += text[start : start + 1] in ("/", "\\") and bool(text[start : start + 1])
-    end = start
-    while end < len(text) and (text[end].isalnum() or text[end] == "_"):
-        end += 1
+    end = _end_of_word(text, start)
     return end > start and text.startswith(text[at] * size, end)
 
 
