@@ -79,7 +79,11 @@ SHAPE_CASES = [one for one in load() if one.id.startswith("shape ")]
 ACCEPTED = [one for one in SHAPE_CASES if one.case.write or one.case.accepted]
 CALLING = [name for name, fmt in FORMATS.items() if fmt.spec.tools is not None]
 SIGNS = {
-    name for name, fmt in FORMATS.items() if fmt.spec.tools is not None and needs_known_name(fmt.spec.tools.call[0])
+    name
+    for name, fmt in FORMATS.items()
+    if fmt.spec.tools is not None
+    and needs_known_name(fmt.spec.tools.call[0])
+    and not fmt.spec.tools.section[0].opener.strip()
 }
 """formats that write nothing but a sign before the names of tools: before any other word it is text"""
 ELEMENTS = [name for name, fmt in FORMATS.items() if fmt.spec.tools is not None and fmt.spec.tools.element is not None]

@@ -200,7 +200,7 @@ class _Groups:
             names = None if self._request.tools is None else [tool.name for tool in self._request.tools]
             found = [one for way in same for one in call_beginnings(self._spec, way.pattern, names)]
             space = after if closer else same[0].after + after
-            yield CallGroup(begins_with, tuple(dict.fromkeys(found)), calls, same[0].before, space, marked)
+            yield CallGroup(begins_with, tuple(dict.fromkeys(found)), calls, before + same[0].before, space, marked)
 
     def _ways(self, number: int, form: ToolsSpec) -> Iterator[_Way]:
         """The patterns of a form that a grammar can express, each once."""

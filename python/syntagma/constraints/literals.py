@@ -148,7 +148,10 @@ def forbidden_in_reasoning(spec: FormatSpec) -> tuple[str, ...]:
 def _nexts(spec: FormatSpec) -> Iterator[str]:
     """The openers that end reasoning without a closing marker; words only after the whitespace."""
     assert spec.reasoning is not None
-    calls = (one.opener for form in _forms(spec) for one in (*form.section, *form.call))
+    calls = [one.opener for form in _forms(spec) for one in form.section]
+    for form in _forms(spec):
+        space = next((one.opener for one in form.section if not one.opener.strip()), "")
+        calls += [space + one.opener for one in form.call]
     openers = [text.rstrip() for text in (*(one.opener for one in spec.wrappers), *calls) if text.strip()]
     for block in spec.reasoning.block:
         for opener in openers if ends_at_next(spec, block) else ():

@@ -273,7 +273,7 @@ def starts_of(
                     call, ops=(*section.opener, Op("whitespace"), *call.ops), section=section, before=section.before
                 )
     # A section of nothing but whitespace before its calls: that belongs to the first of them.
-    space = max((section.before for section in sections if not section.opener), key=len, default="")
+    space = next((section.before for section in sections if not section.opener), "")
     for known in calls:
         call = msgspec.structs.replace(known, before=space + known.before) if space else known
         first = call.ops[0]
