@@ -95,10 +95,12 @@ class Draw:
         if self._maybe(0.15):
             return self._with_headers()
         parts = [self._top()]
+        unclosed = False
         if self._maybe(0.6):
-            parts.append(self._table("reasoning", self._reasoning()))
-        if self._maybe(0.35):
-            parts.append(self._table("content", self._content()))
+            unclosed = self._maybe(0.15)
+            parts.append(self._table("reasoning", self._unclosed_reasoning() if unclosed else self._reasoning()))
+        if unclosed or self._maybe(0.35):
+            parts.append(self._table("content", self._content(always=unclosed)))
         if self._maybe(0.95):
             first = self._tools()
             parts.append(self._table("tools", first))
@@ -164,12 +166,23 @@ class Draw:
             keys["to"] = "content"
         return keys
 
-    def _content(self) -> dict[str, Any]:
+    def _unclosed_reasoning(self) -> dict[str, Any]:
+        """Reasoning that ends where something else opens."""
+        keys: dict[str, Any] = {"block": self._space() + self._mark() + self._space() + "{reasoning}" + self._space()}
+        if self._maybe(0.15):
+            keys["start"] = "open"
+        return keys
+
+    def _content(self, *, always: bool) -> dict[str, Any]:
         keys: dict[str, Any] = {}
-        if self._maybe(0.8):
-            keys["block"] = self._around("{content}")
-            if self._maybe(0.3):
+        if always or self._maybe(0.8):
+            keys["block"] = (
+                self._around("{content}") if self._maybe(0.7) else self._space() + self._mark() + "{content}"
+            )
+            if not always and self._maybe(0.3):
                 keys["when"] = "reasoning"
+            elif self._maybe(0.25):
+                keys["before_calls"] = self._around("{content}") if always or self._maybe(0.5) else "{content}"
         if self._maybe(0.4):
             keys["drop"] = [self._mark()]
         return keys
@@ -180,6 +193,9 @@ class Draw:
             ("object", "object", "envelope", "envelope", "tagged", "tagged", "elements", "keywords")
         )
         getattr(self, f"_{kind}")(keys)
+        if "{arguments}" in keys["call"] and self._maybe(0.2):
+            # A call without arguments may be written otherwise.
+            keys["call"] = [keys["call"], keys["call"].replace("{arguments}", "")]
         shape = self._rng.random()
         if "section" in keys:
             pass
@@ -251,7 +267,14 @@ class Draw:
             )  # fmt: skip
         if self._maybe(0.25):
             keys["argument"] = keys["argument"].replace("{key}", "{key}" + self._mark() + "{type}")
-            keys["types"] = rng.choice(({"true": "string", "false": "json"}, {"str": "string", "*": "json"}))
+            keys["types"] = rng.choice(
+                (
+                    {"true": "string", "false": "json"},
+                    {"str": "string", "*": "json"},
+                    {"s": "string", "n": "number", "j": "json"},
+                    {"text": "string", "int": "integer", "flag": "boolean", "list": "array", "*": "json"},
+                )
+            )
         if self._maybe(0.3):
             keys["argument_separator"] = rng.choice(("\n", ", ", self._mark()))
         if self._maybe(0.3):
@@ -473,7 +496,7 @@ def literals(fmt: ChatFormat) -> list[str]:
     """Every fixed text of a format."""
     spec = fmt.spec
     reasoning, content, messages = spec.reasoning, spec.content, spec.messages
-    patterns = [*(reasoning.block if reasoning else ()), *(content.block if content else ())]
+    patterns = [*spec.reasoning_blocks, *spec.wrappers]
     texts = [*spec.end_of_turn, *(reasoning.interrupt if reasoning else ()), *(content.drop if content else ())]
     if messages is not None:
         texts += [*messages.start, *messages.fields, messages.body, *messages.end]

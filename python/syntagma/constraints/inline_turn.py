@@ -116,18 +116,19 @@ def _rest(turn: TurnContext, *, reasoned: bool) -> Grammar:
     is_closed = all(block.closer.strip() for block in turn.spec.reasoning_blocks)
     space = [WHITESPACE] if reasoned and is_closed else []
     exact = _is_exact(turn, reasoned=reasoned)
+    opens = wrapper if exact else None
     if turn.forced and turn.groups:
         closed = literal(closing(wrapper.closer)) if wrapper is not None and begun else space
-        return joined((*closed, _calls(turn.groups, exact=exact)))
+        return joined((*closed, _calls(turn.groups, opens)))
     if turn.answer is not None:
         content = _wrapped((turn.answer,), wrapper, begun=begun, exact=exact)
         content_at = content if turn.whitespace_counts else joined((*space, content))
         if begun or not turn.groups:
             return content_at
-        return Grammar.union(content_at, joined((*space, _calls(turn.groups, exact=exact))))
+        return Grammar.union(content_at, joined((*space, _calls(turn.groups, opens))))
     text = _text_and_calls(turn, wrapper, reasoned=reasoned)
     # A call without opener is one only where the answer begins.
-    bare = [] if begun else [joined((*space, _spaced(group))) for group in turn.groups if not group.begins]
+    bare = [] if begun else [joined((*space, _spaced(group, opens))) for group in turn.groups if not group.begins]
     return Grammar.union(joined((*space, text)) if wrapper is not None else text, *bare)
 
 
@@ -150,7 +151,7 @@ def _text_and_calls(turn: TurnContext, wrapper: Pattern | None, *, reasoned: boo
     calls = Grammar.union(*(_with_text_after(turn, group, wrapper) for group in marked)) if marked else None
     later = None if calls is None else joined((*([] if wrapper is None else [WHITESPACE]), calls))
     may_lack_answer = wrapper is not None and not begun
-    text = _before_calls(turn, content, begun=begun)
+    text = _before_calls(turn, content, begun=begun, exact=exact)
     if text is None and may_lack_answer and not exact:
         # The calls occur once in the grammar, since exports write out each occurrence of a part.
         return _followed(Grammar.optional(content), later)
@@ -173,7 +174,7 @@ def _followed(answer: Grammar, later: Grammar | None) -> Grammar:
     return answer if later is None else joined((answer, Grammar.optional(later)))
 
 
-def _before_calls(turn: TurnContext, alone: Grammar, *, begun: bool) -> Grammar | None:
+def _before_calls(turn: TurnContext, alone: Grammar, *, begun: bool, exact: bool) -> Grammar | None:
     """An answer alone, or one with calls after it, where the format writes these otherwise; None where it does not."""
     content, marked = turn.spec.content, [group for group in turn.groups if group.begins]
     if content is None or not content.before_calls or not marked or begun:
@@ -181,11 +182,11 @@ def _before_calls(turn: TurnContext, alone: Grammar, *, begun: bool) -> Grammar 
     ways = []
     for shown in content.before_calls:
         wrapper = shown if shown.opener.strip() or shown.closer.strip() else None
-        answer = _wrapped((_free_answer(turn, wrapper),), wrapper, begun=False)
+        answer = _wrapped((_free_answer(turn, wrapper),), wrapper, begun=False, exact=exact)
         calls = Grammar.union(*(_with_text_after(turn, group, wrapper) for group in marked))
         ways.append(joined((answer, *([] if wrapper is None else [WHITESPACE]), calls)))
-    bare = Grammar.union(*(_with_text_after(turn, group, None) for group in marked))
-    return Grammar.union(alone, bare, *ways)
+    bare = [] if exact else [_with_text_after(turn, group, None) for group in marked]
+    return Grammar.union(alone, *bare, *ways)
 
 
 def _free_answer(turn: TurnContext, wrapper: Pattern | None) -> Grammar:
@@ -209,14 +210,19 @@ def _with_text_after(turn: TurnContext, group: CallGroup, wrapper: Pattern | Non
     return Grammar.concat(group.calls, Grammar.optional(turn.labels.content(answer_text(turn.spec, names=turn.names))))
 
 
-def _calls(groups: Iterable[CallGroup], *, exact: bool = False) -> Grammar:
-    """Calls of any group and nothing else."""
-    return Grammar.union(*(_spaced(group, exact=exact) for group in groups))
+def _calls(groups: Iterable[CallGroup], opens: Pattern | None = None) -> Grammar:
+    """Calls of any group and nothing else; `opens`: as of `_spaced`."""
+    return Grammar.union(*(_spaced(group, opens) for group in groups))
 
 
-def _spaced(group: CallGroup, *, exact: bool = False) -> Grammar:
-    """Calls with the whitespace that is shown around them, which may be missing, before them not if `exact`."""
-    return joined((*_before(group.before, exact=exact), group.calls, *_optional(group.after)))
+def _spaced(group: CallGroup, opens: Pattern | None = None) -> Grammar:
+    """Calls with the whitespace that is shown around them, which may be missing.
+
+    `opens`: the wrapper of the answer, where reasoning goes on until something opens: what opens nothing needs it.
+    """
+    if opens is not None and not group.begins:
+        return joined((*_opener(opens, exact=True), group.calls, *_optional(group.after)))
+    return joined((*_before(group.before, exact=opens is not None), group.calls, *_optional(group.after)))
 
 
 def _wrapped(content: Iterable[Grammar], wrapper: Pattern | None, *, begun: bool, exact: bool = False) -> Grammar:
