@@ -26,7 +26,7 @@ _WALKS = 12
 _SIGNS = {"plan": "♪", "say": "♬", "note": "♮", "do": "♩", "calls": "𝄆"}
 _STYLES: dict[str, Callable[[str], tuple[str, str]]] = {
     "tags": lambda word: (f"<{word}>", f"</{word}>"),
-    "lines": lambda word: (f"\n:{word}: ", f"\n:{word} over:"),
+    "lines": lambda word: (f"\n:{word} ", f"\n:{word}-over"),
     "signs": lambda word: (_SIGNS[word], "𝄂"),
 }
 _ARGUMENTS = {

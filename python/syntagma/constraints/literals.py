@@ -352,7 +352,7 @@ def unterminated_text(spec: FormatSpec, messages: MessagesSpec, *, followed: boo
 
 def free_text(ends: Sequence[str], others: Sequence[str] = (), *, followed: bool = True) -> Grammar:
     """The text of `text_without` as a grammar."""
-    if not (followed and joined_ends(ends, others)):
+    if not (followed and joined_ends(ends)):
         return Grammar.text(without=tuple(dict.fromkeys((*ends, *others))))
     return Grammar.from_ebnf(f"start ::= {text_without(ends, others)} ;")
 
@@ -360,19 +360,19 @@ def free_text(ends: Sequence[str], others: Sequence[str] = (), *, followed: bool
 def text_without(ends: Sequence[str], others: Sequence[str] = (), *, followed: bool = True) -> str:
     """EBNF of text without any of `ends` and `others`; `followed`: not even together with one of `ends` after it."""
     listed = " | ".join(quoted(text) for text in dict.fromkeys((*ends, *others)))
-    edges = "".join(f" & ~(any! {quoted(text)})" for text in joined_ends(ends, others)) if followed else ""
+    edges = "".join(f" & ~(any! {quoted(text)})" for text in joined_ends(ends)) if followed else ""
     return f"except!({listed}){edges}"
 
 
-def joined_ends(ends: Sequence[str], others: Sequence[str] = ()) -> list[str]:
-    """Beginnings of `ends` and `others` that are found whole, and too early, where one of `ends` follows."""
+def joined_ends(ends: Sequence[str]) -> list[str]:
+    """Beginnings of `ends` after which one of `ends` would be found too early."""
     return sorted(
         {
-            found[:size]
-            for found in (*ends, *others)
-            for size in range(1, len(found))
+            end[:size]
+            for end in ends
+            for size in range(1, len(end))
             for following in ends
-            if (found[:size] + following).startswith(found)
+            if (end[:size] + following).startswith(end)
         }
     )
 
@@ -394,6 +394,4 @@ def quoted(text: str) -> str:
 
 def _free(without: Sequence[str], closer: str) -> Grammar:
     others = tuple(text for text in without if text != closer)
-    if closer and joined_ends((closer,), others):
-        return free_text((closer,), others)
     return Grammar.text(without=others, closer=closer or None)
