@@ -6,7 +6,7 @@ import pytest
 
 from .invented import NAMES, problems, record
 
-NOT_YET = ["joekull", "radio-words", "rook", "segments", "sheet-music", "vaani"]
+NOT_YET = ["rook"]
 """what a format could say, and is not derived or read; this list may only become shorter"""
 RIGHT = [name for name in NAMES if "beyond" not in record(name) and name not in NOT_YET]
 BEYOND = [name for name in NAMES if "beyond" in record(name)]
@@ -34,4 +34,4 @@ def test_what_is_not_right_yet_is_never_clean(name: str) -> None:
 
 def test_nearly_all_are_right() -> None:
     assert len(NAMES) == 155
-    assert len(RIGHT) >= 145
+    assert len(RIGHT) >= 150

@@ -94,7 +94,7 @@ class InlineTurnReader:
         if certain:
             self.window.begin(tail)
             self.read()
-            decided = self.state.is_reasoning or self.reasoning_done != before
+            decided = self.state.is_reasoning or self.reasoning_done != before or self.wrapper_open
             if closes >= 0 and not decided:
                 # A closer without its opener: reasoning was open from the start, or opened before the tail.
                 self.reasoning_done = decided = True
