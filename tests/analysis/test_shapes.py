@@ -126,6 +126,27 @@ WRAPPERS = {
         "{%- if m.content %}{{ 'Answer: ' + m.content + '\\n' }}{% endif -%}"
         + CALLS.replace("CALL", "'Action: ' + c.function.name + '\\nInput: ' + (c.function.arguments | tojson) + '\\n'")
     ),
+    "reasoning that the next opener ends, without whitespace": (
+        "{%- if m.reasoning_content %}{{ '<plan>' + m.reasoning_content }}{% endif -%}"
+        "{%- if m.content %}{{ '<say>' + m.content }}{% endif -%}"
+        + CALLS.replace("CALL", "'<do ' + c.function.name + '>' + (c.function.arguments | tojson)")
+    ),
+    "words with marks on their letters, between signs": (
+        "{%- if m.reasoning_content %}{{ '॥विचार॥' + m.reasoning_content + '॥समाप्त॥' }}{% endif -%}"
+        + CONTENT
+        + CALLS.replace("CALL", "'॥कार्य॥' + c.function.name + '॥मान॥' + (c.function.arguments | tojson) + '॥इति॥'")
+    ),
+    "reasoning after a word alone": (
+        "{%- if m.reasoning_content %}{{ 'PLAN\\n' + m.reasoning_content + '\\nPLAN OVER\\n' }}{% endif -%}"
+        + CONTENT
+        + JSON
+    ),
+    "calls that close with the word that they open with": (
+        CONTENT
+        + CALLS.replace(
+            "CALL", "'\\nRUN ' + c.function.name + ' WITH ' + (c.function.arguments | tojson) + ' RUN OVER'"
+        )
+    ),
     "reasoning closed by a line break": (
         "{%- if m.reasoning_content %}{{ 'Thinking: ' + m.reasoning_content + '\\n' }}{% endif -%}" + CONTENT + JSON
     ),

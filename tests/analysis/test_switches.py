@@ -127,6 +127,24 @@ def test_reasoning_behind_a_switch_is_derived() -> None:
     assert _reads_and_holds(source, {"style": "second"})
 
 
+@pytest.mark.parametrize("pair", ["<muse> </muse> <muse/>", "[muse] [/muse] [muse/]", "{muse} {/muse} {muse/}"])
+def test_an_empty_tag_in_the_prompt_says_that_reasoning_is_off(pair: str) -> None:
+    opener, closer, empty = pair.split()
+    source = TEMPLATE.replace("{THINK}", opener).replace("{/THINK}", closer).replace("{MACRO}", "")
+    source = source.replace("{ARGUMENTS}", "").replace("{CHOICE}", "{{- " + NOTATIONS["json"] + " }}")
+    prompt = "{{- '<bot>' }}{% endif %}"
+    assert source.endswith(prompt)
+    off = f"{{{{- '<bot>' }}}}{{%- if enable_thinking is false %}}{{{{- '{empty}' }}}}{{% endif %}}{{% endif %}}"
+    found = _analysis(source.removesuffix(prompt) + off)
+    assert found.certificate is not None
+    assert found.certificate.summary == "clean"
+    assert found.format.spec.reasoning is not None
+    assert found.format.spec.reasoning.switch["enable_thinking"]["false"] == "off"
+    thought = f"{opener}Hm.{closer}Yes."
+    for settings, may_reason in (({}, True), ({"enable_thinking": False}, False)):
+        assert found.format.grammar(template_kwargs=settings).check(thought).accepted is may_reason
+
+
 def test_a_notation_that_no_format_can_say_is_named() -> None:
     found = _analysis(_source("json", "name last")).certificate
     assert found is not None
