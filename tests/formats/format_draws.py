@@ -105,7 +105,8 @@ class Draw:
             first = self._tools()
             parts.append(self._table("tools", first))
             if self._maybe(0.15):
-                unset: dict[str, Any] = {key: [] for key in ("envelope", "argument") if key in first}
+                empty: dict[str, Any] = {"envelope": [], "argument": [], "types": {}}
+                unset = {key: value for key, value in empty.items() if key in first}
                 parts.append(self._table("[tools.also]", {**unset, **self._tools()}))
         return "\n".join(parts)
 
