@@ -107,6 +107,17 @@ def _respells_trigger(read: Read) -> bool:
     )
 
 
+def _respells_opener(read: Read) -> bool:
+    """What opens reasoning or the answer has other whitespace before it than it shows, or than none."""
+    blocks = (*read.spec.reasoning_blocks, *read.spec.wrappers)
+    openers = [block.opener.rstrip() for block in blocks if block.opener[:1].isspace()]
+    return any(
+        found[0] not in (opener, opener.lstrip())
+        for opener in openers
+        for found in re.finditer(r"\s*" + re.escape(opener.lstrip()), read.text)
+    )
+
+
 def _respells_element(read: Read) -> bool:
     """The opener of an element has other whitespace inside of it than it shows."""
     openers = [form.element[0].lstrip() for form in read.forms if form.element is not None]
@@ -149,6 +160,10 @@ NARROWER: dict[str, tuple[str, Callable[[Read], bool]]] = {
     "other whitespace in the header of a call, up to the name": (
         "engines that constrain lazily wait for exactly this text; without the first space it would join the role",
         _respells_trigger,
+    ),
+    "other whitespace before the openers of reasoning and of the answer": (
+        "what a model may begin with stays as small as what it was shown",
+        _respells_opener,
     ),
     "line breaks in a string of JSON": (
         "it would be no JSON; the reader repairs them",
