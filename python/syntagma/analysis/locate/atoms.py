@@ -77,7 +77,8 @@ def _end_of_word(text: str, at: int) -> int:
 
 def _is_further_sign(char: str) -> bool:
     """Whether a character outside of ASCII is a sign that markers may begin and end with."""
-    return not char.isascii() and unicodedata.category(char) in ("Po", "Sm", "So")
+    is_inner = char in _INNER_SIGNS  # it stands beside a bracket, to which it belongs
+    return not (char.isascii() or is_inner) and unicodedata.category(char) in ("Po", "Sm", "So")
 
 
 def _is_word(atom: str) -> bool:
