@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -99,15 +100,10 @@ def problems(template: ChatTemplate, analysis: Analysis, settings: dict[str, Any
 
 def _shown(text: str, raw: str) -> str:
     """A text as the template wrote it, perhaps with other whitespace between words; empty if it did not."""
-    words = text.split()
-    start = raw.find(words[0]) if words else -1
-    at = start
-    for word in words if start >= 0 else ():
-        at += len(raw[at:]) - len(raw[at:].lstrip())
-        if not raw.startswith(word, at):
-            return ""
-        at += len(word)
-    return text if text in raw else raw[start:at] if start >= 0 else ""
+    if text in raw:
+        return text
+    found = re.search(r"\s*".join(map(re.escape, text.split())), raw)
+    return found[0] if found is not None else ""
 
 
 def _alike(read: list[Any], wanted: list[Any]) -> bool:
