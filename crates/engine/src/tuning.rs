@@ -1,8 +1,12 @@
 //! Every number that trades speed, memory or work against each other, in one place. None of them changes a bit of a mask.
+//!
+//! They were set by hand and are round numbers; each group says what to run after a change. `schemas` is a file of schemas
+//! with texts, as `schema_masks` reads it.
 
 use std::time::Duration;
 
-// ---- regular expressions
+// Regular expressions: what a residual costs, and from where on a quicker way is taken. `compile_stages` and `schema_masks` on
+// `schemas`; bounds of repetitions by `benchmarks/plain_grammars.py`, their memory by `tests/scale.rs`.
 
 /// A bound of a repetition up to this many units is never kept beside the automaton, however short the tokens are.
 pub(crate) const LEAST_REACH: u32 = 16;
@@ -77,7 +81,8 @@ pub(crate) const LENGTHS_STATES: usize = 4_096;
 /// Lengths that a table tells apart before they repeat.
 pub(crate) const LENGTHS_ROUNDS: usize = 4_096;
 
-// ---- the recogniser
+// The recogniser: what is built early, and how sets are kept. `compile_stages` on `schemas` with many tools, and
+// `fill_times` on a program's text with its grammar, which is ambiguous.
 
 /// Terminals that are built with the grammar. Those of a larger one wait until they may come next, if they are plain.
 pub(crate) const EAGER_TERMINALS: usize = 1_000;
@@ -106,7 +111,8 @@ pub(crate) const READ_DEPTH: u8 = 64;
 /// takes some ten.
 pub(crate) const CAPTURE_FUEL_PER_BYTE: usize = 64;
 
-// ---- masks
+// Masks: which of several ways finds a mask. `schema_masks` on `schemas` for first and known masks, `fill_times` for a
+// language; the slowest of both count as much as the mean.
 
 /// A trie node with more nodes than this below it has a note of the bytes that occur there.
 pub(crate) const NOTED_SUBTREE: u32 = 4;
@@ -198,7 +204,7 @@ pub(crate) const DEPTH_FAILURES: u32 = 32;
 /// Forgotten classifications that are freed whenever one is added: all at once would take longer than any mask.
 pub(crate) const FREED_PER_PUT: usize = 16;
 
-// ---- the judge of masks
+// The judge of masks: how long a check may take. `tests/budgets.rs` and `tests/exactness.rs`.
 
 /// Times the fuel of a call that the judge may take: it reads the whole text and the whole vocabulary again.
 pub(crate) const JUDGE_FUEL: u64 = 16;
@@ -206,7 +212,7 @@ pub(crate) const JUDGE_FUEL: u64 = 16;
 /// Expressions that the judge remembers before it forgets all of them, a few hundred bytes each.
 pub(crate) const JUDGED_EXPRESSIONS: usize = 1 << 18;
 
-// ---- budgets
+// Budgets: what a matcher remembers of counts. `tests/budgets.rs`.
 
 /// Ways of reading a text, with their counts, that a matcher with budgets keeps: those with the lowest counts.
 pub(crate) const BUDGET_BRANCHES: usize = 64;
@@ -217,7 +223,8 @@ pub(crate) const BUDGET_TOKENS: usize = 1 << 16;
 /// Bytes of what is known of counts over the whole vocabulary before all is forgotten.
 pub(crate) const BUDGET_EFFECT_BYTES: usize = 32 << 20;
 
-// ---- matchers, compilers and threads
+// Matchers, compilers and threads: blocks, bounds and waiting. `benchmarks/batch.py`, and `make sanitize` for the order of
+// threads.
 
 /// A grammar begins anew when its recogniser holds so many times what it cannot do without.
 pub(crate) const OUTGROWN: usize = 2;
