@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from syntagma import formats
-from syntagma.constraints.literals import forbidden_in_content, has_bare_calls
+from syntagma.constraints.literals import forbidden_in_content, forbidden_in_reasoning, has_bare_calls
 from syntagma.errors import FormatError
 from syntagma.events import Malformed
 from syntagma.format_schema import ToolsSpec, is_open, needs_known_name
@@ -212,8 +212,10 @@ def test_what_is_written_is_accepted(name: str) -> None:
 @given(message=MESSAGES)
 def test_whatever_is_written_is_accepted(name: str, message: Message) -> None:
     fmt = FORMATS[name]
-    content = str(message.content or "")
+    content, reasoning = str(message.content or ""), message.reasoning_content or ""
     assume(not any(word in content for word in forbidden_in_content(fmt.spec)))
+    if fmt.spec.reasoning is not None:
+        assume(not any(word in reasoning for word in forbidden_in_reasoning(fmt.spec)))
     assume(not (has_bare_calls(fmt.spec) and content.lstrip().startswith("{")))
     with suppress(FormatError):
         text = fmt.write(_declared(message) if name in ELEMENTS else message, TOOLS)
