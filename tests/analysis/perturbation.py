@@ -41,8 +41,11 @@ _BRACKETS = (
 )
 _WORDS = ("zorb", "quill", "vexel", "brim_two", "NOOK", "Fjord")
 _PREFIXES = ("x:", "kit_", "v2.", "my-")
-_MARKER = re.compile(r"<\|?(/?)([A-Za-z_]+)\|?>|\[\[?(/?)([A-Za-z_]+)\]\]?|⟦(/?)([A-Za-z_]+)⟧|«(/?)([A-Za-z_]+)»")
-"""whole markers of common styles, as they stand in a template's literals: an optional slash, and a word"""
+_MARKER = re.compile(
+    r"<\|?(/?)([A-Za-z_]+)\|?>|(?<!\w)\[\[?(/?)([A-Za-z_]+)\]\]?|⟦(/?)([A-Za-z_]+)⟧|«(/?)([A-Za-z_]+)»"
+)
+"""whole markers of common styles, as they stand in a template's literals: an optional slash, and a word; what stands in
+square brackets after a word is a subscript"""
 _MEMBERS = re.compile(r"\{('\w+': [^{},]+), ('\w+': [^{},]+)\}")
 _LINE_BREAK = re.compile(r"""(?<!replace\(['"])\\n""")
 """one that the template writes; the text that a filter looks for is no spacing of the format"""
