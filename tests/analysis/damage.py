@@ -70,6 +70,13 @@ def _damaged_text(text: str, source: random.Random) -> str:
     return "".join(text.split()) if source.random() < 0.5 else text.replace("\n", " ")
 
 
+@functools.cache
+def _follow_from_the_rest(fmt: ChatFormat) -> bool:
+    """Whether the markers of a format are those that its other texts have: then they are damaged with these."""
+    tables = tomllib.loads(fmt.to_toml())
+    return tables.pop("markers", None) is not None and read_tables(tables) == fmt.spec
+
+
 def damaged(fmt: ChatFormat, source: random.Random) -> tuple[str, ChatFormat] | None:
     """The format with one text of its file damaged or one key left out; None if it is then no format, or the same."""
     tables: dict[str, Any] = copy.deepcopy(tomllib.loads(fmt.to_toml()))
@@ -83,7 +90,8 @@ def damaged(fmt: ChatFormat, source: random.Random) -> tuple[str, ChatFormat] | 
         old = holder[path[-1]]
         holder[path[-1]] = _damaged_text(old, source) if old else "q"
         what = f"{'/'.join(map(str, path))}: {old!r} becomes {holder[path[-1]]!r}"
-    tables.pop("markers", None)
+    if _follow_from_the_rest(fmt):
+        del tables["markers"]
     try:
         made = ChatFormat(read_tables(tables))
         made.parser(TOOLS)

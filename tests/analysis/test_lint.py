@@ -107,7 +107,8 @@ def test_slips_break_few_other_rules() -> None:
         "tool-results": {"prefix"},
         "no-prompt": {"prefix"},
     }
-    expected |= {"other-prompt": {"prefix"}, "unbounded-work": {"growing-work"}}
+    # Work that grows may reach the limit of time, on a slow machine.
+    expected |= {"other-prompt": {"prefix"}, "unbounded-work": {"growing-work"}, "growing-work": {"unbounded-work"}}
     for rule, old, new, _ in SLIPS:
         others = {finding.rule for finding in lint_template(_slipped(old, new))} - {rule}
         assert others <= expected.get(rule, set()), (rule, new)
