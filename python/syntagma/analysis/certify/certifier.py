@@ -188,10 +188,12 @@ class Certifier:
         openers = [block.opener.strip() for block in spec.wrappers]
         openers += [call.opener.strip() for call in (spec.tools.call if spec.tools is not None else ())]
         prompted = [extra for extra in extras if extra and any(extra.startswith(text) for text in markers)]
+        switches = spec.reasoning.switch.values() if spec.reasoning is not None else ()
+        turns_off = any("off" in states.values() for states in switches)
         if "prompt-unexplained" not in known:
             for extra in dict.fromkeys(extras):
                 begun = delimited or any(text.startswith(extra) for text in openers)
-                begun = begun or any(is_empty_tag(extra, block.opener) for block in blocks)
+                begun = begun or (turns_off and any(is_empty_tag(extra, block.opener) for block in blocks))
                 if extra and extra not in prompted and not begun:
                     yield Finding("prompt-unexplained", f"a generation prompt ends with {extra[-_MAX_QUOTED:]!r}")
         calls_lost = not certificate.covers("T") and not known & {"calls-unsupported", "leak"}
