@@ -76,9 +76,13 @@ SLIPS: list[tuple[str, str, str, bool]] = [
 """rule, what stands in the clean template, what stands there instead, whether a fix is offered"""
 
 
+PATIENT = sg.Limits(template_seconds=20.0, analysis_seconds=120.0)
+"""how much work is done counts, not how long a slow machine takes for it"""
+
+
 def _slipped(old: str, new: str) -> sg.ChatTemplate:
     assert old in CLEAN
-    return sg.ChatTemplate(CLEAN.replace(old, new))
+    return sg.ChatTemplate(CLEAN.replace(old, new), limits=PATIENT)
 
 
 def test_a_template_without_defects() -> None:
@@ -107,8 +111,7 @@ def test_slips_break_few_other_rules() -> None:
         "tool-results": {"prefix"},
         "no-prompt": {"prefix"},
     }
-    # Work that grows may reach the limit of time, on a slow machine.
-    expected |= {"other-prompt": {"prefix"}, "unbounded-work": {"growing-work"}, "growing-work": {"unbounded-work"}}
+    expected |= {"other-prompt": {"prefix"}, "unbounded-work": {"growing-work"}}
     for rule, old, new, _ in SLIPS:
         others = {finding.rule for finding in lint_template(_slipped(old, new))} - {rule}
         assert others <= expected.get(rule, set()), (rule, new)

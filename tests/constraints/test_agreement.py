@@ -214,7 +214,7 @@ def test_whatever_is_written_is_accepted(name: str, message: Message) -> None:
     fmt = FORMATS[name]
     content, reasoning = str(message.content or ""), message.reasoning_content or ""
     assume(not any(word in content for word in forbidden_in_content(fmt.spec)))
-    if fmt.spec.reasoning is not None:
+    if fmt.spec.messages is not None:
         assume(not any(word in reasoning for word in forbidden_in_reasoning(fmt.spec)))
     assume(not (has_bare_calls(fmt.spec) and content.lstrip().startswith("{")))
     with suppress(FormatError):

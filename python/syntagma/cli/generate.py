@@ -19,7 +19,7 @@ from syntagma.cli.inputs import (
     read_text,
 )
 from syntagma.cli.output import JsonOption, reported, warn, write, write_json
-from syntagma.cli.schemas import misspelt_in, warn_of_misspelt
+from syntagma.cli.schemas import misspelt_in, schema_of, warn_of_misspelt
 from syntagma.codec import ChatCodec
 from syntagma.errors import RequestError
 from syntagma.events import ContentDelta, Event, Malformed, MessageEnd, ReasoningDelta, ToolCallDelta, ToolCallStart
@@ -62,7 +62,7 @@ def generate(
     conversation = _conversation(prompt, messages)
     shape = _shape(grammar, regex)
     listed = load_tools(tools) or []
-    warn_of_misspelt(misspelt_in(grammar, tools))
+    warn_of_misspelt(misspelt_in(schema_of(grammar), listed))
     choice: Any = tool_choice
     if tool_choice not in ("auto", "required", "none"):
         choice = {"type": "function", "function": {"name": tool_choice}}

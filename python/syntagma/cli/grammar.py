@@ -87,7 +87,8 @@ def grammar(
     else:
         with progress(source or "regex"):
             read = load_grammar(source, regex, start=start, order=order, strict=strict)
-    misspelt = misspelt_in(source, tools)
+    schema = schema_of(source)
+    misspelt = misspelt_in(schema, load_tools(tools))
     enforced = read.report
     vocabulary = None if tokenizer is None else load_tokenizer(tokenizer)
     token_ids = None if vocabulary is None else special_tokens(vocabulary)
@@ -110,7 +111,7 @@ def grammar(
             for name, found in read.exports(token_ids).items()
         }
     if cost:
-        answer["cost"] = _cost(read, load_tokenizer(EMBEDDED) if vocabulary is None else vocabulary, source)
+        answer["cost"] = _cost(read, load_tokenizer(EMBEDDED) if vocabulary is None else vocabulary, schema)
     if lnf:
         answer["lnf"] = read.dump_lnf()
     verdict = None if check is None else read.check(read_text(check))
@@ -125,10 +126,10 @@ def grammar(
         raise typer.Exit(1)
 
 
-def _cost(grammar: Grammar, info: TokenizerInfo, source: str | None) -> dict[str, Any]:
+def _cost(grammar: Grammar, info: TokenizerInfo, schema: dict[str, Any] | None) -> dict[str, Any]:
     """The cost of a grammar, with the cost of keywords if its source is a JSON Schema."""
     cost: dict[str, Any] = msgspec.to_builtins(grammar_cost(grammar, info))
-    if (schema := schema_of(source)) is not None:
+    if schema is not None:
         cost["keywords"] = msgspec.to_builtins(keyword_costs(schema, info))
     return cost
 

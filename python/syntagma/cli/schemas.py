@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from syntagma.cli.inputs import read_json, read_text
+from syntagma.cli.inputs import read_text
 from syntagma.cli.output import warn
 from syntagma.grammars import misspelt_keywords
 from syntagma.grammars.dialects import notation_of_file
@@ -30,18 +30,17 @@ def schema_of(source: str | None) -> dict[str, Any] | None:
     return schema if isinstance(schema, dict) else None
 
 
-def misspelt_in(source: str | None, tools: str | None) -> dict[str, str]:
+def misspelt_in(schema: Any, tools: Any) -> dict[str, str]:
     """JSON pointers of words that resemble keywords, each with the keyword.
 
     Args:
-        source: grammar file; None: there is none.
-        tools: file with tools; pointers into it begin with `/tools`.
+        schema: a JSON Schema as data; None: there is none.
+        tools: as a request has them; pointers into them begin with `/tools`. None: there are none.
     """
-    found = misspelt_keywords(schema_of(source))
-    if tools is not None:
-        for index, tool in enumerate(tools_from(read_json(tools)) or ()):
-            at = pointer_of("tools", index, "function", "parameters")
-            found |= {at + pointer: keyword for pointer, keyword in misspelt_keywords(tool.parameters).items()}
+    found = misspelt_keywords(schema)
+    for index, tool in enumerate(tools_from(tools) or ()):
+        at = pointer_of("tools", index, "function", "parameters")
+        found |= {at + pointer: keyword for pointer, keyword in misspelt_keywords(tool.parameters).items()}
     return found
 
 

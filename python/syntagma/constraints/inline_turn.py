@@ -126,7 +126,7 @@ def _rest(turn: TurnContext, *, reasoned: bool) -> Grammar:
         if begun or not turn.groups:
             return content_at
         return Grammar.union(content_at, joined((*space, _calls(turn.groups, opens))))
-    text = _text_and_calls(turn, wrapper, reasoned=reasoned)
+    text = _text_and_calls(turn, wrapper, exact=exact)
     # A call without opener is one only where the answer begins.
     bare = [] if begun else [joined((*space, _spaced(group, opens))) for group in turn.groups if not group.begins]
     return Grammar.union(joined((*space, text)) if wrapper is not None else text, *bare)
@@ -141,12 +141,10 @@ def _rest_of_open(turn: TurnContext) -> Grammar:
     return Grammar.union(*ways)
 
 
-def _text_and_calls(turn: TurnContext, wrapper: Pattern | None, *, reasoned: bool) -> Grammar:
-    """The answer, and calls with an opener; `reasoned`: reasoning came before it."""
+def _text_and_calls(turn: TurnContext, wrapper: Pattern | None, *, exact: bool) -> Grammar:
+    """The answer, and calls with an opener; `exact`: reasoning came before it, and one of them must open to end it."""
     begun = turn.start.content_open
     marked = [group for group in turn.groups if group.begins]
-    # Reasoning that no marker closes is over only where something opens, and something must.
-    exact = _is_exact(turn, reasoned=reasoned)
     content = _wrapped((_free_answer(turn, wrapper),), wrapper, begun=begun, exact=exact)
     calls = Grammar.union(*(_with_text_after(turn, group, wrapper) for group in marked)) if marked else None
     later = None if calls is None else joined((*([] if wrapper is None else [WHITESPACE]), calls))

@@ -103,7 +103,7 @@ def _from_turns(seen: Observations, frame: Frame) -> ReasoningBlock | None:
     if shown is None:
         return None
     start = shown.before("R")[len(frame.lead) :]
-    if start.strip() and before_content is not None and _opens_itself(seen, frame, before_content, before_calls):
+    if start.strip() and before_content is not None and _opens_itself(seen, frame, start, before_content, before_calls):
         return ReasoningBlock(start=start, end="", evidence="rendered")
     ambiguous = False
     if before_content is not None and before_calls is not None:
@@ -131,12 +131,11 @@ def _from_turns(seen: Observations, frame: Frame) -> ReasoningBlock | None:
     return ReasoningBlock(start="", end=end, evidence="rendered", ambiguous=ambiguous)
 
 
-def _opens_itself(seen: Observations, frame: Frame, *reasoned: LocatedTurn | None) -> bool:
-    """Whether what follows reasoning opens exactly as it does without reasoning, so that nothing closes this.
+def _opens_itself(seen: Observations, frame: Frame, start: str, *reasoned: LocatedTurn | None) -> bool:
+    """Whether what follows reasoning opens exactly as it does without it, so that nothing closes the reasoning.
 
-    Where a prompt has opened reasoning, nothing stands without it, and the same text closes it.
+    `start` opens the reasoning. Where a prompt has opened reasoning, nothing stands without it, and the same text closes it.
     """
-    start = next(one.before("R") for one in reasoned if one is not None)[len(frame.lead) :]
     if any(text_after(start, extra) is not None for extra in _prompt_extras(seen, frame)):
         return False
     follow = [(one.after("R"), seen.best(one.next_kind("R"))) for one in reasoned if one is not None]
