@@ -134,7 +134,7 @@ def _from_turns(seen: Observations, frame: Frame) -> ReasoningBlock | None:
 def _opens_itself(seen: Observations, frame: Frame, start: str, *reasoned: LocatedTurn | None) -> bool:
     """Whether what follows reasoning opens exactly as it does without it, so that nothing closes the reasoning.
 
-    `start` opens the reasoning. Where a prompt has opened reasoning, nothing stands without it, and the same text closes it.
+    `start` opens it. Where a prompt has opened reasoning, nothing stands without it, and the same text closes it.
     """
     if any(text_after(start, extra) is not None for extra in _prompt_extras(seen, frame)):
         return False
