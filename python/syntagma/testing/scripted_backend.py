@@ -13,15 +13,17 @@ from syntagma.errors import ModelError
 
 __all__ = ["ScriptedBackend"]
 
-_LIKELY = 20.0
-_ENDING = 10.0
+# So far apart that sampling at temperature 1 takes another token less than once in 1e12 steps.
+_LIKELY = 60.0
+_ENDING = 30.0
 
 
 class ScriptedBackend:
     """A backend that generates a given text.
 
     Its logits favour the next token of the script as long as the generated text follows it, and the end of the turn
-    after the script or after a deviation. All other tokens are equally likely. At temperature 0 it writes the script.
+    after the script or after a deviation. All other tokens are equally likely. At temperatures up to 1 it writes the
+    script.
 
     Args:
         script: the text, or a function from the prompt to the text.
