@@ -16,7 +16,7 @@ CLIENTS ?=
 # What the build of a wheel is told; on Linux it links against an old C library, so that the wheel runs everywhere.
 WHEEL ?= $(if $(filter Linux,$(shell uname)),--zig --compatibility manylinux2014)
 
-.PHONY: help run test test-format lint fuzz exactness sanitize bench tags docs format test-rust test-python test-torch test-engines test-clients test-inspector test-vllm response-templates verdicts wheel check-wheel train build clean toolchain site
+.PHONY: help run test test-format lint lint-rust lint-python fuzz fuzz-rust fuzz-python exactness sanitize bench tags docs format test-rust test-python test-torch test-engines test-clients test-inspector test-vllm response-templates verdicts wheel check-wheel train build clean toolchain site
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -58,11 +58,15 @@ FUZZ_SEED ?= 0
 FUZZ_FORMATS ?= 1000
 FUZZ_COMPLETIONS ?= 20000
 
-fuzz: build ## look for crashes and broken promises with random input
-	$(BIN)/python -m tests.formats.format_laws $(FUZZ_FORMATS) --from $(FUZZ_SEED)0000
-	$(BIN)/python -m tests.openchatml.damage $(FUZZ_COMPLETIONS) --seed $(FUZZ_SEED)
+fuzz: fuzz-rust fuzz-python ## look for crashes and broken promises with random input
+
+fuzz-rust: toolchain
 	cargo test --release --quiet --package syntagma-grammar --test random_schemas
 	cargo run --release --quiet --package syntagma-fuzz -- --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
+
+fuzz-python: build
+	$(BIN)/python -m tests.formats.format_laws $(FUZZ_FORMATS) --from $(FUZZ_SEED)0000
+	$(BIN)/python -m tests.openchatml.damage $(FUZZ_COMPLETIONS) --seed $(FUZZ_SEED)
 
 exactness: toolchain ## 10,000 random grammars against naive recognisers (minutes)
 	cargo test --release --quiet --package syntagma-engine --test exactness -- --ignored --nocapture
@@ -75,16 +79,19 @@ sanitize: build ## threads in every order under loom, unsafe code under valgrind
 	else echo "skipped: valgrind is not installed; it checks the unsafe code of the extension"; fi
 	@echo "skipped: miri, and the thread sanitizer with a standard library built for it, need a nightly toolchain; loom runs the threads"
 
-lint: build ## check style, types, stubs, layers of imports, and the documentation's links
+lint: lint-rust lint-python site ## check style, types, stubs, layers of imports, and the documentation's links
+
+lint-rust: toolchain
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	cargo clippy --package syntagma-python --no-default-features --quiet -- -D warnings
+
+lint-python: build
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest syntagma._engine
 	$(BIN)/lint-imports
-	$(MAKE) --no-print-directory site
 
 format: build ## format the sources
 	cargo fmt --all

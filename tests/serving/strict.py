@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from typing import Any
 
@@ -36,9 +37,15 @@ def unlisted(value: Any) -> set[str]:
     return set()
 
 
+@functools.cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    """Kept, since making one takes longer than reading with it."""
+    return TypeAdapter(kind)
+
+
 def read(kind: Any, data: str | bytes) -> Any:
     """JSON as a type of a client, without conversions, and without members that nobody lists."""
-    value: Any = TypeAdapter(kind).validate_json(data, strict=True)
+    value = _adapter(kind).validate_json(data, strict=True)
     assert unlisted(value) <= DOCUMENTED, unlisted(value) - DOCUMENTED
     return value
 

@@ -13,9 +13,9 @@ from syntagma.errors import ModelError
 
 __all__ = ["ScriptedBackend"]
 
-# So far apart that sampling at temperature 1 takes another token less than once in 1e12 steps.
-_LIKELY = 60.0
-_ENDING = 30.0
+# So far apart that sampling at temperature 1 takes another token less than once in 1e8 steps.
+_LIKELY = 40.0
+_ENDING = 20.0
 
 
 class ScriptedBackend:

@@ -190,6 +190,8 @@ class Certifier:
         prompted = [extra for extra in extras if extra and any(extra.startswith(text) for text in markers)]
         switches = spec.reasoning.switch.values() if spec.reasoning is not None else ()
         turns_off = any("off" in states.values() for states in switches)
+        if spec.anchor and any(spec.anchor not in prompt for prompt in self._outputs.prompts):
+            yield Finding("anchor-absent", f"a generation prompt does not hold the anchor {spec.anchor!r}")
         if "prompt-unexplained" not in known:
             for extra in dict.fromkeys(extras):
                 begun = delimited or any(text.startswith(extra) for text in openers)
@@ -380,7 +382,7 @@ class _FormatChecks:
             return None
         runs = self._outputs.of(self._fmt, rendered, shown)
         for run in [run for run in runs if not run.history] or runs:
-            outputs = self._outputs.without_end(self._fmt, run.output, shown)
+            outputs = self._outputs.without_end(self._fmt, run.output)
             refusals = [self.grammar.refusal(run, output, tools) for output in outputs]
             if None not in refusals:
                 return _Problem(f"after the {run.name}, {refusals[0]}", "", run.output, refused=True)

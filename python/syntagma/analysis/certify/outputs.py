@@ -93,15 +93,15 @@ class TemplateOutputs:
                     found.append(PromptedOutput("prompt with closed reasoning", prompt, closed, settings=self.settings))
         return found
 
-    def without_end(self, fmt: ChatFormat, output: str, shown: SampleTurn) -> list[str]:
-        """The output as engines may give it: without the end of the turn, with or without whitespace after calls."""
+    def without_end(self, fmt: ChatFormat, output: str) -> list[str]:
+        """The output as engines give it: without the end of the turn, and with only the whitespace that begins it.
+
+        That whitespace may be a part of the last call: then no end is written before it.
+        """
         drop = fmt.spec.content.drop if fmt.spec.content is not None else ()
         text = next((output.removesuffix(end) for end in drop if output.endswith(end)), self.frame.without_end(output))
-        if not shown.calls or fmt.spec.tools is None:
-            return [text]
-        tools = fmt.spec.tools
-        closer = tools.section[0].closer or tools.call[0].closer or (tools.argument[0].closer if tools.argument else "")
-        return list(dict.fromkeys((text.rstrip() + closer[len(closer.rstrip()) :], text.rstrip())))
+        spaced = text + self.frame.end_space
+        return [text, spaced] if spaced != text and output.startswith(spaced) else [text]
 
     def after_closed_reasoning(self, fmt: ChatFormat, prompt: str, body: str) -> str | None:
         """A turn without reasoning after a prompt that opens or has closed it; None if the prompt does neither.

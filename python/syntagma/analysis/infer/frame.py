@@ -90,8 +90,12 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
                 missing -= 1
         if missing:
             return text
-        leading_space = self.end_of_turn[: len(self.end_of_turn) - len(self.end_of_turn.lstrip())]
-        return text[:at].removesuffix(leading_space)
+        return text[:at].removesuffix(self.end_space)
+
+    @property
+    def end_space(self) -> str:
+        """The whitespace with which the end of the turn begins."""
+        return self.end_of_turn[: len(self.end_of_turn) - len(self.end_of_turn.lstrip())]
 
 
 def clean_tail(located: LocatedTurn, epilogue: str, user_open: str) -> str:
