@@ -12,9 +12,11 @@ from syntagma.serving.threads import ThreadStream, put_all
 __all__ = ["Rounds"]
 
 _LEAST_S = 0.02
-_PER_ANSWER_S = 0.003
-"""seconds per answer in which pieces are collected before they go out: an event costs a tenth of a millisecond, so that
-events take some hundredths of the time, however short the rounds are"""
+_PER_ANSWER_S = 0.005
+_MOST_S = 0.25
+"""seconds in which pieces are collected before they go out, per answer, and the bounds of their sum: an event costs up
+to half a millisecond, most of it in the system, so that events of up to fifty answers take a tenth of the time, however
+short the rounds"""
 
 
 class _Followed:
@@ -127,7 +129,7 @@ class Rounds:
         with self._changed:
             answers = list(self._answers)
         now = time.monotonic()
-        if has_advanced and now - self._handed_out < max(_LEAST_S, _PER_ANSWER_S * len(answers)):
+        if has_advanced and now - self._handed_out < min(max(_LEAST_S, _PER_ANSWER_S * len(answers)), _MOST_S):
             answers = [one for one in answers if one.is_due]
         else:
             self._handed_out = now
