@@ -75,7 +75,7 @@ exactness: toolchain ## 10,000 random grammars against naive recognisers (minute
 sanitize: build ## threads in every order under loom, unsafe code under valgrind (minutes)
 	RUSTFLAGS="--cfg loom" LOOM_MAX_PREEMPTIONS=3 cargo test --quiet --target-dir target/loom --package syntagma-engine --lib loom_tests
 	@if command -v valgrind >/dev/null; then \
-		PYTHONMALLOC=malloc valgrind --quiet --undef-value-errors=no --error-exitcode=9 $(BIN)/python -m pytest -q -p no:cacheprovider tests/decoding/test_bitmask.py; \
+		PYTHONMALLOC=malloc valgrind --quiet --undef-value-errors=no --error-exitcode=9 --suppressions=tests/decoding/valgrind.supp $(BIN)/python -m pytest -q -p no:cacheprovider tests/decoding/test_bitmask.py; \
 	else echo "skipped: valgrind is not installed; it checks the unsafe code of the extension"; fi
 	@echo "skipped: miri, and the thread sanitizer with a standard library built for it, need a nightly toolchain; loom runs the threads"
 

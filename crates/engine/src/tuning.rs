@@ -207,7 +207,7 @@ pub(crate) const FREED_PER_PUT: usize = 16;
 // The judge of masks: how long a check may take. `tests/budgets.rs` and `tests/exactness.rs`.
 
 /// Times the fuel of a call that the judge may take: it reads the whole text and the whole vocabulary again.
-pub(crate) const JUDGE_FUEL: u64 = 16;
+pub(crate) const JUDGE_FUEL: u64 = 4;
 
 /// Expressions that the judge remembers before it forgets all of them, a few hundred bytes each.
 pub(crate) const JUDGED_EXPRESSIONS: usize = 1 << 18;

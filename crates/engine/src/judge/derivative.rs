@@ -100,13 +100,13 @@ impl Expressions {
         }
         let mut work = vec![root];
         while let Some(&id) = work.last() {
-            fuel.spend(1)?;
             if self.derivatives.contains_key(&(id, byte)) {
                 work.pop();
                 continue;
             }
             let before = work.len();
             let parts = self.derived_parts(id);
+            fuel.spend(1 + parts.len())?;
             let unknown = parts
                 .iter()
                 .filter(|&&part| !self.derivatives.contains_key(&(part, byte)));
