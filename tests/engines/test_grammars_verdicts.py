@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,8 @@ from tests.engines.verdicts import KINDS, compare, known_differences, subjects
 EVERY = {"schema": 41, "format": 61, "template": 11}
 """how many grammars of a kind are passed over for one that is compared"""
 SECONDS = 60.0
+MINUS_ZERO = re.compile(r"-0(?![\d.])")
+"""what xgrammar's integers lack, see `differences.toml`"""
 
 
 @pytest.fixture(scope="module", params=NEEDS)
@@ -29,10 +32,12 @@ def judge(request: pytest.FixtureRequest) -> Iterator[Judge]:
 def test_an_engine_says_what_the_grammar_says(judge: Judge, kind: str) -> None:
     compared = 0
     for subject in subjects(kind, every=EVERY[kind]):
-        found = compare(subject, [judge])[judge.language]
+        tagged = judge.language == "structural_tag"
+        alike = [text for text in subject.texts if not (tagged and MINUS_ZERO.search(text))]
+        found = compare(subject._replace(texts=alike), [judge])[judge.language]
         compared += found.texts
         # xgrammar reads schemas in its own way, see `differences.toml`.
-        if not (kind == "schema" and judge.language == "structural_tag"):
+        if not (kind == "schema" and tagged):
             assert not found.refused, subject
             assert not found.unsaid, subject
     assert compared
