@@ -17,6 +17,8 @@ from tests.serving.live import listening
 
 PAGE = Path(__file__).parents[2] / "docs" / "doctor.md"
 MAX_TOKENS = 300
+BY_CHANCE = {"stream.one-envelope"}
+"""what shows only in a stream during which a second of the clock passes: each chunk has a time of its own"""
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +35,8 @@ def listed() -> Iterator[str]:
 
 def test_what_is_found_of_llama_cpp(engine: Any) -> None:
     report = diagnose(engine.listening_address, max_tokens=MAX_TOKENS)
-    assert {fault.id: fault.said for fault in report.faults}.keys() == set(listed())
+    found = {fault.id: fault.said for fault in report.faults}
+    assert found.keys() - BY_CHANCE == set(listed())
 
 
 @pytest.mark.parametrize("prompts", ["text", "ids"])
