@@ -17,7 +17,7 @@ from tests.serving.live import listening
 
 PAGE = Path(__file__).parents[2] / "docs" / "doctor.md"
 MAX_TOKENS = 300
-BY_CHANCE = {"stream.one-envelope"}
+BY_CHANCE = ("stream.one-envelope", "created is not one in all chunks")
 """what shows only in a stream during which a second of the clock passes: each chunk has a time of its own"""
 
 
@@ -36,7 +36,10 @@ def listed() -> Iterator[str]:
 def test_what_is_found_of_llama_cpp(engine: Any) -> None:
     report = diagnose(engine.listening_address, max_tokens=MAX_TOKENS)
     found = {fault.id: fault.said for fault in report.faults}
-    assert found.keys() - BY_CHANCE == set(listed())
+    name, says = BY_CHANCE
+    if found.get(name, "").startswith(says):
+        del found[name]
+    assert found.keys() == set(listed())
 
 
 @pytest.mark.parametrize("prompts", ["text", "ids"])
