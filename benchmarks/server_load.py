@@ -3,8 +3,8 @@
 A server in a process of its own serves an engine that writes by the clock. While it is attacked, other streams go on,
 of which each piece says when it was due. `waiting` is how much later it arrived: whatever held it up counts, the
 machine and the reader as well. `lost` are pieces that did not arrive, and streams that did not end as they must.
-`memory` is the most that the process held in the meantime, as a multiple of what it held after some of each kind of
-request.
+`memory` is the most that the process held in the meantime, and `after` what it held some seconds later, both as
+multiples of what it held after the warm-up: all attacks once, and more constraints, until the caches are full.
 
 The last table is the CPU time of one event of the server, of all its processes' threads, with parsing, logs and limits;
 beside a stream that only puts the same pieces into chunks by msgspec, under the same HTTP server.
@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import itertools
 import json
 import os
 import re
@@ -28,7 +29,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from support.load_server import SECONDS
 from support.tables import Table, number
@@ -36,11 +37,17 @@ from support.tables import Table, number
 OTHERS = 40
 """streams that go on while the server is attacked"""
 PAUSE = 0.2
+CALM = 12.0
+"""seconds after an attack, in which what it took is given back"""
 PATIENCE = 120.0
 """seconds after which something is stuck"""
 STAMP = re.compile(rb'"content":"(\d+) (\d+\.\d+) ')
 SLOW = "(a?){1000}a{1000}"
 """a pattern that takes long"""
+FILLING = 4
+"""rounds of such constraints that fill the caches"""
+FRESH = itertools.count()
+"""numbers that make each constraint another one"""
 
 
 def order(pieces: int, *, pause: float = 0.0, size: int = 24, **fields: Any) -> bytes:
@@ -238,10 +245,11 @@ async def many_values(server: Server, seen: Seen, index: int) -> None:
 
 async def slow_schema(server: Server, seen: Seen, index: int) -> None:
     """A constraint that takes long to compile, each another one."""
+    fresh = next(FRESH)
     kinds: tuple[dict[str, Any], ...] = (
-        {"type": "regex", "regex": SLOW * 20 + str(index)},
-        {"type": "json_schema", "json_schema": {"name": "x", "schema": nested(60, index)}},
-        {"type": "choice", "choice": [f"{index} {word}" for word in range(40_000)]},
+        {"type": "regex", "regex": SLOW * 20 + str(fresh)},
+        {"type": "json_schema", "json_schema": {"name": "x", "schema": nested(60, fresh)}},
+        {"type": "choice", "choice": [f"{fresh} {word}" for word in range(40_000)]},
     )
     body = {"model": "here", "messages": [{"role": "user", "content": "hi"}], "max_tokens": 4}
     await server.status(request(body | {"response_format": kinds[index % 3]}), seen)
@@ -256,8 +264,17 @@ def nested(depth: int, index: int) -> dict[str, Any]:
     return inner
 
 
-async def measured(server: Server, attack: Attack | None, others: int, seconds: float) -> tuple[Seen, Seen, int]:
-    """What became of the others and of the attack, and the most memory that the server held."""
+class Phase(NamedTuple):
+    """What became of the others and of an attack, and the memory of the server, bytes."""
+
+    others: Seen
+    attacked: Seen
+    most: int
+    after: int
+
+
+async def measured(server: Server, attack: Attack | None, others: int, seconds: float) -> Phase:
+    """One attack, while others go on."""
     seen, attacked, most = Seen(), Seen(), 0
 
     async def watch() -> None:
@@ -274,17 +291,18 @@ async def measured(server: Server, attack: Attack | None, others: int, seconds: 
             await attack(server, attacked)
         await asyncio.gather(*streams)
     watching.cancel()
-    return seen, attacked, most
+    await asyncio.sleep(CALM)
+    return Phase(seen, attacked, most, server.memory())
 
 
 async def warm_up(server: Server) -> int:
-    """Memory after one of each kind; more than one where they are made anew each time."""
+    """Memory after all kinds of requests, with so many constraints that the caches of grammars are full."""
     seen = Seen()
     for _, count, one in ATTACKS:
-        if one is not never_read:
-            await many(min(count, 12), one)(server, seen)
-    await many(20, never_read)(server, seen)
+        for _ in range(FILLING if one is slow_schema else 1):
+            await many(count, one)(server, seen)
     await asyncio.gather(*(server.stream(20, seen, pause=0.05) for _ in range(200)))
+    await asyncio.sleep(CALM)
     return server.memory()
 
 
@@ -331,11 +349,15 @@ async def event_cost(server: Server, pieces: int, rounds: int) -> tuple[float, f
     return ours, bare
 
 
-def row(table: Table, name: str, seen: Seen, attacked: Seen, memory: str) -> None:
-    waits = sorted(seen.waiting) or [0.0]
-    statuses = ", ".join(f"{count} {status}" for status, count in sorted(attacked.statuses.items()))
+def row(table: Table, name: str, statuses: str, others: Seen, *memory: str) -> None:
+    waits = sorted(others.waiting) or [0.0]
     worst, p99 = waits[-1], waits[min(int(len(waits) * 0.99), len(waits) - 1)]
-    table.row(name, statuses, number(waits[len(waits) // 2]), number(p99), number(worst), str(seen.lost), memory)
+    table.row(name, statuses, number(waits[len(waits) // 2]), number(p99), number(worst), str(others.lost), *memory)
+
+
+def phase_row(table: Table, name: str, phase: Phase, before: int) -> None:
+    statuses = ", ".join(f"{count} {status}" for status, count in sorted(phase.attacked.statuses.items()))
+    row(table, name, statuses, phase.others, f"{phase.most / before:.2f}", f"{phase.after / before:.2f}")
 
 
 async def main() -> None:
@@ -345,20 +367,20 @@ async def main() -> None:
     share = 10 if quick else 1
     server = Server()
     try:
-        before = await warm_up(server)
-        columns = ["", "answers", "waiting p50, ms", "p99", "worst", "lost", "memory"]
+        await server.stream(1, Seen(), pause=0)
+        fresh, before = server.memory(), await warm_up(server)
+        columns = ["", "answers", "waiting p50, ms", "p99", "worst", "lost", "memory", "after"]
         table = Table(columns, texts=2, title=f"Others, {OTHERS} streams, while there are")
-        seen, nobody, most = await measured(server, None, 200, 60 / share)
-        row(table, "200 streams instead, nothing else", seen, nobody, f"{most / before:.2f}")
+        phase_row(table, "200 streams instead, nothing else", await measured(server, None, 200, 60 / share), before)
         for name, count, one in ATTACKS:
-            attack = many(max(count // share, 2), one)
-            seen, attacked, most = await measured(server, attack, OTHERS, 15 / min(share, 3))
-            row(table, f"{max(count // share, 2)} {name}", seen, attacked, f"{most / before:.2f}")
+            asked = max(count // share, 2)
+            phase = await measured(server, many(asked, one), OTHERS, 15 / min(share, 3))
+            phase_row(table, f"{asked} {name}", phase, before)
         ours, bare = await event_cost(server, 20_000 // share, 3)
         seen = await terminated(server, 50)
         status = server.process.wait(60)
-        row(table, "SIGTERM", seen, Seen(), f"{server_ended(status)}")
-        print(f"\nAfter the warm-up it held {before / 2**20:,.0f} MiB.")
+        row(table, "SIGTERM", f"status {status}", seen, "", "")
+        print(f"\nAfter its start it held {fresh / 2**20:,.0f} MiB, after the warm-up {before / 2**20:,.0f} MiB.")
         table = Table(["one event", "CPU, µs"])
         table.row("of the server", number(ours))
         table.row("bare", number(bare))
@@ -367,10 +389,6 @@ async def main() -> None:
     finally:
         if server.process.poll() is None:
             server.process.kill()
-
-
-def server_ended(status: int) -> str:
-    return f"status {status}"
 
 
 if __name__ == "__main__":

@@ -96,4 +96,8 @@ def read_first(notations: tuple[Notation, ...], read: Callable[[Notation], _Read
         except GrammarError as error:
             mistakes.append(error)
     understood = [error for error in mistakes if error.code != "E-GRAMMAR-SYNTAX"]
-    raise max(understood[:1] or mistakes, key=lambda error: error.offset or 0)
+    try:
+        raise max(understood[:1] or mistakes, key=lambda error: error.offset or 0)
+    finally:
+        # An error refers to this frame, which would refer to it.
+        del mistakes, understood

@@ -29,6 +29,7 @@ from syntagma.serving.dialect import Asked, Dialect, Writer
 from syntagma.serving.disconnects import unless_gone
 from syntagma.serving.errors import error_body, error_response, json_response, param_of
 from syntagma.serving.event_stream import EventStream, closed
+from syntagma.serving.freed_memory import FreedMemory
 from syntagma.serving.guard import Guard
 from syntagma.serving.inner import Happening, InnerRequest
 from syntagma.serving.inspecting import InspectorPage
@@ -143,6 +144,7 @@ class _Server:
         self.store = ResponseStore(settings.stored_bytes)
         self._runner = Runner(settings.parallel, settings.limits, settings.on_length, around.recordings)
         self._admission = Admission(settings.limits)
+        self._freed = FreedMemory()
         self._page: InspectorPage | None = None
 
     async def close(self) -> None:
@@ -219,6 +221,7 @@ class _Server:
         async def endpoint(request: Request) -> Response:
             try:
                 with contextlib.ExitStack() as held:
+                    held.callback(self._freed.request_ended)
                     body = await self._admission.body(request, held)
                     held.enter_context(self._admission.place())
 
@@ -297,6 +300,7 @@ class _Server:
     async def _answer(self, request: Request, dialect: Dialect) -> ASGIApp:
         try:
             with contextlib.ExitStack() as held:
+                held.callback(self._freed.request_ended)
                 body = await self._admission.body(request, held)
                 held.enter_context(self._admission.place())
                 return await unless_gone(request.receive, self._begun(dialect, body, held))

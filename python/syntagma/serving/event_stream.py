@@ -104,6 +104,9 @@ class EventStream:
             raise
         finally:
             watching.cancel()
+            # A task that is cancelled refers to its error, which refers to this frame by its traceback. These cycles
+            # would keep the answer until the next garbage collection.
+            del task, watching
 
     async def _send_all(self, send: Send) -> None:
         raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in self._headers.items()]
@@ -136,15 +139,18 @@ class EventStream:
 
     async def _watch(self, send: Send, task: asyncio.Task[None]) -> None:
         """Send comments while no event comes, and end a stream that nobody reads."""
-        while True:
-            due = self._last + (self._patience if self._sending else _QUIET_S)
-            await asyncio.sleep(min(max(due - self._now(), 0.0), self._patience, _QUIET_S))
-            if self._sending and self._now() >= self._last + self._patience:
-                self._unread = True
-                task.cancel()
-                return
-            if not self._sending and self._now() >= self._last + _QUIET_S:
-                await self._put(send, _body(COMMENT))
+        try:
+            while True:
+                due = self._last + (self._patience if self._sending else _QUIET_S)
+                await asyncio.sleep(min(max(due - self._now(), 0.0), self._patience, _QUIET_S))
+                if self._sending and self._now() >= self._last + self._patience:
+                    self._unread = True
+                    task.cancel()
+                    return
+                if not self._sending and self._now() >= self._last + _QUIET_S:
+                    await self._put(send, _body(COMMENT))
+        finally:
+            del task
 
     def _failed(self, error: BaseException) -> bytes:
         if not isinstance(error, RequestError):

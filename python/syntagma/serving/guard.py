@@ -37,7 +37,6 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        failed: BaseException
         try:
             await self._app(scope, receive, send)
             return
@@ -45,11 +44,11 @@ class Guard:
             return
         except asyncio.CancelledError:
             # The ASGI server ends, and no longer waits for answers.
-            failed = RequestError("E-REQUEST-SHUTDOWN", "the server ends", status=503)
+            answer = refusal(scope["path"], RequestError("E-REQUEST-SHUTDOWN", "the server ends", status=503))
         except Exception as error:
             if error_body(error)[0] == HTTPStatus.INTERNAL_SERVER_ERROR:
                 _log.error("%s failed", scope["path"], exc_info=error)
-            failed = error
+            answer = refusal(scope["path"], error)
         record = current_record()
         if record is None or record.status is None:
-            await refusal(scope["path"], failed)(scope, receive, send)
+            await answer(scope, receive, send)

@@ -35,6 +35,9 @@ _SWITCH_S = 0.001
 _UNREAD_BYTES = 64 << 10
 """bytes that the system buffers here for a client that does not read; with its default, some hundred such clients would
 fill the memory"""
+_READ_BYTES = 16 << 10
+"""bytes that are read of one connection before others have a turn; with asyncio's 256 KiB, some hundred large bodies that
+come at once would hold up everything else"""
 _REST_BYTES = 64 << 20
 _REST_S = 10.0
 """seconds in which the rest of a body is still received after the answer"""
@@ -130,6 +133,8 @@ class _Connection(H11Protocol):
         # With TLS, a limit of 0 is reached by an empty buffer, and the answer would wait for ever.
         transport.set_write_buffer_limits(high=1)
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNREAD_BYTES)
+        if hasattr(transport, "max_size"):  # transports of asyncio without TLS
+            transport.max_size = _READ_BYTES
         if len(self.connections) > self._most:
             transport.abort()
             return

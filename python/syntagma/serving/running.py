@@ -24,7 +24,6 @@ from syntagma.limits import Limits
 from syntagma.parsing import ReadingOptions, StreamParser
 from syntagma.serving.body import unsupported
 from syntagma.serving.dialect import Asked
-from syntagma.serving.freed_memory import FreedMemory
 from syntagma.serving.in_turn import in_turn
 from syntagma.serving.inner import Began, Ended, Happening, InnerRequest, Wrote
 from syntagma.serving.model import ServedModel
@@ -102,7 +101,6 @@ class Runner:
         self._short = ThreadPoolExecutor(max_workers=_SHORT, thread_name_prefix="syntagma-read")
         self._long = ThreadPoolExecutor(max_workers=1, thread_name_prefix="syntagma-read-long")
         self._compiling = ThreadPoolExecutor(max_workers=_COMPILING, thread_name_prefix="syntagma-grammar")
-        self._freed = FreedMemory(self._long)
 
     def close(self) -> None:
         """Stop the threads; work that waits for one never begins."""
@@ -116,12 +114,7 @@ class Runner:
             size: bytes of the body that it reads.
             work: reads, renders or encodes.
         """
-        if size <= _SHORT_BYTES:
-            return await _in(self._short, work)
-        try:
-            return await _in(self._long, work)
-        finally:
-            self._freed.give_back_soon()
+        return await _in(self._short if size <= _SHORT_BYTES else self._long, work)
 
     async def ready(self, size: int, work: Callable[[], tuple[ServedModel, Asked]]) -> Ready:
         """Read a request, render its prompt, check its length, and compile its grammar.

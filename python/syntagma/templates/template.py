@@ -328,7 +328,7 @@ class ChatTemplate:
         tokens = {*self._tokens, "bos_token", "eos_token"}
         # Tracing takes a small multiple of the time, and must not fail for a prompt that was rendered before.
         limits = msgspec.structs.replace(self._limits, template_seconds=_TRACED * self._limits.template_seconds)
-        template = self._compiled.traced(lenient=self._lenient)
+        template = self._compiled.lenient_traced if self._lenient else self._compiled.strict_traced
         return self._written(template, TracingBudget(limits), traced_variables(variables, tokens))
 
     def _written(self, template: jinja2.Template, budget: Budget, variables: dict[str, Any]) -> str:
@@ -351,6 +351,8 @@ class ChatTemplate:
             if failure is error:
                 raise
             raise failure from (None if isinstance(error, SyntagmaError) else error)
+        finally:
+            context.release()
         return encodable(budget.output(pieces))
 
 

@@ -43,17 +43,22 @@ class Compiled:
     @functools.cached_property
     def strict(self) -> jinja2.Template:
         """The template for the strict environment."""
-        return self._load(environment(lenient=False))
+        return _loaded(self._code, environment(lenient=False))
 
     @functools.cached_property
     def lenient(self) -> jinja2.Template:
         """The template for the lenient environment."""
-        return self._load(environment(lenient=True))
+        return _loaded(self._code, environment(lenient=True))
 
-    def traced(self, *, lenient: bool) -> jinja2.Template:
-        """The template for traced renders in the strict or lenient environment. Its code is generated at first use."""
-        env = environment(lenient=lenient, traced=True)
-        return env.template_class.from_code(env, self._traced_code, env.make_globals(None))
+    @functools.cached_property
+    def strict_traced(self) -> jinja2.Template:
+        """The template for traced renders in the strict environment."""
+        return _loaded(self._traced_code, environment(lenient=False, traced=True))
+
+    @functools.cached_property
+    def lenient_traced(self) -> jinja2.Template:
+        """The template for traced renders in the lenient environment."""
+        return _loaded(self._traced_code, environment(lenient=True, traced=True))
 
     @functools.cached_property
     def _traced_code(self) -> CodeType:
@@ -75,8 +80,8 @@ class Compiled:
         """The undeclared variables that a caller may set, each with the constants with which it is compared."""
         return switch_values(self._tree, sorted(self.undeclared))
 
-    def _load(self, env: BoundedEnvironment) -> jinja2.Template:
-        return env.template_class.from_code(env, self._code, env.make_globals(None))
+def _loaded(code: CodeType, env: BoundedEnvironment) -> jinja2.Template:
+    return env.template_class.from_code(env, code, env.make_globals(None))
 
 
 @functools.lru_cache(maxsize=_MAX_CACHED)

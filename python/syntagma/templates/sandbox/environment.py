@@ -51,6 +51,15 @@ class BoundedContext(Context):
         context.budget = self.budget
         return context
 
+    def release(self) -> None:
+        """Let go of all variables; nothing is rendered after it.
+
+        A macro refers to its context, which refers to the macro. This cycle would keep the messages until the next
+        garbage collection.
+        """
+        self.parent.clear()
+        self.vars.clear()
+
 
 class _GenerationExtension(Extension):
     """`{% generation %}…{% endgeneration %}`, which marks the assistant's text. Its body is rendered unchanged."""
