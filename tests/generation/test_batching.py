@@ -14,7 +14,7 @@ import syntagma as sg
 from syntagma.decoding.backend import Batch, BatchBackend, Logits
 from syntagma.embedded import EmbeddedModel, load
 from syntagma.embedded.backend import EmbeddedBatch
-from syntagma.generation import GenerationOptions, Generator
+from syntagma.generation import GenerationOptions, Generator, batching
 from syntagma.grammars import Grammar
 from tests.generation.batch_laws import GRAMMARS, PROMPTS, Alone, BatchLaws, Told, told
 
@@ -223,7 +223,11 @@ class InParts(Alone):
         return self.batch
 
 
-def test_others_go_on_between_the_parts_of_a_long_prompt() -> None:
+@pytest.mark.parametrize("others_wait", [False, True])
+def test_others_go_on_between_the_parts_of_a_long_prompt_unless_they_can_wait(
+    monkeypatch: pytest.MonkeyPatch, others_wait: bool
+) -> None:
+    monkeypatch.setattr(batching, "_PROMPTS_S", 60.0 if others_wait else 0.0)
     backend = InParts(BACKEND)
     generator = Generator(backend)
     options = GenerationOptions(sampling=sg.Sampling(temperature=0), max_tokens=40, ignore_eos=True)
@@ -233,7 +237,8 @@ def test_others_go_on_between_the_parts_of_a_long_prompt() -> None:
     found = [next(steps).token_id]
     backend.batch.read.clear()
     second = generator.start(long, options=options)
-    assert backend.batch.read == [("part", 10), ("step", 1)] * 4 + [("prompts", 5), ("step", 1)]
+    parts = [("part", 10)] * 4 if others_wait else [("part", 10), ("step", 1)] * 4
+    assert backend.batch.read == [*parts, ("prompts", 5), ("step", 1)]
     assert second.metrics.forward_passes == 5
     found += [step.token_id for step in steps]
     assert found == told(ALONE.start([5, 6, 7], options=options))[0]
@@ -247,7 +252,8 @@ def test_prompts_that_fit_together_are_read_together() -> None:
     prompts = [[5, 6, 7], [8] * 6, [9] * 12, [7] * 2]
     started = Generator(backend).start_all(prompts, options=options)
     assert [told(one) for one in started] == [told(ALONE.start(prompt, options=options)) for prompt in prompts]
-    assert [one for one in backend.batch.read if one[0] != "step"][:3] == [("part", 1), ("prompts", 9), ("part", 10)]
+    read = [one for one in backend.batch.read if one[0] != "step"]
+    assert read == [("prompts", 9), ("part", 10), ("prompts", 4)]
 
 
 def test_a_long_prompt_that_is_given_up_or_fails_leaves_nothing() -> None:

@@ -22,6 +22,9 @@ from syntagma.decoding.backend import Backend, Batch, Logits, Session
 
 __all__ = ["Asks", "BatchLoop", "Row", "SessionBatch"]
 
+_PROMPTS_S = 0.05
+"""seconds for which further prompts are read while sequences that already write wait"""
+
 
 class Asks(Enum):
     """What a sequence needs to go on."""
@@ -210,7 +213,7 @@ class BatchLoop:
         row.release()
 
     def _advance(self) -> bool:
-        has_read = self._read_prompts()
+        has_read = self._read_waiting()
         going = {number: row for number, row in self._rows.items() if row.may_advance}
         while asking := [row for row in going.values() if row.asks is Asks.MASK]:
             self._mask(asking)
@@ -228,26 +231,36 @@ class BatchLoop:
                 self._rows.pop(number).release()
         return has_read or bool(going)
 
+    def _read_waiting(self) -> bool:
+        """Read prompts, so that sequences that came together also advance together; returns whether any was read."""
+        until = time.perf_counter() + _PROMPTS_S
+        has_read = False
+        while self._read_prompts():
+            has_read = True
+            if time.perf_counter() >= until:
+                break
+        return has_read
+
     def _read_prompts(self) -> bool:
         """Read as much of the prompts as one pass may, the oldest first; returns whether anything was read."""
         while self._joining:
             self._rows[next(self._numbers)] = self._joining.popleft()
         room = self._batch.prompt_tokens_at_once
         whole = {}
-        has_part = False
         for number, row in self._rows.items():
             if row.is_read or row.is_over:
                 continue
             if len(row.unread) > room:
-                if room:
+                # A prompt that fits into a pass of its own waits for one: each part would be a pass.
+                if not whole:
                     self._read_part(number, row, row.unread[:room])
-                    has_part = True
+                    return True
                 break
             whole[number] = row.unread
             room -= len(row.unread)
         if whole:
             self._compute(self._batch.prefill, whole)
-        return has_part or bool(whole)
+        return bool(whole)
 
     def _read_part(self, number: int, row: Row, token_ids: Sequence[int]) -> None:
         began = time.perf_counter()
