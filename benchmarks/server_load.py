@@ -1,9 +1,10 @@
 """What a server does under load and under attack: how long others wait, whether anything is lost, and its memory.
 
-A server in a process of its own serves an engine that writes by the clock. While it is attacked, other streams go on,
-of which each piece says when it was due. `waiting` is how much later it arrived: whatever held it up counts, the
-machine and the reader as well. `lost` are pieces that did not arrive, and streams that did not end as they must.
-`memory` is the most that the process held in the meantime, and `after` what it held some seconds later, both as
+A server in a process of its own serves an engine that writes by the clock. While it is attacked from a second process,
+other streams go on, read by a third, of which each piece says when it was due. `waiting` is how much later it arrived:
+whatever held it up counts, the machine and the reader as well. `reader` is how late the reading process itself was at
+worst to wake up from a sleep. `lost` are pieces that did not arrive, and streams that did not end as they must.
+`memory` is the most that the server held in the meantime, and `after` what it held some seconds later, both as
 multiples of what it held after the warm-up: all attacks once, and more constraints, until the caches are full.
 
 The last table is the CPU time of one event of the server, of all its processes' threads, with parsing, logs and limits;
@@ -19,6 +20,7 @@ import asyncio
 import contextlib
 import itertools
 import json
+import multiprocessing
 import os
 import re
 import resource
@@ -29,6 +31,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ProcessPoolExecutor
 from typing import Any, NamedTuple
 
 from support.load_server import SECONDS
@@ -39,6 +42,7 @@ OTHERS = 40
 PAUSE = 0.2
 CALM = 12.0
 """seconds after an attack, in which what it took is given back"""
+WATCH_S = 0.01
 PATIENCE = 120.0
 """seconds after which something is stuck"""
 STAMP = re.compile(rb'"content":"(\d+) (\d+\.\d+) ')
@@ -83,20 +87,15 @@ class Seen:
         self.lost = 0
 
 
-class Server:
-    """The process, and what it holds."""
+class Client:
+    """Makes connections to a server.
 
-    def __init__(self) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "support.load_server"], stdout=subprocess.PIPE, cwd=os.path.dirname(__file__) or "."
-        )
-        assert self.process.stdout is not None
-        self.port = int(self.process.stdout.readline())
+    Args:
+        port: the server's.
+    """
 
-    def memory(self) -> int:
-        """Resident, bytes."""
-        with open(f"/proc/{self.process.pid}/statm") as file:
-            return int(file.read().split()[1]) * resource.getpagesize()
+    def __init__(self, port: int) -> None:
+        self.port = port
 
     async def cpu(self) -> float:
         """Seconds of CPU time so far, as the process itself counts."""
@@ -149,22 +148,51 @@ class Server:
         seen.statuses["200" if whole else "cut"] += 1
 
 
-Attack = Callable[[Server, Seen], Awaitable[None]]
+class Server:
+    """The process, what it holds, and those who ask it."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "support.load_server"], stdout=subprocess.PIPE, cwd=os.path.dirname(__file__) or "."
+        )
+        assert self.process.stdout is not None
+        self.client = Client(int(self.process.stdout.readline()))
+        # Not this process: whoever measures must not wait for the attack itself.
+        self._attacker = ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
+
+    def memory(self) -> int:
+        """Resident, bytes."""
+        with open(f"/proc/{self.process.pid}/statm") as file:
+            return int(file.read().split()[1]) * resource.getpagesize()
+
+    async def attack(self, kind: int, count: int) -> Counter[str]:
+        """What became of so many attacks of a kind at once."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._attacker, attacked, self.client.port, kind, count)
+
+    def close(self) -> None:
+        """End what still runs."""
+        self._attacker.shutdown()
+        if self.process.poll() is None:
+            self.process.kill()
 
 
-def many(count: int, one: Callable[[Server, Seen, int], Awaitable[Any]]) -> Attack:
-    """An attack by so many at once."""
+def attacked(port: int, kind: int, count: int) -> Counter[str]:
+    """Attack, in this process; see `Server.attack`."""
+    seen, one = Seen(), ATTACKS[kind][2]
 
-    async def attack(server: Server, seen: Seen) -> None:
-        await asyncio.gather(*(one(server, seen, index) for index in range(count)))
+    async def attack() -> None:
+        async with asyncio.timeout(2 * PATIENCE):
+            await asyncio.gather(*(one(Client(port), seen, index) for index in range(count)))
 
-    return attack
+    asyncio.run(attack())
+    return seen.statuses
 
 
-async def disconnect(server: Server, seen: Seen, index: int) -> None:
+async def disconnect(client: Client, seen: Seen, index: int) -> None:
     """Leave a stream after some pieces."""
     await asyncio.sleep(index / 100)
-    reader, writer = await server.connect()
+    reader, writer = await client.connect()
     writer.write(order(1000, pause=0.01))
     with contextlib.suppress(ConnectionError):
         for _ in range(index % 7):
@@ -173,13 +201,13 @@ async def disconnect(server: Server, seen: Seen, index: int) -> None:
     seen.statuses["left"] += 1
 
 
-async def never_read(server: Server, seen: Seen, _: int) -> None:
+async def never_read(client: Client, seen: Seen, _: int) -> None:
     """Ask for a lot, and read nothing of it until the server gives up."""
     one = socket.socket()
     one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     one.setblocking(False)
     loop = asyncio.get_running_loop()
-    await loop.sock_connect(one, ("127.0.0.1", server.port))
+    await loop.sock_connect(one, ("127.0.0.1", client.port))
     await loop.sock_sendall(one, order(400, pause=0.01, size=64 << 10))
     await asyncio.sleep(SECONDS + 6)
     got = b""
@@ -194,16 +222,16 @@ async def never_read(server: Server, seen: Seen, _: int) -> None:
     seen.statuses["cut off" if status == "200" else status] += 1
 
 
-async def half_a_body(server: Server, seen: Seen, _: int) -> None:
+async def half_a_body(client: Client, seen: Seen, _: int) -> None:
     """Send half of a body, and wait."""
-    reader, writer = await server.connect()
+    reader, writer = await client.connect()
     writer.write(head("/v1/chat/completions", 1 << 20) + b"x" * (1 << 19))
-    await server._status(reader, writer, seen)
+    await client._status(reader, writer, seen)
 
 
-async def large_body(server: Server, seen: Seen, index: int) -> None:
+async def large_body(client: Client, seen: Seen, index: int) -> None:
     """Send 50 MB, announced or in chunks."""
-    reader, writer = await server.connect()
+    reader, writer = await client.connect()
     piece = b"x" * (1 << 20)
     with contextlib.suppress(ConnectionError):
         if index % 2:
@@ -213,7 +241,7 @@ async def large_body(server: Server, seen: Seen, index: int) -> None:
         for _ in range(50):
             writer.write(piece if index % 2 else b"%x\r\n%s\r\n" % (len(piece), piece))
             await writer.drain()
-    await server._status(reader, writer, seen)
+    await client._status(reader, writer, seen)
 
 
 LONG_MESSAGES = [
@@ -233,17 +261,17 @@ SMALL_VALUES = [
 ]
 
 
-async def long_message(server: Server, seen: Seen, index: int) -> None:
+async def long_message(client: Client, seen: Seen, index: int) -> None:
     """A message of 8 MB, for a model with a small context."""
-    await server.status(LONG_MESSAGES[index % len(LONG_MESSAGES)], seen)
+    await client.status(LONG_MESSAGES[index % len(LONG_MESSAGES)], seen)
 
 
-async def many_values(server: Server, seen: Seen, index: int) -> None:
+async def many_values(client: Client, seen: Seen, index: int) -> None:
     """A body that is as many small values as there may be, or millions of them."""
-    await server.status(SMALL_VALUES[index % len(SMALL_VALUES)], seen)
+    await client.status(SMALL_VALUES[index % len(SMALL_VALUES)], seen)
 
 
-async def slow_schema(server: Server, seen: Seen, index: int) -> None:
+async def slow_schema(client: Client, seen: Seen, index: int) -> None:
     """A constraint that takes long to compile, each another one."""
     fresh = next(FRESH)
     kinds: tuple[dict[str, Any], ...] = (
@@ -252,7 +280,7 @@ async def slow_schema(server: Server, seen: Seen, index: int) -> None:
         {"type": "choice", "choice": [f"{fresh} {word}" for word in range(40_000)]},
     )
     body = {"model": "here", "messages": [{"role": "user", "content": "hi"}], "max_tokens": 4}
-    await server.status(request(body | {"response_format": kinds[index % 3]}), seen)
+    await client.status(request(body | {"response_format": kinds[index % 3]}), seen)
 
 
 def nested(depth: int, index: int) -> dict[str, Any]:
@@ -265,48 +293,58 @@ def nested(depth: int, index: int) -> dict[str, Any]:
 
 
 class Phase(NamedTuple):
-    """What became of the others and of an attack, and the memory of the server, bytes."""
+    """What became of the others and of an attack.
+
+    Attributes:
+        others: those that only read.
+        statuses: of the attack.
+        late: how late the reading process woke up at worst, milliseconds.
+        most, after: the memory of the server in the meantime and some seconds later, bytes.
+    """
 
     others: Seen
-    attacked: Seen
+    statuses: Counter[str]
+    late: float
     most: int
     after: int
 
 
-async def measured(server: Server, attack: Attack | None, others: int, seconds: float) -> Phase:
+async def measured(server: Server, attack: Awaitable[Counter[str]] | None, others: int, seconds: float) -> Phase:
     """One attack, while others go on."""
-    seen, attacked, most = Seen(), Seen(), 0
+    seen, statuses, most, late = Seen(), Counter[str](), 0, 0.0
 
     async def watch() -> None:
-        nonlocal most
+        nonlocal most, late
         while True:
             most = max(most, server.memory())
-            await asyncio.sleep(0.1)
+            asleep = time.monotonic()
+            await asyncio.sleep(WATCH_S)
+            late = max(late, (time.monotonic() - asleep - WATCH_S) * 1e3)
 
     watching = asyncio.ensure_future(watch())
-    streams = [asyncio.ensure_future(server.stream(round(seconds / PAUSE), seen, pause=PAUSE)) for _ in range(others)]
+    pieces = round(seconds / PAUSE)
+    streams = [asyncio.ensure_future(server.client.stream(pieces, seen, pause=PAUSE)) for _ in range(others)]
     async with asyncio.timeout(seconds + 2 * PATIENCE):
         await asyncio.sleep(1)
         if attack is not None:
-            await attack(server, attacked)
+            statuses = await attack
         await asyncio.gather(*streams)
     watching.cancel()
     await asyncio.sleep(CALM)
-    return Phase(seen, attacked, most, server.memory())
+    return Phase(seen, statuses, late, most, server.memory())
 
 
 async def warm_up(server: Server) -> int:
     """Memory after all kinds of requests, with so many constraints that the caches of grammars are full."""
-    seen = Seen()
-    for _, count, one in ATTACKS:
+    for kind, (_, count, one) in enumerate(ATTACKS):
         for _ in range(FILLING if one is slow_schema else 1):
-            await many(count, one)(server, seen)
-    await asyncio.gather(*(server.stream(20, seen, pause=0.05) for _ in range(200)))
+            await server.attack(kind, count)
+    await asyncio.gather(*(server.client.stream(20, Seen(), pause=0.05) for _ in range(200)))
     await asyncio.sleep(CALM)
     return server.memory()
 
 
-ATTACKS: tuple[tuple[str, int, Callable[[Server, Seen, int], Awaitable[Any]]], ...] = (
+ATTACKS: tuple[tuple[str, int, Callable[[Client, Seen, int], Awaitable[Any]]], ...] = (
     ("that leave", 300, disconnect),
     ("that never read", 256, never_read),
     ("half bodies", 200, half_a_body),
@@ -320,7 +358,7 @@ ATTACKS: tuple[tuple[str, int, Callable[[Server, Seen, int], Awaitable[Any]]], .
 async def terminated(server: Server, others: int) -> Seen:
     """SIGTERM amid streams."""
     seen = Seen()
-    streams = [asyncio.ensure_future(server.stream(15, seen, pause=PAUSE)) for _ in range(others)]
+    streams = [asyncio.ensure_future(server.client.stream(15, seen, pause=PAUSE)) for _ in range(others)]
     await asyncio.sleep(1)
     server.process.send_signal(signal.SIGTERM)
     await asyncio.wait_for(asyncio.gather(*streams), PATIENCE)
@@ -335,29 +373,31 @@ def read_all(port: int, data: bytes) -> None:
             pass
 
 
-async def event_cost(server: Server, pieces: int, rounds: int) -> tuple[float, float]:
+async def event_cost(client: Client, pieces: int, rounds: int) -> tuple[float, float]:
     """Microseconds of CPU of one event: the server's, and a bare one's. The least of some rounds, taken in turn."""
     paths = ("/v1/chat/completions", "/bare")
     found: dict[str, list[float]] = {path: [] for path in paths}
     for _ in range(rounds):
         for path in paths:
-            before = await server.cpu()
+            before = await client.cpu()
             data = order(pieces).replace(b"/v1/chat/completions", path.encode(), 1)
-            await asyncio.to_thread(read_all, server.port, data)
-            found[path].append((await server.cpu() - before) / pieces * 1e6)
+            await asyncio.to_thread(read_all, client.port, data)
+            found[path].append((await client.cpu() - before) / pieces * 1e6)
     ours, bare = (min(found[path]) for path in paths)
     return ours, bare
 
 
-def row(table: Table, name: str, statuses: str, others: Seen, *memory: str) -> None:
+def row(table: Table, name: str, statuses: str, others: Seen, late: str, *memory: str) -> None:
     waits = sorted(others.waiting) or [0.0]
     worst, p99 = waits[-1], waits[min(int(len(waits) * 0.99), len(waits) - 1)]
-    table.row(name, statuses, number(waits[len(waits) // 2]), number(p99), number(worst), str(others.lost), *memory)
+    waiting = (number(one) for one in (waits[len(waits) // 2], p99, worst))
+    table.row(name, statuses, *waiting, late, str(others.lost), *memory)
 
 
 def phase_row(table: Table, name: str, phase: Phase, before: int) -> None:
-    statuses = ", ".join(f"{count} {status}" for status, count in sorted(phase.attacked.statuses.items()))
-    row(table, name, statuses, phase.others, f"{phase.most / before:.2f}", f"{phase.after / before:.2f}")
+    statuses = ", ".join(f"{count} {status}" for status, count in sorted(phase.statuses.items()))
+    memory = (f"{held / before:.2f}" for held in (phase.most, phase.after))
+    row(table, name, statuses, phase.others, number(phase.late), *memory)
 
 
 async def main() -> None:
@@ -367,19 +407,19 @@ async def main() -> None:
     share = 10 if quick else 1
     server = Server()
     try:
-        await server.stream(1, Seen(), pause=0)
+        await server.client.stream(1, Seen(), pause=0)
         fresh, before = server.memory(), await warm_up(server)
-        columns = ["", "answers", "waiting p50, ms", "p99", "worst", "lost", "memory", "after"]
+        columns = ["", "answers", "waiting p50, ms", "p99", "worst", "reader", "lost", "memory", "after"]
         table = Table(columns, texts=2, title=f"Others, {OTHERS} streams, while there are")
         phase_row(table, "200 streams instead, nothing else", await measured(server, None, 200, 60 / share), before)
-        for name, count, one in ATTACKS:
+        for kind, (name, count, _) in enumerate(ATTACKS):
             asked = max(count // share, 2)
-            phase = await measured(server, many(asked, one), OTHERS, 15 / min(share, 3))
+            phase = await measured(server, server.attack(kind, asked), OTHERS, 15 / min(share, 3))
             phase_row(table, f"{asked} {name}", phase, before)
-        ours, bare = await event_cost(server, 20_000 // share, 3)
+        ours, bare = await event_cost(server.client, 20_000 // share, 3)
         seen = await terminated(server, 50)
         status = server.process.wait(60)
-        row(table, "SIGTERM", f"status {status}", seen, "", "")
+        row(table, "SIGTERM", f"status {status}", seen, "", "", "")
         print(f"\nAfter its start it held {fresh / 2**20:,.0f} MiB, after the warm-up {before / 2**20:,.0f} MiB.")
         table = Table(["one event", "CPU, µs"])
         table.row("of the server", number(ours))
@@ -387,8 +427,7 @@ async def main() -> None:
         table.row("ratio", number(ours / bare))
         print(f"\nLoad average at the end: {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs.")
     finally:
-        if server.process.poll() is None:
-            server.process.kill()
+        server.close()
 
 
 if __name__ == "__main__":

@@ -246,7 +246,7 @@ class BatchLoop:
         while self._joining:
             self._rows[next(self._numbers)] = self._joining.popleft()
         room = self._batch.prompt_tokens_at_once
-        whole = {}
+        whole: dict[int, list[int]] = {}
         for number, row in self._rows.items():
             if row.is_read or row.is_over:
                 continue
