@@ -23,7 +23,8 @@ _SELDOM_S = 10.0
 
 class FreedMemory:
     """Gives memory back after requests, in a thread, since that takes milliseconds: soon where the process has grown by
-    them, otherwise seldom."""
+    them, otherwise seldom.
+    """
 
     def __init__(self) -> None:
         self._is_due = False

@@ -36,8 +36,8 @@ _UNREAD_BYTES = 64 << 10
 """bytes that the system buffers here for a client that does not read; with its default, some hundred such clients would
 fill the memory"""
 _READ_BYTES = 16 << 10
-"""bytes that are read of one connection before others have a turn; with asyncio's 256 KiB, some hundred large bodies that
-come at once would hold up everything else"""
+"""bytes that are read of one connection before others have a turn; with asyncio's 256 KiB, some hundred large bodies at
+once would hold up everything else"""
 _REST_BYTES = 64 << 20
 _REST_S = 10.0
 """seconds in which the rest of a body is still received after the answer"""

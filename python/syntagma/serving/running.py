@@ -276,6 +276,9 @@ def _compile(ready: Ready) -> Ready:
         compiled = None if grammar is None else model.compiler.compile(grammar)
         if compiled is not None and turn.begun:
             turn = turn.going_on(GrammarMatcher(compiled), model.backend.tokenizer_info)
+        if compiled is not None and ready.request.options.complete:
+            # What it costs to close a text is found out once for a grammar, and may take as long as its compilation.
+            GrammarMatcher(compiled).closes_within(ready.request.options.max_tokens or model.backend.context_length)
     ids = ready.prompt_ids
     if ids is not None and turn is not ready.turn:
         ids = turn.prompt_ids(model.backend.tokenizer_info)

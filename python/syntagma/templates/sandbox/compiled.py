@@ -80,6 +80,7 @@ class Compiled:
         """The undeclared variables that a caller may set, each with the constants with which it is compared."""
         return switch_values(self._tree, sorted(self.undeclared))
 
+
 def _loaded(code: CodeType, env: BoundedEnvironment) -> jinja2.Template:
     return env.template_class.from_code(env, code, env.make_globals(None))
 
