@@ -54,6 +54,7 @@ from syntagma.serving.settings import Settings
 from syntagma.serving.small_answers import Deleted, Health, PromptText, TokenCount, Version
 from syntagma.serving.surroundings import Surroundings
 from syntagma.serving.token_endpoints import TokenizeRequest, detokenized, tokenized
+from syntagma.serving.turns import Turns
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -117,7 +118,7 @@ def create_app(
             Route("/version", server.version, methods=["GET"]),
             *server.inspector(),
         ],
-        middleware=[*around.middleware(), Middleware(Guard)],
+        middleware=[*around.middleware(), Middleware(Guard), Middleware(Turns)],
         exception_handlers={HTTPException: _refused},
         lifespan=lifespan,
     )
