@@ -177,3 +177,22 @@ def test_memory_goes_back_once_for_requests_that_end_together(monkeypatch: pytes
 
     run(scene)
     assert len(given_back) == 2
+
+
+def test_what_is_due_when_the_server_ends_hurts_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[bool] = []
+    reported: list[dict[str, Any]] = []
+    monkeypatch.setattr(freed_memory, "_PAUSE_S", 0.01)
+    monkeypatch.setattr(freed_memory, "held_memory", lambda: looked.append(True) or 1 << 30)
+
+    async def scene() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, said: reported.append(said))
+        freed_memory.FreedMemory().request_ended()
+        await loop.shutdown_default_executor()
+        while not looked:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.02)
+
+    run(scene)
+    assert not reported

@@ -150,6 +150,7 @@ class EventStream:
                 if not self._sending and self._now() >= self._last + _QUIET_S:
                     await self._put(send, _body(COMMENT))
         finally:
+            # As in `_send`: the two tasks would refer to each other.
             del task
 
     def _failed(self, error: BaseException) -> bytes:

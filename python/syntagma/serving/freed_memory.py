@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ctypes
 import functools
 import math
@@ -48,7 +49,9 @@ class FreedMemory:
             return
         self._is_due = False
         self._given_back = now
-        loop.run_in_executor(None, self._give_back)
+        # The threads of a loop that ends take no further work.
+        with contextlib.suppress(RuntimeError):
+            loop.run_in_executor(None, self._give_back)
 
     def _give_back(self) -> None:
         give_back()

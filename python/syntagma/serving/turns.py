@@ -41,11 +41,12 @@ class Turns:
         loop = asyncio.get_running_loop()
         if not self._begun:
             loop.call_soon(self._next_turn)
-        self._begun += 1
-        if self._begun > _BEGIN:
-            waiting = loop.create_future()
-            self._waiting.append(waiting)
-            await waiting
+        if self._begun < _BEGIN:
+            self._begun += 1
+            return
+        waiting = loop.create_future()
+        self._waiting.append(waiting)
+        await waiting
 
     def _next_turn(self) -> None:
         self._begun = 0
