@@ -127,7 +127,7 @@ bench: $(BENCH_VENV)/.installed ## measure, beside the peers; writes benchmarks/
 tags: $(BENCH_VENV)/.installed ## compare the structural tags of all formats with xgrammar's reading; writes a page of docs/
 	$(BENCH_VENV)/bin/python -m tests.compat.tag_verdicts
 
-test-torch: $(TORCH_VENV)/.installed ## the tests that need torch, in an environment of their own
+test-torch: $(TORCH_VENV)/.installed ## the tests of the training, in an environment that has torch
 	$(TORCH_VENV)/bin/python -m pytest -m torch tests/torch
 
 test-engines: build ## the tests with other engines, an environment an engine (ENGINES="transformers mlx": only these)

@@ -7,7 +7,8 @@ process of its own. `mixed`: every second stream keeps to a JSON schema. Prompts
 of CPU of the process that computes, which other work on the machine hardly changes, and by the clock; ratios to the own
 batch are medians of rounds in which all are measured one behind the other. A server's CPU seconds hold its HTTP, its
 parser and its events; by the clock they may run beside the model. One thread of linear algebra. transformers runs a
-Llama of 104 million random parameters with 128,256 tokens.
+Llama of 104 million random parameters with 128,256 tokens, and where there is a GPU one of 1.2 billion on it, of which
+only the clock tells.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import os
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import asyncio
+import contextlib
 import json
 import multiprocessing
 import socket
@@ -45,6 +47,14 @@ SCHEMA = {
         "additionalProperties": False,
     },
 }
+LARGE = {
+    "hidden_size": 2048,
+    "intermediate_size": 8192,
+    "num_hidden_layers": 16,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+}
+"""of a Llama with 1.2 billion parameters"""
 WORDS = "Tell me about the plan for today, and who will come to the meeting in the afternoon. "
 
 
@@ -52,20 +62,38 @@ def shipped() -> tuple[Any, sg.ChatCodec]:
     return sg.backends.load("embedded")
 
 
-def random_llama() -> tuple[Any, sg.ChatCodec]:
+def small_llama() -> tuple[Any, sg.ChatCodec]:
     from in_process import load
 
+    return random_llama(*load())
+
+
+def llama_on_gpu() -> tuple[Any, sg.ChatCodec]:
+    from in_process import load
+
+    import torch
+
+    with torch.device("cuda"):
+        tokenizer, network = load(LARGE)
+    return random_llama(tokenizer, network.bfloat16())
+
+
+def random_llama(tokenizer: Any, network: Any) -> tuple[Any, sg.ChatCodec]:
     import torch
     from syntagma.backends.transformers import TransformersModel
 
     torch.set_num_threads(1)
-    tokenizer, network = load()
     fmt = sg.ChatFormat.from_toml(f'end_of_turn = ["{tokenizer.eos_token}"]\n')
     codec = sg.ChatCodec.from_format(fmt, sg.ChatTemplate("{{ messages[0].content }}"))
     return TransformersModel(network, tokenizer, name="random", context_length=2048), codec
 
 
-MODELS: dict[str, Callable[[], tuple[Any, sg.ChatCodec]]] = {"shipped": shipped, "transformers": random_llama}
+ON_GPU = "transformers, GPU"
+MODELS: dict[str, Callable[[], tuple[Any, sg.ChatCodec]]] = {
+    "shipped": shipped,
+    "transformers": small_llama,
+    ON_GPU: llama_on_gpu,
+}
 
 
 class Spent(NamedTuple):
@@ -89,22 +117,23 @@ def spent(work: Callable[[], int], cpu: Clock = time.process_time) -> Spent:
 
 def tell_cpu(asked: Connection) -> None:
     """Answer whoever asks what this process has spent."""
-    while True:
-        asked.recv()
-        asked.send(time.process_time())
+    with contextlib.suppress(EOFError):  # It has ended.
+        while True:
+            asked.recv()
+            asked.send(time.process_time())
 
 
 def serve(name: str, ready: Connection) -> None:
     """A server in this process."""
-    import uvicorn
-
+    from syntagma.limits import Limits
     from syntagma.serving import ServedModel, create_app
+    from syntagma.serving.listening import serve as listen
 
-    listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-    app = create_app(ServedModel(*MODELS[name](), name="m"))
-    ready.send(listener.getsockname()[1])
-    threading.Thread(target=tell_cpu, args=(ready,), daemon=True).start()
-    uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listener])
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as listener:
+        app = create_app(ServedModel(*MODELS[name](), name="m"))
+        ready.send(listener.getsockname()[1])
+        threading.Thread(target=tell_cpu, args=(ready,), daemon=True).start()
+        listen(app, listener, limits=Limits(), shutdown_s=10)
 
 
 async def ask(port: int, text: str, tokens: int, *, held: bool) -> int:
@@ -163,8 +192,9 @@ def by_generate(backend: Any, prompts: list[list[int]], tokens: int) -> int:
     import torch
 
     longest = max(map(len, prompts))
-    ids = torch.tensor([[0] * (longest - len(one)) + one for one in prompts])
-    seen = torch.tensor([[0] * (longest - len(one)) + [1] * len(one) for one in prompts])
+    device = backend.network.device
+    ids = torch.tensor([[0] * (longest - len(one)) + one for one in prompts], device=device)
+    seen = torch.tensor([[0] * (longest - len(one)) + [1] * len(one) for one in prompts], device=device)
     backend.network.generate(
         input_ids=ids, attention_mask=seen, max_new_tokens=tokens, min_new_tokens=tokens, do_sample=False
     )
@@ -207,7 +237,7 @@ def measure(name: str, tokens: int, rounds: int) -> list[list[Any]]:
             [spent(way, cpu_of_server if "server" in name else time.process_time) for name, way in measured.items()]
             for _ in range(rounds)
         ]
-        for by in ("cpu_s", "clock_s"):
+        for by in ("clock_s",) if name == ON_GPU else ("cpu_s", "clock_s"):
             rates = [[one.tokens / getattr(one, by) for one in of] for of in found]
             medians = [statistics.median(of) for of in zip(*rates, strict=True)]
             ratios = [statistics.median(of) for of in zip(*([one / of[0] for one in of] for of in rates), strict=True)]
@@ -220,11 +250,16 @@ def measure(name: str, tokens: int, rounds: int) -> list[list[Any]]:
 
 
 def main() -> None:
+    import torch
+
     quick = arguments(__doc__).quick
     table = Table(
         ["model", "by", "streams", "own batch", "generator", "generator, mixed", "server", "server, mixed"], texts=2
     )
-    for name, tokens, rounds in (("shipped", 128, 3 if quick else 7), ("transformers", 32, 1 if quick else 2)):
+    measured = [("shipped", 128, 3 if quick else 7), ("transformers", 32, 1 if quick else 2)]
+    if torch.cuda.is_available():
+        measured.append((ON_GPU, 128, 1 if quick else 3))
+    for name, tokens, rounds in measured:
         for row in measure(name, tokens, rounds):
             table.row(*row)
 

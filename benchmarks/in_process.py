@@ -44,7 +44,17 @@ PEOPLE = {
 }
 
 
-def load() -> tuple[Any, Any]:
+SIZES = {
+    "hidden_size": 512,
+    "intermediate_size": 1408,
+    "num_hidden_layers": 12,
+    "num_attention_heads": 8,
+    "num_key_value_heads": 8,
+}
+"""of a Llama with 104 million parameters"""
+
+
+def load(sizes: dict[str, int] = SIZES) -> tuple[Any, Any]:
     """The tokenizer, and a network whose weights are random."""
     path = Vocabulary("llama3").tokenizer if present(("llama3",)) else SHIPPED_TOKENIZER
     tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(path))
@@ -53,11 +63,7 @@ def load() -> tuple[Any, Any]:
     torch.manual_seed(0)
     config = LlamaConfig(
         vocab_size=WIDTH,
-        hidden_size=512,
-        intermediate_size=1408,
-        num_hidden_layers=12,
-        num_attention_heads=8,
-        num_key_value_heads=8,
+        **sizes,
         max_position_embeddings=2048,
         tie_word_embeddings=True,
         eos_token_id=tokenizer.eos_token_id,

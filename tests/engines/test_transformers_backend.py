@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,17 +19,26 @@ from tests.engines.model_files import write_folder
 from tests.generation.batch_laws import BatchLaws
 
 
-@pytest.fixture(scope="module")
-def pair(folder: Path) -> Pair:
+def devices() -> list[str]:
+    """The CPU, and a GPU where there is one."""
+    try:
+        import torch
+    except ImportError:
+        return ["cpu"]
+    return ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
+
+
+@pytest.fixture(scope="module", params=devices())
+def pair(folder: Path, request: pytest.FixtureRequest) -> Pair:
     torch = pytest.importorskip("torch")
     pytest.importorskip("transformers")
     torch.set_num_threads(1)  # the network is too small to share
-    return backends.load(f"transformers:{folder}", dtype="float32", device="cpu")
+    return backends.load(f"transformers:{folder}", dtype="float32", device=request.param)
 
 
 class TestTransformers(BackendLaws):
     engine = "load-transformers"
-    """Weights in float32, on the CPU."""
+    """Weights in float32, on the CPU, and on a GPU where there is one."""
 
 
 class TestBatch(BatchLaws):
@@ -35,17 +49,55 @@ class TestBatch(BatchLaws):
         return pair[0]
 
 
+def small_network(**config: Any) -> Any:
+    transformers = pytest.importorskip("transformers")
+    sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
+    made = transformers.MistralConfig(vocab_size=1024, num_key_value_heads=2, **sizes, **config)
+    return transformers.MistralForCausalLM(made).eval()
+
+
 @pytest.mark.parametrize(("window", "together"), [(None, True), (8, False)])
 def test_what_forgets_positions_is_computed_alone(window: int | None, together: bool, folder: Path) -> None:
     transformers = pytest.importorskip("transformers")
-    sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
-    config = transformers.MistralConfig(vocab_size=1024, num_key_value_heads=2, sliding_window=window, **sizes)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    network = transformers.MistralForCausalLM(config).eval()
-    model = TransformersModel(network, tokenizer, name="mine", context_length=64)
+    model = TransformersModel(small_network(sliding_window=window), tokenizer, name="mine", context_length=64)
     assert sg.Generator(model).is_batching is together
     many = sg.Generator(model).start_all([[5] * 20, [7]], options=sg.GenerationOptions(max_tokens=8, ignore_eos=True))
     assert [len(list(one)) for one in many] == [8, 8]
+
+
+@pytest.mark.parametrize("window", [None, 8])
+def test_whoever_asks_one_thread_computes(window: int | None, folder: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    network, threads = small_network(sliding_window=window), set()
+    network.register_forward_pre_hook(lambda *_: threads.add(threading.get_ident()))
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    generator = sg.Generator(TransformersModel(network, tokenizer, name="mine", context_length=64))
+    options = sg.GenerationOptions(max_tokens=8, ignore_eos=True)
+    with ThreadPoolExecutor(4) as readers:
+        written = readers.map(lambda prompt: len(list(generator.start(prompt, options=options))), [[5], [6], [7], [8]])
+        assert list(written) == [8] * 4
+    assert len(threads) == 1
+
+
+@pytest.mark.parametrize("window", [None, 8])
+def test_an_interrupted_wait_waits_for_the_pass(window: int | None, folder: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    network, ended = small_network(sliding_window=window), []
+
+    def interrupt(*_: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+        time.sleep(0.1)
+        ended.append(True)
+
+    hook = network.register_forward_pre_hook(interrupt)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = TransformersModel(network, tokenizer, name="mine", context_length=64)
+    with pytest.raises(KeyboardInterrupt):
+        model.open().prefill([5, 6, 7])
+    assert ended
+    hook.remove()
+    assert model.open().prefill([5]).shape == (1024,)
 
 
 def test_a_folder_goes_to_transformers(tmp_path: Path) -> None:

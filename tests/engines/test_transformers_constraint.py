@@ -43,7 +43,8 @@ class Loaded:
     """A model of transformers with its codec."""
 
     def __init__(self, folder: Path) -> None:
-        self.network = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        self.network = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).to(device)
         self.tokenizer = transformers.AutoTokenizer.from_pretrained(folder, padding_side="left")
         self.codec = sg.ChatCodec.from_pretrained(folder)
         self.ends = self.network.generation_config.eos_token_id
@@ -59,7 +60,7 @@ class Loaded:
         """What was written behind the prompts; `transformers` takes an assistant model by its own name."""
         inputs = self.tokenizer(
             [str(turn.prompt) for turn in turns], return_tensors="pt", add_special_tokens=False, padding=True
-        )
+        ).to(self.network.device)
         if assistant:
             options["assistant_model"] = self.network
         options = {"max_new_tokens": LENGTH, "do_sample": False, **options}
@@ -189,6 +190,7 @@ def test_drafts_survive_the_constraint(loaded: Loaded) -> None:
 def test_the_logits_that_are_handed_out_are_the_models_own(loaded: Loaded) -> None:
     turn = loaded.turn("Hello there", tools=TOOLS, tool_choice="required")
     inputs = loaded.tokenizer(str(turn.prompt), return_tensors="pt", add_special_tokens=False)
+    inputs = inputs.to(loaded.network.device)
     found = loaded.network.generate(
         **inputs,
         logits_processor=[loaded.constraint(turn)],

@@ -6,8 +6,7 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from syntagma.backends.causal_network import CausalNetwork
 from syntagma.backends.session import CachedSession
 from syntagma.backends.transformers_batch import TransformersBatch, can_batch
 from syntagma.codec import ChatCodec
@@ -92,33 +91,28 @@ class TransformersModel:
             eos_token_ids=[ends] if isinstance(ends, int) else ends,
             vocab_size=network.get_output_embeddings().weight.shape[0],
         )
+        self._causal = CausalNetwork(network)
 
     def open(self) -> TransformersSession:
         """A new, empty sequence."""
-        return TransformersSession(self.network, self.tokenizer_info.vocab_size, self.context_length)
+        return TransformersSession(self._causal, self.tokenizer_info.vocab_size, self.context_length)
 
     def open_batch(self) -> TransformersBatch | None:
         """A new batch without sequences; None if `can_batch` is false for the network."""
         if not can_batch(self.network):
             return None
-        return TransformersBatch(self.network, self.tokenizer_info.vocab_size, self.context_length)
+        return TransformersBatch(self._causal, self.tokenizer_info.vocab_size, self.context_length)
 
 
 class TransformersSession(CachedSession):
     """One sequence that is being generated, with its cache of keys and values."""
 
-    def __init__(self, network: Any, vocab_size: int, context_length: int) -> None:
+    def __init__(self, network: CausalNetwork, vocab_size: int, context_length: int) -> None:
         super().__init__(vocab_size, context_length)
         self._network = network
         self._cache: Any = None
-        parameters = inspect.signature(network.forward).parameters
-        self._options = {"logits_to_keep": 1} if "logits_to_keep" in parameters else {}
 
     def _read(self, token_ids: list[int]) -> Logits:
-        import torch
-
-        with torch.inference_mode():
-            ids = torch.tensor([token_ids], device=self._network.device)
-            made = self._network(input_ids=ids, past_key_values=self._cache, use_cache=True, **self._options)
-            self._cache = made.past_key_values
-            return np.array(made.logits[0, -1].float().cpu().numpy())
+        logits, self._cache = self._network.read([token_ids], self._cache)
+        made: Logits = logits[0]
+        return made

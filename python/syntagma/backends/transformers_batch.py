@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from syntagma.backends.causal_network import CausalNetwork
 from syntagma.backends.session import check_fits
 from syntagma.decoding.backend import Logits
 
@@ -42,7 +43,7 @@ class TransformersBatch:
     """Sequences that are computed together. Not safe for several threads.
 
     Args:
-        network: a network for which `can_batch` is true.
+        network: one for which `can_batch` is true.
         vocab_size: the width of the logits.
         context_length: largest number of tokens of a sequence.
 
@@ -51,14 +52,12 @@ class TransformersBatch:
         prompt_tokens_at_once: tokens of prompts that one pass reads.
     """
 
-    def __init__(self, network: Any, vocab_size: int, context_length: int) -> None:
+    def __init__(self, network: CausalNetwork, vocab_size: int, context_length: int) -> None:
         self._network = network
         self._vocab_size = vocab_size
         self._context_length = context_length
         self.tokens_at_once = _AT_ONCE.get(network.device.type, _AT_ONCE_ELSEWHERE)
         self.prompt_tokens_at_once = _PROMPT_AT_ONCE.get(network.device.type, _PROMPT_AT_ONCE_ELSEWHERE)
-        told = inspect.signature(network.forward).parameters
-        self._options = {"logits_to_keep": 1} if "logits_to_keep" in told else {}
         self._cache: Any = None
         self._lengths: dict[int, int] = {}
         """tokens of each sequence, in the order of the rows of the cache"""
@@ -179,12 +178,7 @@ class TransformersBatch:
         ids = [[0] * (width - len(ids)) + list(ids) for ids in rows]
         device = self._network.device
         cache.seen = torch.cat([cache.seen, torch.from_numpy(columns >= 0).to(device)], dim=1)
-        made = self._network(
-            input_ids=torch.tensor(ids, device=device),
-            attention_mask=cache.seen.long(),
-            position_ids=torch.from_numpy(positions).to(device),
-            past_key_values=cache.cache,
-            use_cache=True,
-            **self._options,
+        logits, _ = self._network.read(
+            ids, cache.cache, attention_mask=cache.seen.long(), position_ids=torch.from_numpy(positions).to(device)
         )
-        return [*np.array(made.logits[:, -1].float().cpu().numpy())]
+        return [*logits]

@@ -7,7 +7,7 @@ environment before Triton is first imported, the same kernel runs on the CPU.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import torch
@@ -62,21 +62,21 @@ def mask_triton(logits: torch.Tensor, words: torch.Tensor, rows: Sequence[int] |
 
 
 if triton is not None:
-
+    # Triton's compiler looks each annotation up as it does what the body uses, and knows none but its own.
     @triton.jit  # type: ignore[untyped-decorator]
-    def _deny(  # noqa: PLR0917  # as Triton calls it
-        logits: Any,
-        words: Any,
-        rows: Any,
-        width: Any,
-        word_count: Any,
-        logits_row: Any,
-        logits_token: Any,
-        words_row: Any,
-        words_word: Any,
+    def _deny(  # type: ignore[no-untyped-def]  # noqa: ANN202, PLR0917  # as Triton calls it
+        logits,  # noqa: ANN001
+        words,  # noqa: ANN001
+        rows,  # noqa: ANN001
+        width,  # noqa: ANN001
+        word_count,  # noqa: ANN001
+        logits_row,  # noqa: ANN001
+        logits_token,  # noqa: ANN001
+        words_row,  # noqa: ANN001
+        words_word,  # noqa: ANN001
         HAS_ROWS: tl.constexpr,  # noqa: N803  # Triton's way of writing constants
         BLOCK: tl.constexpr,  # noqa: N803
-    ) -> None:
+    ):
         row = tl.program_id(0).to(tl.int64)
         if HAS_ROWS:
             row = tl.load(rows + row)

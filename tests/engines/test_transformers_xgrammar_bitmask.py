@@ -16,7 +16,6 @@ import syntagma.compat.xgrammar as xgr  # noqa: E402
 from syntagma.decoding.bitmask import triton_kernel  # noqa: E402
 from tests.decoding.test_bitmask import plain, sample  # noqa: E402
 
-pytestmark = pytest.mark.torch
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 INFO = xgr.TokenizerInfo([bytes([byte]) for byte in range(256)] + [b"</s>"], stop_token_ids=[256], vocab_size=300)
 

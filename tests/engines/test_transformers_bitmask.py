@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -26,7 +28,6 @@ from syntagma.errors import ArgumentError, ArgumentTypeError  # noqa: E402
 from syntagma.grammars import Grammar  # noqa: E402
 from tests.decoding.test_bitmask import SHAPES, plain, sample  # noqa: E402
 
-pytestmark = pytest.mark.torch
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 WAYS: dict[str, Callable[..., None]] = {
@@ -40,6 +41,31 @@ def way_of(name: str) -> tuple[Callable[..., None], str]:
     if name == "triton" and not triton_kernel.is_available():
         pytest.skip("Triton is not installed")
     return WAYS[name], "cpu" if name == "cpu" else DEVICE
+
+
+COMPILED = """
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from syntagma.decoding.bitmask.triton_kernel import _deny
+
+TYPES = {"logits": "*fp16", "words": "*i32", "rows": "*i64", "HAS_ROWS": "constexpr", "BLOCK": "constexpr"}
+for has_rows in (False, True):
+    types = {name: TYPES.get(name, "i32") for name in _deny.arg_names}
+    source = ASTSource(_deny, types, {"HAS_ROWS": has_rows, "BLOCK": 4096})
+    print(sorted(triton.compile(source, target=GPUTarget("cuda", 90, 32)).asm))
+"""
+
+
+def test_the_kernel_compiles_without_a_gpu() -> None:
+    """The interpreter takes what the compiler does not."""
+    if not triton_kernel.is_available():
+        pytest.skip("Triton is not installed")
+    surroundings = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    command = [sys.executable, "-c", COMPILED]
+    made = subprocess.run(command, env=surroundings, capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr
+    assert made.stdout.count("'cubin'") == 2
 
 
 @pytest.mark.parametrize("name", WAYS)

@@ -1,0 +1,87 @@
+"""A network of transformers that computes in a thread of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["CausalNetwork"]
+
+
+class CausalNetwork:
+    """Computes logits, always in the same thread, whoever asks. Safe for several threads.
+
+    torch and the libraries below it keep handles, workspaces and plans for each thread. If each sequence's thread
+    computed, each would make its own.
+
+    Args:
+        network: a causal language model of transformers, in evaluation mode.
+
+    Attributes:
+        config: its configuration.
+    """
+
+    def __init__(self, network: Any) -> None:
+        self.config = network.config
+        self._network = network
+        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="syntagma-network")
+        # The thread starts here: a start that is interrupted later would be followed by another thread.
+        self._await_all()
+        told = inspect.signature(network.forward).parameters
+        self._options = {"logits_to_keep": 1} if "logits_to_keep" in told else {}
+
+    @property
+    def device(self) -> Any:
+        """The device of its weights, as torch has it."""
+        return self._network.device
+
+    def read(self, token_ids: Sequence[Sequence[int]], cache: Any, **inputs: Any) -> tuple[NDArray[np.float32], Any]:
+        """Read the same number of tokens in each row.
+
+        An exception that interrupts the wait, such as `KeyboardInterrupt`, is raised when the pass has ended.
+
+        Args:
+            token_ids: [rows][tokens].
+            cache: keys and values of the tokens before, changed in place; None: there are none.
+            **inputs: what else the network shall be given.
+
+        Returns:
+            The logits after the last tokens, [rows, vocab_size], which the caller may overwrite; and the cache.
+        """
+        try:
+            return self._executor.submit(self._compute, token_ids, cache, inputs).result()
+        except BaseException:
+            self._await_all()
+            raise
+
+    def _await_all(self) -> None:
+        """Wait until everything has ended that was submitted before."""
+        wait([self._executor.submit(lambda: None)])
+
+    def _compute(self, token_ids: Sequence[Sequence[int]], cache: Any, inputs: dict[str, Any]) -> tuple[Any, Any]:
+        import torch
+
+        with torch.inference_mode(), _attention(self.device.type):
+            ids = torch.tensor(token_ids, device=self.device)
+            made = self._network(input_ids=ids, past_key_values=cache, use_cache=True, **inputs, **self._options)
+            return made.logits[:, -1].to("cpu", torch.float32, copy=True).numpy(), made.past_key_values
+
+
+def _attention(device: str) -> contextlib.AbstractContextManager[None]:
+    """On CUDA: without cuDNN's attention, which plans anew for each number of rows and columns.
+
+    A batch has others in each pass, and such a plan takes longer than the pass of a small network.
+    """
+    if device != "cuda":
+        return contextlib.nullcontext()
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    backends = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+    plain: contextlib.AbstractContextManager[None] = sdpa_kernel(backends)
+    return plain
