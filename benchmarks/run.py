@@ -7,6 +7,7 @@ run stay in the file. `--quick` measures less of everything, in a few minutes al
 from __future__ import annotations
 
 import argparse
+import os
 import platform
 import re
 import subprocess
@@ -71,6 +72,15 @@ def measured(script: str, *, quick: bool) -> str:
     return done.stdout.strip()
 
 
+def pace() -> float:
+    """Nanoseconds of a step of a bare loop: with it, times of different days can be compared."""
+    steps = 1_000_000
+    begun, at = time.perf_counter(), 0
+    while at < steps:
+        at += 1
+    return (time.perf_counter() - begun) / steps * 1e9
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("scripts", nargs="*", choices=[*SCRIPTS, []], metavar="script")
@@ -85,7 +95,8 @@ def main() -> int:
         begun = time.monotonic()
         body = measured(script, quick=options.quick)
         print(f"\n## {script}.py\n\n{body}\n", flush=True)
-        took = f"{'Quick run, ' if options.quick else ''}{time.monotonic() - begun:.0f} s."
+        took = f"{'Quick run, ' if options.quick else ''}{time.monotonic() - begun:.0f} s"
+        took += f", {os.cpu_count()} CPUs, {pace():.0f} ns a step of a bare loop."
         bodies[script] = f"\n{meaning(script)} {took}\n\n{body}\n"
         where = f"{platform.machine()}, {platform.python_implementation()} {platform.python_version()}"
         text = f"# Results\n\nWritten by `make bench` ({where}). The head of each script says what its tables mean.\n"
