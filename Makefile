@@ -50,7 +50,7 @@ test-format: build ## check one format against its cases and its grammar: make t
 	$(BIN)/python -m pytest -q tests/formats tests/constraints/test_agreement.py -k "$(NAME)"
 
 test-python: build
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 # Seconds for each target; a finding stops the run and says which file it is.
 FUZZ_SECONDS ?= 60

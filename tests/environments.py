@@ -95,8 +95,12 @@ class Suite:
         return sorted(path.stem for path in self._requirements.iterdir() if path.suffix in (".txt", ".json"))
 
     def usual(self) -> list[str]:
-        """The names of those that are run without being named."""
-        return [name for name in self.names() if not self._asks(name).read_text().startswith("# Only when named")]
+        """The names of those that are run without being named, in their order. A first line of the requirements may
+        begin with `# Only when named`, or with `# Last`, for tests that take so long that others would have no time.
+        """
+        said = {name: self._asks(name).read_text() for name in self.names()}
+        usual = [name for name in said if not said[name].startswith("# Only when named")]
+        return sorted(usual, key=lambda name: said[name].startswith("# Last"))
 
     def home_of(self, name: str) -> Path:
         """Where an environment is."""

@@ -52,6 +52,13 @@ def suite(tmp_path: Path) -> Iterator[Suite]:
         shutil.rmtree(made.home_of(name), ignore_errors=True)
 
 
+def test_first_lines_say_what_is_run_and_in_which_order(suite: Suite) -> None:
+    for name, first in (("one", "# Last: slow"), ("three", "# Only when named: large"), ("two", "# Small")):
+        (suite.folder / "requirements" / f"{name}.txt").write_text(f"{first}\nno-such-library\n")
+    assert suite.names() == ["one", "three", "two"]
+    assert suite.usual() == ["two", "one"]
+
+
 @pytest.mark.parametrize("options", [[], ["--minutes", "0", "--jobs", "2"]], ids=["no library", "no time"])
 def test_what_does_not_install_is_skipped_by_name(
     suite: Suite, options: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
