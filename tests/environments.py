@@ -95,12 +95,14 @@ class Suite:
         return sorted(path.stem for path in self._requirements.iterdir() if path.suffix in (".txt", ".json"))
 
     def usual(self) -> list[str]:
-        """The names of those that are run without being named, in their order. A first line of the requirements may
-        begin with `# Only when named`, or with `# Last`, for tests that take so long that others would have no time.
+        """The names of those that are run without being named, in their order.
+
+        The first line of the requirements may begin with `# Only when named`; with `# First`, for what takes longest
+        and runs beside the others; or with `# Last`, for what would leave others no time.
         """
         said = {name: self._asks(name).read_text() for name in self.names()}
         usual = [name for name in said if not said[name].startswith("# Only when named")]
-        return sorted(usual, key=lambda name: said[name].startswith("# Last"))
+        return sorted(usual, key=lambda name: (not said[name].startswith("# First"), said[name].startswith("# Last")))
 
     def home_of(self, name: str) -> Path:
         """Where an environment is."""

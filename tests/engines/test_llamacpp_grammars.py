@@ -36,7 +36,8 @@ TOOLS: list[dict[str, Any]] = [
 ]
 PROMPT = "<|im_start|>user\nSet a timer for 7 minutes<|im_end|>\n<|im_start|>assistant\n"
 ENDS = ("<|im_end|>", "<|endoftext|>")
-ANSWERS = 20
+ANSWERS = 10
+"""of each of the two vocabularies"""
 FORMATS = [name for name in sg.formats.names() if sg.formats.get(name).spec.tools is not None]
 
 

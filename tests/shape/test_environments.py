@@ -53,10 +53,11 @@ def suite(tmp_path: Path) -> Iterator[Suite]:
 
 
 def test_first_lines_say_what_is_run_and_in_which_order(suite: Suite) -> None:
-    for name, first in (("one", "# Last: slow"), ("three", "# Only when named: large"), ("two", "# Small")):
+    said = {"four": "# Small", "one": "# Last: slow", "three": "# Only when named: large", "two": "# First: slower"}
+    for name, first in said.items():
         (suite.folder / "requirements" / f"{name}.txt").write_text(f"{first}\nno-such-library\n")
-    assert suite.names() == ["one", "three", "two"]
-    assert suite.usual() == ["two", "one"]
+    assert suite.names() == [*said]
+    assert suite.usual() == ["two", "four", "one"]
 
 
 @pytest.mark.parametrize("options", [[], ["--minutes", "0", "--jobs", "2"]], ids=["no library", "no time"])
