@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -78,6 +80,33 @@ def test_whoever_asks_one_thread_computes(window: int | None, folder: Path) -> N
         written = readers.map(lambda prompt: len(list(generator.start(prompt, options=options))), [[5], [6], [7], [8]])
         assert list(written) == [8] * 4
     assert len(threads) == 1
+
+
+FORKED = """
+import os, signal, sys
+import numpy as np
+import torch
+from syntagma import backends
+
+# torch's own threads do not survive a fork.
+torch.set_num_threads(1)
+model, _ = backends.load(f"transformers:{sys.argv[1]}", dtype="float32", device="cpu")
+before = model.open().prefill([5, 6, 7])
+child = os.fork()
+if not child:
+    signal.alarm(60)
+    os._exit(0 if np.array_equal(model.open().prefill([5, 6, 7]), before) else 1)
+assert os.waitpid(child, 0)[1] == 0
+assert np.array_equal(model.open().prefill([5, 6, 7]), before)
+"""
+
+
+def test_a_forked_child_computes(plain_folder: Path) -> None:
+    pytest.importorskip("torch")
+    done = subprocess.run(
+        [sys.executable, "-c", FORKED, str(plain_folder)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("window", [None, 8])

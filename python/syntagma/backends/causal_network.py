@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from syntagma.forks import ForkSafeLock
 
 __all__ = ["CausalNetwork"]
 
@@ -30,9 +33,9 @@ class CausalNetwork:
     def __init__(self, network: Any) -> None:
         self.config = network.config
         self._network = network
-        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="syntagma-network")
-        # The thread starts here: a start that is interrupted later would be followed by another thread.
-        self._await_all()
+        self._guard = ForkSafeLock(lambda: None)
+        self._thread: ThreadPoolExecutor | None = None
+        self._process = 0
         told = inspect.signature(network.forward).parameters
         self._options = {"logits_to_keep": 1} if "logits_to_keep" in told else {}
 
@@ -54,15 +57,22 @@ class CausalNetwork:
         Returns:
             The logits after the last tokens, [rows, vocab_size], which the caller may overwrite; and the cache.
         """
+        thread = self._thread_here()
         try:
-            return self._executor.submit(self._compute, token_ids, cache, inputs).result()
+            return thread.submit(self._compute, token_ids, cache, inputs).result()
         except BaseException:
-            self._await_all()
+            _await_all(thread)
             raise
 
-    def _await_all(self) -> None:
-        """Wait until everything has ended that was submitted before."""
-        wait([self._executor.submit(lambda: None)])
+    def _thread_here(self) -> ThreadPoolExecutor:
+        """The thread, started at first use. A forked child starts its own, because threads do not survive a fork."""
+        with self._guard.lock:
+            if self._thread is None or self._process != os.getpid():
+                thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="syntagma-network")
+                # A start that is interrupted would be followed by a second thread, so it is not kept.
+                _await_all(thread)
+                self._thread, self._process = thread, os.getpid()
+            return self._thread
 
     def _compute(self, token_ids: Sequence[Sequence[int]], cache: Any, inputs: dict[str, Any]) -> tuple[Any, Any]:
         import torch
@@ -71,6 +81,11 @@ class CausalNetwork:
             ids = torch.tensor(token_ids, device=self.device)
             made = self._network(input_ids=ids, past_key_values=cache, use_cache=True, **inputs, **self._options)
             return made.logits[:, -1].to("cpu", torch.float32, copy=True).numpy(), made.past_key_values
+
+
+def _await_all(thread: ThreadPoolExecutor) -> None:
+    """Wait until everything has ended that was submitted to a thread before."""
+    wait([thread.submit(lambda: None)])
 
 
 def _attention(device: str) -> contextlib.AbstractContextManager[None]:
