@@ -1,6 +1,7 @@
 //! The bound on all compiled grammars of a process; alone in its process, since it concerns whatever else runs there.
 #![allow(missing_docs)]
 
+#[path = "laws/vocabularies/mod.rs"]
 mod vocabularies;
 
 use std::sync::Arc;

@@ -20,10 +20,10 @@
 #[cfg(test)]
 extern crate self as syntagma_grammar;
 #[cfg(test)]
-#[path = "../tests/reference/mod.rs"]
+#[path = "../tests/laws/reference/mod.rs"]
 mod reference;
 #[cfg(test)]
-#[path = "../tests/shapes/mod.rs"]
+#[path = "../tests/laws/shapes/mod.rs"]
 mod shapes;
 
 pub mod error;

@@ -1,0 +1,271 @@
+//! Lark: what it means, what it refuses and where, and its limits.
+
+use crate::reference;
+use crate::refusals;
+
+use syntagma_grammar::ir::{Grammar, Lnf};
+use syntagma_grammar::syntax::lark;
+use syntagma_grammar::{Error, Limits};
+
+fn parse(text: &str) -> Result<Grammar, Error> {
+    lark::parse(text, "start", &Limits::default())
+}
+
+fn parsed(text: &str) -> Grammar {
+    parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// (grammar, what it matches, what it does not)
+const MEANING: &[reference::Meaning] = &[
+    ("start: \"a\" 'b'", &["ab"], &["", "a"]),
+    (
+        "// first\nstart: x # why\n     | y\nx: \"a\"\ny: \"b\"+",
+        &["a", "b", "bb"],
+        &["ab", ""],
+    ),
+    (
+        "start: (\"a\" | \"b\")~2 [\"c\"] \"d\"?",
+        &["ab", "bbcd"],
+        &["a", "aba"],
+    ),
+    (
+        "start: \"a\"~1..2 \"b\"{2} \"c\"{,1} \"d\"{1,} \"e\"{0,2}",
+        &["abbd", "aabbcddee"],
+        &["bbd", "abb"],
+    ),
+    (
+        "?start: start \"+\" INT -> add | INT\n!INT: /[0-9]+/",
+        &["1", "1+22"],
+        &["+", "1+"],
+    ),
+    (
+        "start: KEY\nKEY: (\"a\"..\"z\" | \"é\")+ & ~(\"if\"i)",
+        &["x", "iff", "é"],
+        &["if", "iF", ""],
+    ),
+    (
+        "start: A\nA: ~/a*/ & /[ab]{2}/",
+        &["ab", "bb"],
+        &["aa", "c"],
+    ),
+    (
+        "start: A\nB: \"b\" C\nA: \"a\" B?\nC: \"c\"",
+        &["a", "abc"],
+        &["ab"],
+    ),
+    ("start: /A.b/is \"x\"i", &["a\nBX", "Acbx"], &["ab"]),
+    ("start: /a+/ \"a\"", &["aa", "aaa"], &["a"]),
+    (
+        "start: w \"!\"\nw[suffix=\".\"]: /.*/s",
+        &["a.!", "\n.!"],
+        &["a.b.!", "a!"],
+    ),
+    (
+        "start: w \"!\"\nw[lazy]: /[a-z]+;/",
+        &["ab;!"],
+        &["ab!", "a;b;!"],
+    ),
+    (
+        "start: w\nw[capture=\"word\"]: \"x\" w2\nw2[capture]: \"y\"",
+        &["xy"],
+        &["x"],
+    ),
+    ("start: <|call|> \"x\" <end>", &["<|call|>x<end>"], &["x"]),
+    (
+        "%import common (INT, WS)\n%import common.CNAME -> NAME\n%ignore WS\nstart: NAME \"=\" INT \";\"",
+        &["a=1;", " a = 12 ; "],
+        &["a = 1 2;", "a b=1;"],
+    ),
+    (
+        "%ignore \" \"\nstart: list\nlist: \"[\" [item (\",\" item)*] \"]\"\nitem: list | \"x\"",
+        &["[x, [ x ] ]", " [ ]"],
+        &["[x x]"],
+    ),
+    (
+        "start: \"=\" %json {\"type\": \"object\", \"properties\": {\"a\": {\"enum\": [1, \"}\"]}}, \"required\": [\"a\"], \"additionalProperties\": false}",
+        &["={\"a\":1}", "={\"a\":\"}\"}"],
+        &["={}", "={\"a\":2}"],
+    ),
+    (
+        "start: S\nS: %regex {\"substring_words\": \"one two.\"}",
+        &["", "one", "one two", " two.", "."],
+        &["on", "one ."],
+    ),
+    (
+        "start: S \"!\"\nS: %regex {\"substring_chunks\": [\"ab\", \"c\"]}",
+        &["!", "ab!", "abc!", "c!"],
+        &["a!", "ca!"],
+    ),
+    ("start: \"a\" |", &["a", ""], &["b"]),
+    ("start: \"\\x41\\u00e9\\n\\\"\"", &["Aé\n\""], &["A"]),
+];
+
+#[test]
+fn grammars_mean_what_they_say() {
+    for (text, inside, outside) in MEANING {
+        let grammar = parsed(text);
+        let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
+        for input in *inside {
+            assert!(
+                reference::lnf_matches(&lnf, input.as_bytes()),
+                "{text} refuses {input:?}"
+            );
+        }
+        for input in *outside {
+            assert!(
+                !reference::lnf_matches(&lnf, input.as_bytes()),
+                "{text} takes {input:?}"
+            );
+        }
+    }
+}
+
+const REFUSED: &[refusals::Refused] = &[
+    ("E-GRAMMAR-START", &[("", 1, 1), ("begin: \"a\"", 1, 1)]),
+    (
+        "E-GRAMMAR-SYNTAX",
+        &[
+            ("\"a\"", 1, 1),
+            ("start: (\"a\"", 1, 8),
+            ("start: \"a\")", 1, 11),
+            ("start: * \"a\"", 1, 8),
+            ("start: ~ | \"a\"", 1, 8),
+            ("start: \"a\"{2,1}", 1, 11),
+            ("start: \"a", 1, 8),
+            ("start: \"\\q\"", 1, 9),
+            ("start: /a", 1, 8),
+            ("start: /a/l", 1, 11),
+            ("start: \"b\"..\"a\"", 1, 8),
+            ("start: <[3-1]>", 1, 8),
+            ("start: %json [", 1, 14),
+            ("start[what]: /a/", 1, 7),
+        ],
+    ),
+    (
+        "E-GRAMMAR-UNDEFINED",
+        &[
+            ("start: x", 1, 8),
+            ("%ignore \" \"\nstart: x", 2, 8),
+            ("start: A\nA: B", 2, 4),
+            ("%import common.NOPE\nstart: NOPE", 1, 16),
+        ],
+    ),
+    (
+        "E-GRAMMAR-DUPLICATE",
+        &[("start: \"a\"\nstart: \"b\"", 2, 1)],
+    ),
+    (
+        "E-GRAMMAR-IRREGULAR",
+        &[
+            ("start: A\nA: \"x\" B\nB: A?", 3, 4),
+            ("start: A\nA: start", 2, 4),
+            ("start: A\nA: <|x|>", 2, 4),
+            ("start: x & \"a\"\nx: \"a\"", 1, 8),
+        ],
+    ),
+    (
+        "E-REGEX-SYNTAX",
+        &[("start: /a(b/", 1, 10), ("start: /a(b/i", 1, 10)],
+    ),
+    ("E-REGEX-UNSUPPORTED", &[("start: /a(b)\\1/", 1, 13)]),
+    ("E-SCHEMA-JSON", &[("start: %json {]}", 1, 15)]),
+    (
+        "E-GRAMMAR-UNSUPPORTED",
+        &[
+            ("start: %regex {\"other\": 1}", 1, 8),
+            ("%declare A\nstart: A", 1, 1),
+            ("%import other.A\nstart: A", 1, 1),
+            ("start: @other", 1, 8),
+            ("start[max_tokens=3]: /a/", 1, 7),
+            ("start[stop=\"x\"]: /a/", 1, 7),
+            ("start: A\nA.2: \"a\"", 2, 2),
+            ("start: x\nx{a}: a", 2, 2),
+            ("start: x\nx::_: \"a\"", 2, 2),
+        ],
+    ),
+];
+
+#[test]
+fn refusals_have_a_code_and_a_place() {
+    refusals::check(parse, REFUSED);
+}
+
+#[test]
+fn tokens_by_number_can_be_negated() {
+    for (written, wanted) in [
+        ("<[^0,5-7,6-9]>", vec![(1, 4), (10, u32::MAX)]),
+        ("<[*]>", vec![(0, u32::MAX)]),
+        ("<[3,7-9]>", vec![(3, 3), (7, 9)]),
+        ("<[^7-4294967295]>", vec![(0, 6)]),
+    ] {
+        let grammar = parsed(&format!("start: {written}"));
+        let ebnf = syntagma_grammar::print::to_ebnf(&grammar);
+        let ranges: Vec<String> = wanted
+            .iter()
+            .map(|(first, last)| {
+                if first == last {
+                    first.to_string()
+                } else {
+                    format!("{first}..{last}")
+                }
+            })
+            .collect();
+        assert_eq!(ebnf, format!("start ::= <[{}]> ;\n", ranges.join(",")));
+    }
+}
+
+#[test]
+fn what_a_schema_leaves_open_is_reported() {
+    let grammar = parsed("start: %json {\"type\": \"array\", \"uniqueItems\": true}");
+    assert_eq!(grammar.report().pointers[0].0, "%json@1:14/uniqueItems");
+}
+
+#[test]
+fn limits_hold_at_the_edge() {
+    let mut limits = refusals::narrow();
+    limits.schema_depth = 3;
+    limits.compile_fuel = 100;
+    let schema = |depth: usize| {
+        format!(
+            "start: %json {}{}",
+            "{\"not\":".repeat(depth - 1) + "{\"type\":\"null\"",
+            "}".repeat(depth)
+        )
+    };
+    let chunks = |count: usize| {
+        format!(
+            "start: %regex {{\"substring_chars\": \"{}\"}}",
+            "a".repeat(count)
+        )
+    };
+    // Each terminal stands twice in the next.
+    let doubled = |last: usize| {
+        format!(
+            "start: A\nA: \"{}\"{}",
+            "a".repeat(last),
+            " \"a\"".repeat(20)
+        )
+    };
+    let mut cases = refusals::edges("start: ", "");
+    cases.extend([
+        (schema(3), schema(4), "E-LIMIT-SCHEMA-DEPTH"),
+        (chunks(4), chunks(5), "E-LIMIT-GRAMMAR-NESTING"),
+    ]);
+    refusals::check_edges(
+        |text, limits| lark::parse(text, "start", limits),
+        &limits,
+        &cases,
+    );
+    let mut wide = limits;
+    wide.grammar_bytes = 1_000;
+    assert!(lark::parse(&doubled(59), "start", &wide).is_ok());
+    let error = lark::parse(&doubled(60), "start", &wide).expect_err("too heavy");
+    assert_eq!(error.code(), "E-LIMIT-FUEL");
+}
+
+#[test]
+fn terminals_that_double_are_stopped_early() {
+    let mut text = "start: T40\nT0: \"ab\"\n".to_owned();
+    text.extend((1..=40).map(|at| format!("T{at}: T{0} T{0}\n", at - 1)));
+    assert_eq!(parse(&text).expect_err("huge").code(), "E-LIMIT-FUEL");
+}
