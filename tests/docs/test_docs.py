@@ -117,3 +117,11 @@ def test_every_public_module_is_in_the_reference() -> None:
     }
     assert found == listed | set(inner), "docs/reference/python.toml lists public modules and inner ones"
     assert not listed & set(inner)
+
+
+def test_every_module_says_a_stability_that_the_policy_defines() -> None:
+    levels = tomllib.loads((ROOT / "docs" / "reference" / "python.toml").read_text(encoding="utf-8"))["module"]
+    section = (ROOT / "docs" / "policy.md").read_text(encoding="utf-8").split("## Stability", 1)[1].split("\n## ", 1)[0]
+    assert set(levels.values()) == set(re.findall(r"^\| \*\*(\w+)\*\* \|", section, re.MULTILINE))
+    others = {name for name in levels if name.startswith(("syntagma.compat.", "syntagma.integrations."))}
+    assert {name for name, level in levels.items() if level == "adapter"} == others
