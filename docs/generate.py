@@ -7,6 +7,7 @@ import ast
 import functools
 import inspect
 import itertools
+import re
 import sys
 import tomllib
 from collections import Counter
@@ -302,6 +303,22 @@ def sglang_names() -> str:
     return "".join(pages)
 
 
+_MODULES = re.compile(r"(<!-- modules: written by `make docs` -->\n).*?(<!-- end of modules -->)", re.DOTALL)
+
+
+def python_names() -> str:
+    """The page of Python names, with the modules of each level of stability."""
+    text = (DOCS / "reference" / "python.md").read_text(encoding="utf-8")
+    modules = tomllib.loads((DOCS / "reference" / "python.toml").read_text(encoding="utf-8"))["module"]
+    rows = "| | modules |\n|:--|:--|\n"
+    for level in dict.fromkeys(modules.values()):
+        rows += f"| **{level}** | {', '.join(f'`{name}`' for name in modules if modules[name] == level)} |\n"
+    text, count = _MODULES.subn(lambda place: place[1] + rows + place[2], text)
+    if count != 1:
+        raise ValueError("the page of Python names has no place for its modules")
+    return text
+
+
 def _with_figures(page: Path) -> str:
     """A page that people write, with its figures as they are today."""
     return insert_figures(page.read_text(encoding="utf-8"))
@@ -319,6 +336,7 @@ PAGES = {
     "reference/limits.md": limits,
     "reference/openchatml-rules.md": openchatml_rules,
     "reference/parser-states.md": parser_states,
+    "reference/python.md": python_names,
     "reference/schema-suite.md": schema_suite,
     "reference/server-fields.md": lambda: NOTE + server_fields_page(),
     **{f"pictures/{name}": draw for name, draw in PICTURES.items()},

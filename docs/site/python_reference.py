@@ -37,7 +37,7 @@ def write_pages(_app: Sphinx, _config: Config) -> None:
     """Write the page of each module that `python.toml` lists; a page that is as it was is left alone."""
     FOLDER.mkdir(exist_ok=True)
     listed = tomllib.loads((REFERENCE / "python.toml").read_text(encoding="utf-8"))["module"]
-    pages = {f"{name}.md": "".join(_page(name)) for name in listed}
+    pages = {f"{name}.md": "".join(_page(name, stability)) for name, stability in listed.items()}
     for old in FOLDER.glob("*.md"):
         if old.name not in pages:
             old.unlink()
@@ -47,10 +47,10 @@ def write_pages(_app: Sphinx, _config: Config) -> None:
             path.write_text(text, encoding="utf-8")
 
 
-def _page(name: str) -> Iterator[str]:
-    """The page of a module, in pieces: its own docstring, then each of its names."""
+def _page(name: str, stability: str) -> Iterator[str]:
+    """The page of a module, in pieces: its own docstring and stability, then each of its names."""
     top, module = importlib.import_module("syntagma"), importlib.import_module(name)
-    yield f"# `{name}`\n\n{inspect.getdoc(module) or ''}\n"
+    yield f"# `{name}`\n\n{inspect.getdoc(module) or ''}\n\nStability: [{stability}](../../policy.md#stability).\n"
     for public in module.__all__:
         value = getattr(module, public)
         if isinstance(value, ModuleType) or public.startswith("__"):

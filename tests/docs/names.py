@@ -93,8 +93,7 @@ def _is_field(owner: type, name: str) -> bool:
 def public_modules() -> list[str]:
     """The modules that the reference describes."""
     listed = tomllib.loads((ROOT / "docs" / "reference" / "python.toml").read_text(encoding="utf-8"))
-    modules: list[str] = listed["module"]
-    return modules
+    return list(listed["module"])
 
 
 @functools.cache

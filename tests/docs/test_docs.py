@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.docs.blocks import run_blocks
 from tests.docs.commands import commands_of, missing_name_of_others, shell_blocks, unknown_part
@@ -117,3 +118,19 @@ def test_every_public_module_is_in_the_reference() -> None:
     }
     assert found == listed | set(inner), "docs/reference/python.toml lists public modules and inner ones"
     assert not listed & set(inner)
+
+
+def test_every_module_says_a_stability_that_the_policy_defines() -> None:
+    levels = tomllib.loads((ROOT / "docs" / "reference" / "python.toml").read_text(encoding="utf-8"))["module"]
+    section = (ROOT / "docs" / "policy.md").read_text(encoding="utf-8").split("## Stability", 1)[1].split("\n## ", 1)[0]
+    assert set(levels.values()) == set(re.findall(r"^\| \*\*(\w+)\*\* \|", section, re.MULTILINE))
+    others = {name for name in levels if name.startswith(("syntagma.compat.", "syntagma.integrations."))}
+    assert {name for name, level in levels.items() if level == "adapter"} == others
+
+
+def test_hooks_run_targets_of_the_makefile() -> None:
+    repos = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
+    entries = [hook["entry"] for repo in repos for hook in repo["hooks"]]
+    assert entries
+    assert all(entry.startswith("make ") for entry in entries)
+    assert [missing for entry in entries if (missing := missing_name_of_others(entry)) is not None] == []
