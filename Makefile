@@ -4,10 +4,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+TESTED := $(VENV)/.tested
+SUITE := .cache/json-schema-suite-4.26.0
 TORCH_VENV := .venv-torch
 BENCH_VENV := .venv-bench
 WHEEL_VENV := .venv-wheel
-RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+RUST_SOURCES := $(shell find crates/*/src crates/*/data crates/*/Cargo.toml crates/*/build.rs -type f 2>/dev/null) Cargo.toml Cargo.lock
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 HOST ?= 127.0.0.1
 PORT ?= 8000
 BENCH ?=
@@ -16,7 +19,7 @@ CLIENTS ?=
 # What the build of a wheel is told; on Linux it links against an old C library, so that the wheel runs everywhere.
 WHEEL ?= $(if $(filter Linux,$(shell uname)),--zig --compatibility manylinux2014)
 
-.PHONY: help run test test-format lint lint-rust lint-python fuzz fuzz-rust fuzz-python exactness sanitize bench tags docs format test-rust test-python test-torch test-engines test-clients test-inspector test-vllm response-templates verdicts wheel check-wheel train build clean toolchain site
+.PHONY: help run test test-long test-part check slice test-format lint lint-rust lint-python fuzz exactness sanitize bench tags docs format suite test-rust test-python test-torch test-engines test-clients test-inspector test-vllm response-templates verdicts wheel check-wheel train build clean toolchain site
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -26,20 +29,49 @@ toolchain:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "syntagma needs Python 3.11 or newer: set PYTHON=/path/to/python3.11"; exit 1; }
 
 $(BIN)/python: | toolchain
+	@echo "1/3 an environment in $(VENV): seconds"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pip>=25.1"
+	$(PIP) "pip>=25.1"
 
+# What serving needs.
 $(STAMP): pyproject.toml $(RUST_SOURCES) | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group test --group lint --group engines "maturin>=1.9,<2"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all]"
+	@echo "2/3 the extension, and what serving needs: one to three minutes"
+	$(PIP) --editable ".[serve]"
 	@touch $@
 
-build: $(STAMP) ## build the extension and install the package (editable) into .venv
+# What the tests, lint and other environments need beside it.
+$(TESTED): pyproject.toml $(STAMP)
+	$(PIP) --group test --group lint --group engines "maturin>=1.9,<2" "syntagma[all]"
+	@touch $@
 
-run: build ## start the server on the model that ships with the package
+$(SUITE): tests/grammars/schema_suite.py | $(TESTED)
+	$(BIN)/python -m tests.grammars.schema_suite --fetch
+	@touch $@
+
+suite: $(SUITE)
+
+build: $(TESTED) ## build the extension and install the package (editable) into .venv, with what tests and lint need
+
+run: $(STAMP) ## start the server on the model that ships with the package
+	@echo "3/3 the server: seconds. When it listens, ask it from another terminal:"
+	@echo "  curl http://$(HOST):$(PORT)/v1/chat/completions -H 'content-type: application/json' -d '{\"messages\": [{\"role\": \"user\", \"content\": \"How is Oslo?\"}]}'"
 	$(BIN)/syntagma serve --model embedded --host $(HOST) --port $(PORT)
 
-test: test-rust test-python ## pass every test
+test: test-rust test-python ## every law, on inputs that cover what there is (minutes)
+
+test-long: test-rust build suite ## every law, on all formats, families and drawn inputs (half an hour)
+	$(PYTEST) -m "not torch"
+
+test-part: build suite
+	$(PYTEST) -m long --part $(PART)
+
+check: build suite ## the tests of the packages that the change touches, and the style of its files (under a minute)
+	$(BIN)/python -m tests.check
+
+# The part of the long tests, of fuzzing, engines and clients that belongs to HEAD; PART=0 to 7: another.
+slice: build suite ## what CI runs for HEAD beside test and lint
+	@commands=$$($(BIN)/python -m tests.slice $(PART)) && echo "$$commands" \
+	| while read -r command; do echo "$$command"; eval "$$command" </dev/null || exit 1; done
 
 test-rust: toolchain
 	cargo test --workspace --quiet
@@ -47,29 +79,39 @@ test-rust: toolchain
 test-format: build ## check one format against its cases and its grammar: make test-format NAME=…
 	@test -n "$(NAME)" || { echo "which format? make test-format NAME=…"; exit 1; }
 	$(BIN)/python docs/generate.py
-	$(BIN)/python -m pytest -q tests/formats tests/constraints/test_agreement.py -k "$(NAME)"
+	$(BIN)/python -m pytest -q -m "not torch" tests/formats tests/constraints/test_agreement.py -k "$(NAME)"
 
-test-python: build
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
+PYTEST = $(BIN)/python -m pytest -q --numprocesses auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
+
+test-python: build suite
+	$(PYTEST)
 
 # Seconds for each target; a finding stops the run and says which file it is.
 FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= 0
 FUZZ_FORMATS ?= 1000
 FUZZ_COMPLETIONS ?= 20000
+FUZZ_RUST := $(addprefix fuzz-,regex schema tokens ebnf gbnf lark)
+.PHONY: $(FUZZ_RUST) fuzz-memory fuzz-formats fuzz-completions
 
-fuzz: fuzz-rust fuzz-python ## look for crashes and broken promises with random input
+fuzz: $(FUZZ_RUST) fuzz-formats fuzz-completions ## look for crashes and broken promises with random input
 
-fuzz-rust: toolchain
+$(FUZZ_RUST): toolchain
+	cargo run --release --quiet --package syntagma-fuzz -- $(@:fuzz-%=%) --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
+
+fuzz-schema: fuzz-memory
+
+fuzz-memory: toolchain
 	cargo test --release --quiet --package syntagma-grammar --test random_schemas
-	cargo run --release --quiet --package syntagma-fuzz -- --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 
-fuzz-python: build
+fuzz-formats: build
 	$(BIN)/python -m tests.formats.format_laws $(FUZZ_FORMATS) --from $(FUZZ_SEED)0000
+
+fuzz-completions: build
 	$(BIN)/python -m tests.openchatml.damage $(FUZZ_COMPLETIONS) --seed $(FUZZ_SEED)
 
 exactness: toolchain ## 10,000 random grammars against naive recognisers (minutes)
-	cargo test --release --quiet --package syntagma-engine --test exactness -- --ignored --nocapture
+	cargo test --release --quiet --package syntagma-engine --test laws exactness -- --ignored --nocapture
 
 # What the pinned toolchain cannot run is named, with the reason.
 sanitize: build ## threads in every order under loom, unsafe code under valgrind (minutes)
@@ -93,7 +135,11 @@ lint-python: build
 	$(BIN)/python -m mypy.stubtest syntagma._engine
 	$(BIN)/lint-imports
 
-format: build ## format the sources
+$(BIN)/ruff: pyproject.toml | $(BIN)/python
+	$(PIP) --group lint
+	@touch $@
+
+format: toolchain $(BIN)/ruff ## format the sources
 	cargo fmt --all
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -101,8 +147,11 @@ format: build ## format the sources
 docs: build ## write the generated pages of docs/
 	$(BIN)/python docs/generate.py
 
-site: build ## build the documentation as a site, into site/ (open site/index.html); a broken link is an error
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
+$(VENV)/.documented: pyproject.toml $(TESTED)
+	$(PIP) --group docs
+	@touch $@
+
+site: $(VENV)/.documented ## build the documentation as a site, into site/ (open site/index.html); a broken link is an error
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --jobs auto -c docs/site -b html . site
 
 # Environments beside the main one: what they need, and the same editable package.

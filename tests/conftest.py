@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +22,36 @@ with contextlib.suppress(ImportError):
 # The shipped model's matrices are small: threads of the linear algebra cost more than they give, most of all on a
 # machine that does something else as well. Must be set before NumPy is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--part", type=int, help="of the long tests only those of this part: see tests/tiers.py")
+    parser.addoption("--seconds", type=float, help="skip what has not begun after this time")
+
+
+_BEGAN = time.monotonic()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    seconds = item.config.getoption("--seconds")
+    if seconds is not None and time.monotonic() - _BEGAN > seconds:
+        pytest.skip(f"{seconds:g} s are over")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    # Environments of clients have no library to look at formats with, and no law about them.
+    if any(item.get_closest_marker(rule) for item in items for rule in ("every_format", "some")):
+        from tests.tiers import mark_long
+
+        mark_long(items)
+    part = config.getoption("--part")
+    if part is not None:
+        from tests.tiers import in_part
+
+        kept = [item for item in items if item.get_closest_marker("long") is None or in_part(item, part)]
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+        items[:] = kept
 
 
 @pytest.fixture(scope="session", autouse=True)

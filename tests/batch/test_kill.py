@@ -16,7 +16,7 @@ import pytest
 from syntagma.batch import Parse, process_file
 from tests.batch.rows import FORMAT, answer, made_format
 
-ROWS = 40_000
+ROWS = 15_000
 """enough for seconds of work, so that a run is still at it when it is killed"""
 SECONDS = 60
 """after which a step that should have been taken is an error"""
@@ -71,7 +71,7 @@ def alive(process: int) -> bool:
         return False
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.long), 2])
 def test_a_killed_run_goes_on(folder: Path, workers: int) -> None:
     target = folder / f"out{workers}.jsonl"
     process = started(folder, target, workers)

@@ -171,6 +171,7 @@ def _make(kind: str, path: Path) -> None:
         )
 
 
+@pytest.mark.some(96)
 @pytest.mark.parametrize("kind", BAD)
 @pytest.mark.parametrize("line", [*TEXTS, *FILES])
 def test_a_file_that_is_wrong_is_named(line: str, kind: str) -> None:

@@ -68,6 +68,7 @@ def _places(text: str, part: str) -> list[int]:
     return [at for at in range(len(text)) if text.startswith(part, at)]
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize("special", SPECIALS, ids=["markers-are-text", "markers-are-tokens"])
 @pytest.mark.parametrize(("asked", "answer"), CASES, ids=lambda value: value if isinstance(value, str) else "")
 def test_what_is_joined_is_a_text_of_the_grammar(asked: dict[str, Any], answer: str, special: tuple[str, ...]) -> None:

@@ -16,68 +16,19 @@ from syntagma import formats
 from syntagma.constraints.literals import forbidden_in_content, forbidden_in_reasoning, has_bare_calls
 from syntagma.errors import FormatError
 from syntagma.events import Malformed
-from syntagma.format_schema import ToolsSpec, is_open, needs_known_name
+from syntagma.format_schema import needs_known_name
 from syntagma.formats import ChatFormat
 from syntagma.grammars import Grammar
 from syntagma.limits import Limits
 from syntagma.messages import Message, Tool, ToolCall
 from syntagma.templates import Prompt
-from tests.constraints.walks import accepts, walk
-from tests.constraints.walks import hints as _hints
-from tests.formats.cases import SHAPES, TOOLS, Loaded, load, shape_of
+from tests.constraints.walks import accepts, hints, line_ends, walk
+from tests.formats.cases import TOOLS, Loaded, load
+from tests.formats.every import CALLING, ELEMENTS, FORMATS
 from tests.formats.messages import MESSAGES
 
-OWN = {
-    "wrapped": '[reasoning]\nblock = "<t>\\n{reasoning}\\n</t>\\n\\n"\n[content]\nblock = "<a>{content}</a>"\n'
-    '[tools]\nsection = "<s>{calls}</s>"\ncall = "<c>{name}\\n{arguments}</c>"\n',
-    "delimited": '[reasoning]\nblock = "{reasoning}\\n[GO]\\n"\nstart = "open"\n'
-    '[tools]\nsection = "<s>[{calls}]</s>"\nseparator = ", "\ncall = "{envelope}"\n'
-    'envelope = \'{"id": "{id}", "call": {"tool": "{name}", "n": {index}, "with": {arguments}}}\'\n',
-    "sometimes wrapped": '[reasoning]\nblock = "<t>{reasoning}</t>"\n'
-    '[content]\nblock = "<a>{content}</a>"\nwhen = "reasoning"\ndrop = ["<x>"]\n'
-    '[tools]\ncall = "\\n<c>\\n<n>{name}</n>{arguments}\\n</c>\\n"\n',
-    "with ids": '[tools]\nsection = "<s>{calls}</s>"\ncall = "<c>{id}<v>{arguments}</c>"\n'
-    'id = "functions.{name}:{index}"\n',
-    "pairs between separators": '[tools]\ncall = "<c>{name}: {arguments}</c>"\nargument = "<k>{key}<v>{value}</v>"\n'
-    'argument_separator = "; "\n',
-    "an object with words": '[tools]\ncall = "<c>{name}({arguments})</c>"\nliterals = "python"\n',
-    "strings between marks": '[tools]\nsection = "<s>{calls}</s>"\ncall = "<c>{name}{arguments}</c>"\n'
-    'literals = { quotes = ["<q>"], null = ["nil", "null"] }\n',
-    "keywords with bare keys inside": '[tools]\ncall = "<c>{name}({arguments})</c>"\nargument = "{key} = {value}"\n'
-    'argument_separator = " , "\nvalues = "literal"\nliterals = { quotes = ["\'"], bare_keys = true }\n',
-    "spelled as a string": '[tools]\nsection = "<s>{calls}</s>"\ncall = "<c>{envelope}</c>"\n'
-    'envelope = \'{"n": "{name}", "a": "{arguments}"}\'\n',
-    "words in an envelope": '[tools]\ncall = "<c>{envelope}</c>"\nenvelope = \'{"n": "{name}", "a": {arguments}}\'\n'
-    'literals = "python"\n',
-    "marks in an envelope": '[tools]\ncall = "<c>{envelope}</c>"\nenvelope = \'{"n": "{name}", "a": {arguments}}\'\n'
-    'literals = { quotes = ["<q>"], bare_keys = true }\n',
-    "raw text beside words": '[tools]\ncall = "<c>{name}{arguments}</c>"\nargument = "<k>{key}<v>{value}</v>"\n'
-    'literals = "python"\n',
-    "raw text by its looks, beside words": '[tools]\ncall = "<c>{name}{arguments}</c>"\n'
-    'argument = "<k>{key}<v>{value}</v>"\nvalues = "json"\nliterals = "python"\n',
-    "types beside strings in marks": '[tools]\ncall = "<c>{name}{arguments}</c>"\n'
-    'argument = "<k {type}>{key}<v>{value}</v>"\n'
-    'types = { s = "string", j = "json" }\nliterals = { quotes = ["<q>"], true = ["yes", "true"] }\n',
-    "keywords with semicolons": '[tools]\ncall = "<c>{name}({arguments})</c>"\nargument = "{key}={value}"\n'
-    'argument_separator = "; "\nvalues = "literal"\nliterals = "python"\n',
-    "messages that the next one ends": '[messages]\nfields = [">>>"]\nbody = "\\n"\n[content]\n'
-    'block = ">>>all\\n{content}"\n[tools]\ncall = ">>>{name}\\n{arguments}"\n',
-    "messages and thoughts that the next one ends": '[messages]\nstart = "<s>bot"\nfields = ["<to>"]\nbody = "<b>"\n'
-    '[reasoning]\nblock = "<to>self<b>{reasoning}"\n[content]\nblock = "<to>all<b>{content}"\n'
-    '[tools]\ncall = "<to>{name}<b>{arguments}"\n',
-    "elements": '[tools]\ncall = "<c={name}>{arguments}</c>"\nargument = "<{key}>{value}</{key}>"\n',
-    "elements on lines": '[tools]\ncall = "<c={name}>\\n{arguments}</c>"\n'
-    'argument = "<arg {key}>\\n{value}\\n</arg {key}>\\n"\nitem = "entry"\nvalues = "json"\n',
-    "suffixes": '[tools]\nsection = "<s{suffix}>{calls}</s>"\ncall = "<c{suffix}>{name}{arguments}</c>"\n',
-    "types on the wire": '[tools]\nsection = "<s>\\n{calls}</s>"\ncall = "<c={name}>\\n{arguments}</c>\\n"\n'
-    'argument = "<k={key} {type}>\\n{value}\\n</k>\\n"\ntypes = { text = "string", data = "json" }\n',
-}
-FORMATS: dict[str, ChatFormat] = {name: formats.get(name) for name in formats.names()}
-FORMATS |= {name: ChatFormat.from_toml(text) for name, text in OWN.items()}
-FORMATS |= {f"shape {path.stem}": shape_of(path) for path in sorted(SHAPES.glob("*.toml"))}
 SHAPE_CASES = [one for one in load() if one.id.startswith("shape ")]
 ACCEPTED = [one for one in SHAPE_CASES if one.case.write or one.case.accepted]
-CALLING = [name for name, fmt in FORMATS.items() if fmt.spec.tools is not None]
 SIGNS = {
     name
     for name, fmt in FORMATS.items()
@@ -86,7 +37,6 @@ SIGNS = {
     and not fmt.spec.tools.section[0].opener.strip()
 }
 """formats that write nothing but a sign before the names of tools: before any other word it is text"""
-ELEMENTS = [name for name, fmt in FORMATS.items() if fmt.spec.tools is not None and fmt.spec.tools.element is not None]
 SCHEMAS: dict[str, Any] = {tool["function"]["name"]: tool["function"]["parameters"] for tool in TOOLS}
 
 
@@ -100,7 +50,7 @@ def _read(fmt: ChatFormat, text: str, **options: Any) -> tuple[Message, list[Any
 
 def _written(fmt: ChatFormat, grammar: Grammar, rng: random.Random, count: int) -> list[str]:
     """Texts of the grammar; fewer than asked for where a walk finds no end."""
-    walks = [walk(grammar, rng, _hints(fmt)) for _ in range(count)]
+    walks = [walk(grammar, rng, hints(fmt)) for _ in range(count)]
     return [text for text in walks if text is not None]
 
 
@@ -115,6 +65,7 @@ def _read_back(fmt: ChatFormat, seed: str, count: int, **request: Any) -> list[t
 
 
 @pytest.mark.parametrize("enforce", ["off", "parameters"])
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", FORMATS)
 def test_what_may_be_written_reads_without_diagnostics(name: str, enforce: Any) -> None:
     calls = 0
@@ -131,6 +82,7 @@ def test_what_may_be_written_reads_without_diagnostics(name: str, enforce: Any) 
 
 
 @pytest.mark.parametrize("choice", ["required", "weather"])
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", CALLING)
 def test_required_calls_are_valid(name: str, choice: str) -> None:
     found = _read_back(FORMATS[name], f"{name} {choice}", 20, tool_choice=choice)
@@ -144,6 +96,7 @@ def test_required_calls_are_valid(name: str, choice: str) -> None:
     assert len(found) > 5
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", CALLING)
 def test_without_parallel_calls_there_is_one(name: str) -> None:
     fmt = FORMATS[name]
@@ -168,11 +121,7 @@ def test_what_a_shape_writes_is_accepted(one: Loaded) -> None:
         assert not any(accepts(grammar, text) for text in case.refused), enforce
 
 
-def _line_ends(tools: ToolsSpec) -> tuple[str, ...]:
-    """What stands between arguments whose values have no marker after them."""
-    return (tools.argument[0].around("value")[1], tools.argument_separator) if is_open(tools) else ()
-
-
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", FORMATS)
 def test_what_is_written_is_accepted(name: str) -> None:
     fmt = FORMATS[name]
@@ -180,7 +129,7 @@ def test_what_is_written_is_accepted(name: str) -> None:
     front = reasoning.block[0].opener if reasoning is not None and reasoning.to == "content" else ""
     text = "Well; 1 < 2." if reasoning is not None and not front else None
     # Where a line break ends a value, none holds one.
-    breaks = "" if fmt.spec.tools is not None and "\n" in _line_ends(fmt.spec.tools) else "\\n"
+    breaks = "" if fmt.spec.tools is not None and "\n" in line_ends(fmt.spec.tools) else "\\n"
     note = ToolCall(
         id="",
         name="save_note",
@@ -207,6 +156,7 @@ def test_what_is_written_is_accepted(name: str) -> None:
         assert accepts(fmt.grammar(TOOLS, tool_choice="none"), text) is not bool(message.tool_calls)
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", FORMATS)
 @settings(max_examples=15, deadline=None)
 @given(message=MESSAGES)
@@ -232,6 +182,7 @@ def _declared(message: Message) -> Message:
     return Message(content=message.content, reasoning_content=message.reasoning_content, tool_calls=tuple(calls))
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", CALLING)
 def test_invalid_calls_are_refused(name: str) -> None:
     fmt = FORMATS[name]
@@ -249,6 +200,7 @@ def test_invalid_calls_are_refused(name: str) -> None:
     assert not accepts(named, fmt.write(Message(tool_calls=(ToolCall(id="", name="clock", arguments="{}"),)), TOOLS))
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", CALLING)
 def test_undeclared_tools_leave_names_open(name: str) -> None:
     fmt = FORMATS[name]
@@ -264,6 +216,7 @@ NAMED_TWICE = ("inkling", "muse", "shape named_closer")
 """formats that write the name of a tool twice: no grammar without declared names can hold two words to be the same"""
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", [name for name in CALLING if name not in NAMED_TWICE])
 def test_calls_of_undeclared_tools_read_without_diagnostics(name: str) -> None:
     fmt = FORMATS[name]
@@ -313,6 +266,7 @@ NODES = st.recursive(
 )
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", ELEMENTS)
 @settings(max_examples=25, deadline=None)
 @given(node=NODES)
@@ -331,6 +285,7 @@ def _in_order(node: Any) -> Any:
     return {**ordered, **({"next": [_in_order(inner) for inner in node["next"]]} if "next" in node else {})}
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", ELEMENTS)
 def test_elements_that_may_be_written_are_valid(name: str) -> None:
     fmt = FORMATS[name]
@@ -340,11 +295,11 @@ def test_elements_that_may_be_written_are_valid(name: str) -> None:
     assert fmt.spec.tools.element is not None
     opening, opened, closing, closed = fmt.spec.tools.element
     keys = [key for key in ("root", "weight", "label", "free", "next", fmt.spec.tools.item) if key]
-    hints = [f"{before}{key}{after}" for key in keys for before, after in ((opening, opened), (closing, closed))]
+    tried = [f"{before}{key}{after}" for key in keys for before, after in ((opening, opened), (closing, closed))]
     rng = random.Random(name)
     read = 0
     for _ in range(40):
-        text = walk(grammar, rng, [*_hints(fmt), *hints, *hints, "1"], steps=60)
+        text = walk(grammar, rng, [*hints(fmt), *tried, *tried, "1"], steps=60)
         if text is None:
             continue
         read += 1

@@ -35,6 +35,7 @@ def calls(text: str) -> sg.Message:
     return sg.Message(role="assistant", content=None, tool_calls=(call,))
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", WITH_CALLS)
 @pytest.mark.parametrize(("syntax", "definition", "good", "bad"), CASES, ids=["lark", "regex"])
 def test_the_text_keeps_to_the_grammar(name: str, syntax: str, definition: str, good: str, bad: str) -> None:

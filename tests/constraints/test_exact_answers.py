@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from syntagma.formats import ChatFormat
-from tests.constraints.test_agreement import FORMATS
 from tests.constraints.walks import walk
+from tests.formats.every import FORMATS
 
 # What one of the answers is, and what every answer is.
 SHAPES: list[tuple[dict[str, Any], str]] = [
@@ -20,13 +20,14 @@ SHAPES: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-def _hints(fmt: ChatFormat) -> list[str]:
+def hints(fmt: ChatFormat) -> list[str]:
     """The reasoning's markers, with the whitespace that models like after them."""
     blocks = fmt.spec.reasoning.block if fmt.spec.reasoning is not None else ()
     texts = [text for block in blocks for text in (block.opener, block.closer, block.closer.strip())]
     return [*texts, " ", "\n", "\n\n", "   "] * 2
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_content_is_a_text_of_the_shape(name: str) -> None:
     fmt = FORMATS[name]
@@ -38,7 +39,7 @@ def test_the_content_is_a_text_of_the_shape(name: str) -> None:
         for reasoning in ("auto",) if fmt.spec.reasoning is None else ("auto", "off"):
             grammar = fmt.grammar(reasoning=reasoning, **asked)
             for _ in range(4):
-                text = walk(grammar, rng, _hints(fmt), steps=25)
+                text = walk(grammar, rng, hints(fmt), steps=25)
                 if text is None:
                     continue
                 parser = fmt.parser(reasoning=reasoning, **asked)

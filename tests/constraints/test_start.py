@@ -13,9 +13,9 @@ from syntagma.events import Malformed
 from syntagma.formats import ChatFormat
 from syntagma.messages import Message, ToolCall
 from syntagma.templates import Prompt
-from tests.constraints.test_agreement import FORMATS, _hints
-from tests.constraints.walks import accepts, walk
+from tests.constraints.walks import accepts, hints, walk
 from tests.formats.cases import TOOLS
+from tests.formats.every import FORMATS
 
 REASONING = [name for name, fmt in FORMATS.items() if fmt.spec.reasoning is not None]
 
@@ -35,6 +35,7 @@ def _options(fmt: ChatFormat) -> Iterator[dict[str, Any]]:
             yield {"template_kwargs": {variable: given}, "reasoning": "off"}
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", REASONING)
 def test_parser_and_grammar_begin_in_the_same_state(name: str) -> None:
     fmt = FORMATS[name]
@@ -46,9 +47,9 @@ def test_parser_and_grammar_begin_in_the_same_state(name: str) -> None:
         state = fmt.start_state(**options)
         assert fmt.parser(**options).start_state == state
         grammar = fmt.grammar(**options)
-        hints = [*_hints(fmt), *[block.closer for block in reasoning.block] * 6]
+        tried = [*hints(fmt), *[block.closer for block in reasoning.block] * 6]
         for _ in range(4):
-            text = walk(grammar, rng, hints, steps=30)
+            text = walk(grammar, rng, tried, steps=30)
             if text is None:
                 continue
             parser = fmt.parser(**options)
@@ -60,6 +61,7 @@ def test_parser_and_grammar_begin_in_the_same_state(name: str) -> None:
                 assert not message.reasoning_content, (options, text)
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", REASONING)
 def test_reasoning_that_is_off_is_not_written(name: str) -> None:
     fmt = FORMATS[name]
@@ -97,6 +99,7 @@ def test_the_block_that_a_variable_opens_is_the_one_that_is_closed() -> None:
 HEADED = [name for name, fmt in FORMATS.items() if fmt.spec.messages is not None]
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", HEADED)
 def test_a_prompt_that_ends_inside_a_header_is_gone_on_with(name: str) -> None:
     fmt = FORMATS[name]

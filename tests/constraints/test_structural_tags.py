@@ -17,9 +17,9 @@ from tests.analysis.cases import derived
 from tests.compat.tag_verdicts import PAGE, status_of
 from tests.constraints.tag_draws import CALLING as SHIPPED
 from tests.constraints.tag_draws import REQUESTS, Drawn, accepted, drawn, random_call, shortened, tag_of
-from tests.constraints.test_agreement import CALLING, FORMATS
 from tests.constraints.walks import hints, walk
 from tests.formats.cases import TOOLS
+from tests.formats.every import CALLING, FORMATS
 from tests.formats.format_draws import Draw
 
 UNSAYABLE = {
@@ -29,6 +29,7 @@ UNSAYABLE = {
 """requests that no tag of a readable size can hold, with the code of the error; the list may only become shorter"""
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", CALLING)
 def test_a_tag_accepts_what_the_grammar_accepts(name: str) -> None:
     for request in REQUESTS:
@@ -46,6 +47,7 @@ def test_a_tag_accepts_what_the_grammar_accepts(name: str) -> None:
             assert one == other or (other and found.tag.wider), (request, text)
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", CALLING)
 def test_a_tag_accepts_nothing_else_but_what_it_says(name: str) -> None:
     rng = random.Random(name)
@@ -171,6 +173,7 @@ def test_markers_in_grammar_text_are_named() -> None:
 FRAMED = [name for name in CALLING if has_fixed_frame(FORMATS[name])]
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", FRAMED)
 def test_the_older_form_holds_calls_as_they_are_written(name: str) -> None:
     fmt, rng = FORMATS[name], random.Random(f"older {name}")

@@ -13,9 +13,9 @@ from syntagma.codec import ChatCodec, Turn
 from syntagma.formats import ChatFormat
 from syntagma.messages import Message, ToolCall
 from syntagma.templates import ChatTemplate
-from tests.constraints.test_agreement import CALLING, FORMATS, _hints, _line_ends
-from tests.constraints.walks import accepts, matcher, walk
+from tests.constraints.walks import accepts, hints, line_ends, matcher, walk
 from tests.formats.cases import TOOLS
+from tests.formats.every import CALLING, FORMATS
 
 TEMPLATE = ChatTemplate("{% for m in messages %}{{ m.content }}{% endfor %}")
 NOTE = ToolCall(id="", name="save_note", arguments='{"text": "a\\n\\"b\\" é", "tags": ["x", ""]}')
@@ -31,7 +31,7 @@ def turn(fmt: ChatFormat, **asked: Any) -> Turn:
 def from_trigger(fmt: ChatFormat, *calls: ToolCall) -> str:
     """What the format writes for the calls, from their trigger on."""
     # Where a line break ends a value, none holds one.
-    lines = fmt.spec.tools is not None and "\n" in _line_ends(fmt.spec.tools)
+    lines = fmt.spec.tools is not None and "\n" in line_ends(fmt.spec.tools)
     written = (msgspec.structs.replace(call, arguments=call.arguments.replace("\\n", "")) for call in calls)
     text = fmt.write(Message(tool_calls=tuple(written) if lines else calls), TOOLS)
     return text[min(text.index(trigger) for trigger in fmt.triggers if trigger in text) :]
@@ -40,6 +40,7 @@ def from_trigger(fmt: ChatFormat, *calls: ToolCall) -> str:
 TRIGGERED = [name for name in CALLING if FORMATS[name].triggers]
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", TRIGGERED)
 def test_triggers_have_no_whitespace_at_their_edges(name: str) -> None:
     spec = FORMATS[name].spec
@@ -49,6 +50,7 @@ def test_triggers_have_no_whitespace_at_their_edges(name: str) -> None:
         assert trigger == trigger.rstrip()
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", TRIGGERED)
 def test_the_call_grammar_begins_with_each_trigger(name: str) -> None:
     grammar = turn(FORMATS[name]).call_grammar
@@ -58,6 +60,7 @@ def test_the_call_grammar_begins_with_each_trigger(name: str) -> None:
 
 
 @pytest.mark.parametrize("reasoning", ["auto", "open"])
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", TRIGGERED)
 def test_what_is_written_is_accepted_from_its_trigger_on(name: str, reasoning: str) -> None:
     fmt = FORMATS[name]
@@ -74,6 +77,7 @@ def test_what_is_written_is_accepted_from_its_trigger_on(name: str, reasoning: s
     assert not accepts(single, two)
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", TRIGGERED)
 def test_what_may_be_written_from_a_trigger_on_reads_as_calls(name: str) -> None:
     fmt = FORMATS[name]
@@ -82,7 +86,7 @@ def test_what_may_be_written_from_a_trigger_on_reads_as_calls(name: str) -> None
     rng = random.Random(name)
     read = 0
     for _ in range(20):
-        text = walk(grammar, rng, _hints(fmt))
+        text = walk(grammar, rng, hints(fmt))
         if text is None:
             continue
         read += 1

@@ -11,8 +11,8 @@ import pytest
 
 from syntagma.events import Malformed
 from syntagma.messages import Message, Tool, ToolCall
-from tests.constraints.test_agreement import CALLING, FORMATS, _hints
-from tests.constraints.walks import accepts, walk
+from tests.constraints.walks import accepts, hints, walk
+from tests.formats.every import CALLING, FORMATS
 
 NODE = {
     "type": "object",
@@ -49,6 +49,7 @@ def _tool(schema: Any) -> Tool:
     return Tool(name="f", parameters={**whole, "$defs": {"node": NODE}})
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", CALLING)
 def test_what_may_be_written_is_valid(name: str) -> None:
     fmt = FORMATS[name]
@@ -58,14 +59,14 @@ def test_what_may_be_written_is_valid(name: str) -> None:
     if spec.element is not None:
         keys = [key for key in ("it", "n", "v", "r", spec.item) if key]
         closers = [spec.element[2] + key + spec.element[3] for key in keys]
-    hints = [*_hints(fmt), *closers, "it", "null", "true", '{"n": 1}', '"x"', "12", "ab", "[true]", "x"]
+    tried = [*hints(fmt), *closers, "it", "null", "true", '{"n": 1}', '"x"', "12", "ab", "[true]", "x"]
     read = 0
     for what, (schema, _) in SCHEMAS.items():
         tool = _tool(schema)
         grammar = fmt.grammar([tool], tool_choice="required")
         rng = random.Random(f"{name} {what}")
         for _ in range(4):
-            text = walk(grammar, rng, hints, steps=60)
+            text = walk(grammar, rng, tried, steps=60)
             if text is None:
                 continue
             read += 1
@@ -79,6 +80,7 @@ def test_what_may_be_written_is_valid(name: str) -> None:
     assert read > 5
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", CALLING)
 def test_what_is_valid_is_accepted(name: str) -> None:
     fmt = FORMATS[name]

@@ -37,10 +37,10 @@ from syntagma.format_schema import (
 )
 from syntagma.formats import ChatFormat
 from syntagma.messages import Message, ToolCall
-from tests.constraints.test_agreement import CALLING, FORMATS
 from tests.constraints.walks import matcher
 from tests.formats import format_draws
 from tests.formats.cases import TOOLS
+from tests.formats.every import CALLING, FORMATS
 
 
 class Read(NamedTuple):
@@ -368,6 +368,7 @@ def _check(fmt: ChatFormat, grammar: GrammarMatcher, schemas: dict[str, Any], te
     return True
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", CALLING)
 def test_what_is_read_may_be_written(name: str) -> None:
     fmt, schemas, rng = FORMATS[name], _schemas(TOOLS), random.Random(name)
@@ -456,6 +457,7 @@ def test_slips_that_are_read_are_not_written(slip: str) -> None:
     assert found, "the grammar allows it: it needs no place in the list"
 
 
+@pytest.mark.some(30)
 @pytest.mark.parametrize("seed", range(60))
 def test_what_a_drawn_format_reads_may_be_written(seed: int) -> None:
     rng = random.Random(f"width {seed}")

@@ -11,8 +11,8 @@ import pytest
 from syntagma.errors import FormatError
 from syntagma.formats import ChatFormat
 from syntagma.messages import Message, ToolCall
-from tests.constraints.test_agreement import CALLING, ELEMENTS, FORMATS
 from tests.constraints.walks import accepts
+from tests.formats.every import CALLING, ELEMENTS, FORMATS
 
 SIGNS = [*string.punctuation, " ", "\n", "é", "0"]
 
@@ -53,6 +53,7 @@ def _reads(fmt: ChatFormat, name: str, key: str, text: str) -> bool:
     return calls == [(name, {key: "v"})] and not parser.message.diagnostics
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", CALLING)
 def test_a_name_with_any_sign(name: str) -> None:
     fmt = FORMATS[name]
@@ -63,6 +64,7 @@ def test_a_name_with_any_sign(name: str) -> None:
         assert _accepted(fmt, word, "key", text) == readable, f"{sign!r} in a name"
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", CALLING)
 def test_a_key_with_any_sign(name: str) -> None:
     fmt = FORMATS[name]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from syntagma.decoding import GrammarCompiler, GrammarMatcher, allocate_token_bitmask
+from syntagma.format_schema import ToolsSpec, is_open
 from syntagma.formats import ChatFormat
 from syntagma.grammars import Grammar
 from syntagma.testing import byte_vocabulary
@@ -93,3 +94,8 @@ def hints(fmt: ChatFormat) -> list[str]:
         openers = [tools.section[0].opener, tools.call[0].opener, *(one.pattern.opener for one in tools.envelope)]
         closers += [opener for opener in openers if opener]
     return [*fmt.preserved_tokens, *fmt.triggers, *HINTS, *closers]
+
+
+def line_ends(tools: ToolsSpec) -> tuple[str, ...]:
+    """What stands between arguments whose values have no marker after them."""
+    return (tools.argument[0].around("value")[1], tools.argument_separator) if is_open(tools) else ()

@@ -48,6 +48,7 @@ def test_every_kind_of_engine_is_among_them() -> None:
     assert "--model FOLDER" in served
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     ("page", "command"),
     COMMANDS,

@@ -14,6 +14,7 @@ PORT = "8765"
 """the port that tutorials name"""
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("page", TUTORIALS, ids=lambda path: path.stem)
 def test_tutorial_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

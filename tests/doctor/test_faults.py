@@ -33,6 +33,7 @@ def test_every_check_has_a_fault_that_it_finds() -> None:
     assert max(Counter(fault.name for fault in FAULTS).values()) == 1
 
 
+@pytest.mark.some(32)
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_a_fault_is_found(fault: Fault) -> None:
     report = looked_at(fault)

@@ -13,6 +13,7 @@ from tests.serving.live import listening
 KEY = "the-key-of-a-team"
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
 def test_the_shipped_model_has_no_fault(field: str) -> None:
     settings = Settings(reasoning_fields=(field,), operations=Operations(keys=(key_of(KEY),)))  # type: ignore[arg-type]

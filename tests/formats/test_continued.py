@@ -52,6 +52,7 @@ def cuts(fmt: ChatFormat) -> Iterator[tuple[str, int]]:
         yield from ((text, cut) for cut in range(1, len(text)))
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", FORMATS)
 def test_what_follows_a_cut_is_read_as_the_rest(name: str) -> None:
     fmt = FORMATS[name]
@@ -70,6 +71,7 @@ def test_what_follows_a_cut_is_read_as_the_rest(name: str) -> None:
         assert bool(calls) == bool(wanted), where
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_grammar_takes_what_was_cut(name: str) -> None:
     fmt = FORMATS[name]

@@ -14,6 +14,7 @@ _FORMATS = 20
 """formats of a batch; `make fuzz FUZZ_FORMATS=20000` is the long run"""
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("batch", range(_BATCHES))
 def test_every_format_reads_alike_however_its_text_is_cut(batch: int) -> None:
     counts: Counter[str] = Counter()

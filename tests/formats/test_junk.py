@@ -63,6 +63,7 @@ def _read(fmt: ChatFormat, chunks: list[str]) -> Any:
     return parser.message
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())

@@ -14,13 +14,14 @@ from tests.formats.cases import TOOLS
 
 CALLING = [name for name in formats.names() if formats.get(name).spec.tools is not None]
 PIECE = 4
-WARM = 4000
+WARM = 2000
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", CALLING)
 def test_the_parser_takes_little_more_memory_than_the_message(name: str) -> None:
     fmt = formats.get(name)
-    arguments = json.dumps({"text": "Some text of it, and 1 < 2. " * 4000})
+    arguments = json.dumps({"text": "Some text of it, and 1 < 2. " * 1000})
     raw = fmt.write(Message(tool_calls=(ToolCall(id="", name="save_note", arguments=arguments),)), TOOLS)
     parser = fmt.parser(TOOLS, id_seed="", reasoning="off", keep_raw=False)
     for at in range(0, WARM, PIECE):

@@ -205,6 +205,7 @@ def test_the_anchor_must_be_known() -> None:
     assert "start_anchor" in str(raised.value)
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", NAMES)
 def test_there_and_back(name: str) -> None:
     """What the format writes, the format that its own template describes reads the same, as far as it was carried."""
@@ -221,6 +222,7 @@ def test_there_and_back(name: str) -> None:
             assert meaning(again.parse(text, TOOLS)) == meaning(message), text
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", NAMES)
 def test_what_the_engines_read(name: str) -> None:
     """Text is streamed by vLLM and SGLang only where a field has neither `join` nor `repeats`."""
@@ -233,6 +235,7 @@ def test_what_the_engines_read(name: str) -> None:
     assert {one.pointer for one in lost} - {one.pointer for one in lost_joined} <= {"/content", "/reasoning/repeat"}
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", [name for name in NAMES if formats.get(name).spec.tools is not None])
 def test_what_ends_a_region_is_listed(name: str) -> None:
     fmt = formats.get(name)

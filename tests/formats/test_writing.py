@@ -26,6 +26,7 @@ def _meaning(message: Message) -> tuple[str, str, list[tuple[str, Any]]]:
     )
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=30, deadline=None)
 @given(message=MESSAGES)

@@ -80,6 +80,7 @@ ENDS = {
 }
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
 def test_no_request_is_left_to_the_garbage_collector(end: End) -> None:
     def script(prompt: str) -> str:

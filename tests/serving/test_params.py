@@ -62,6 +62,7 @@ def param(path: str, answer: Any) -> str:
     return found
 
 
+@pytest.mark.some(72)
 @pytest.mark.parametrize(("path", "field"), FIELDS, ids="".join)
 @settings(max_examples=15, deadline=None)
 @given(value=JUNK)

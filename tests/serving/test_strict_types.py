@@ -106,6 +106,7 @@ KINDS = {
 EVERY = [(url, fields) for url, (_, choices) in ASKED.items() for fields in choices]
 
 
+@pytest.mark.some(80)
 @pytest.mark.parametrize(("url", "fields"), EVERY, ids=[f"{url}-{' '.join(fields)}" for url, fields in EVERY])
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_answers(url: str, fields: dict[str, Any], script: str) -> None:

@@ -160,6 +160,7 @@ def served() -> TestClient:
     return client("a")
 
 
+@pytest.mark.some(24)
 @pytest.mark.parametrize(("path", "request_"), REQUESTS, ids=lambda one: one if isinstance(one, str) else "")
 def test_a_member_that_nothing_reads_is_named_or_refused(
     served: TestClient, path: str, request_: dict[str, Any]

@@ -11,6 +11,8 @@ import tomllib
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 import syntagma
 from tests.shape.arrows import arrows, circles
 
@@ -106,6 +108,7 @@ for package, names in packages.items():
 """a process for each package, and from there one for each of its modules"""
 
 
+@pytest.mark.long
 def test_modules_import_alone() -> None:
     modules = sorted(name for name in arrows(PACKAGE) if "." in name and not name.endswith("__main__"))
     done = subprocess.run([sys.executable, "-c", _ALONE, *modules], capture_output=True, text=True, check=True)
