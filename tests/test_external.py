@@ -25,7 +25,12 @@ def _runner() -> ModuleType:
 RUNNER = _runner()
 
 
-@pytest.mark.parametrize("suite", RUNNER.SUITES)
+LONG = ("autoparser", "jumps", "vocabularies")
+
+
+@pytest.mark.parametrize(
+    "suite", [pytest.param(suite, marks=[pytest.mark.long] * (suite in LONG)) for suite in RUNNER.SUITES]
+)
 def test_every_outside_case_passes(suite: str) -> None:
     if not RUNNER.is_there(suite, RUNNER.DEFAULT_DATA):
         pytest.skip(f"no data for {suite}")

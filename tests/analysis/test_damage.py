@@ -14,7 +14,7 @@ def test_damages_that_lose_a_case_are_caught(count: int) -> None:
     assert [one for one in losing if not one.caught] == []
 
 
-@pytest.mark.parametrize("count", [6, pytest.param(25, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [10, pytest.param(25, marks=pytest.mark.long)])
 def test_formats_follow_perturbed_templates(count: int) -> None:
     made = list(perturbation.outcomes(seed=20, count=count))
     assert len({one.kind for one in made}) >= 4
