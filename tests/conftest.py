@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -52,6 +52,47 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kept = [item for item in items if item.get_closest_marker("long") is None or in_part(item, part)]
         config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
         items[:] = kept
+
+
+OPTIONAL = (
+    "kbnf",
+    "llguidance",
+    "openai-harmony",
+    "openai_harmony",
+    "pandas",
+    "playwright",
+    "torch",
+    "xgrammar",
+    "xllamacpp",
+)
+"""libraries that the environment of `make test` does not have; the tests that need them run in others"""
+_ELSEWHERE = ("clients", "engines", "external", "inspector", "test_external.py", "torch")
+"""tests whose data or environment is not this repository's"""
+
+
+def _fail_if_lacking(report: pytest.TestReport | pytest.CollectReport) -> None:
+    """In CI a test that is skipped for lack of something fails: what it holds would go unnoticed."""
+    top = report.nodeid.removeprefix("tests/").partition("/")[0].partition("::")[0]
+    if not os.environ.get("CI") or not report.skipped or hasattr(report, "wasxfail") or top in _ELSEWHERE:
+        return
+    reason = str(report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr)
+    if not any(name in reason for name in OPTIONAL) and "s are over" not in reason:
+        report.outcome = "failed"
+        report.longrepr = f"{report.nodeid} lacks what it needs, which is a failure in CI: {reason}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    _fail_if_lacking(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    _fail_if_lacking(report)
+    return report
 
 
 @pytest.fixture(scope="session", autouse=True)
