@@ -41,6 +41,7 @@ SPECIAL = {
 ENCODING = load_harmony_encoding(
     encode_text=lambda text: list(text.encode()), decode_bytes=lambda number: bytes([number]), special=SPECIAL
 )
+WITH_PROPERTIES = {"HarmonyEncoding": ENCODING, "StreamableParser": StreamableParser(ENCODING, Role.ASSISTANT)}
 TIDE = ToolDescription.new("tide", "How high the water is.", {"type": "object", "properties": {}})
 CONVERSATION = Conversation.from_messages(
     [
@@ -66,7 +67,7 @@ def text_of(ids: list[int]) -> str:
 def test_every_name_is_there_and_takes_the_same(kind: str, name: str, given: Any) -> None:
     owner = getattr(harmony, kind)
     if given == "property":
-        assert name in inspect.getsource(owner)
+        assert not callable(getattr(WITH_PROPERTIES[kind], name))
         return
     function = owner.__init__ if name == "init" else getattr(owner, name)
     parameters = [one for one in inspect.signature(function).parameters if one != "self"]

@@ -16,6 +16,7 @@ from syntagma.grammars import Grammar, StructuralTag
 from syntagma.messages import Message, ToolCall
 from tests.constraints.walks import hints, matcher, walk
 from tests.formats.cases import SHAPES, TOOLS, shape_of
+from tests.formats.written import sayable
 
 __all__ = [
     "CALLING",
@@ -65,6 +66,8 @@ _WORDS = (
     "</",
     "\\",
 )
+_DRAWS = 20
+"""messages that are drawn at most, for each that is written"""
 _LONG_SPACES = re.compile(r"[ \t\n\r]{9,}")
 
 
@@ -102,9 +105,7 @@ def texts(fmt: ChatFormat, grammar: Grammar, rng: random.Random, count: int) -> 
     """Texts that the grammar writes, messages with drawn calls as the format writes them, and both damaged."""
     found = [walk(grammar, rng, hints(fmt)) for _ in range(count)]
     whole = [text for text in found if text is not None]
-    for _ in range(count):
-        with suppress(FormatError):
-            whole.append(fmt.write(_message(rng), TOOLS))
+    whole += _written(fmt, rng, count)
     yield from whole
     for text in whole:
         yield damaged(text, rng, hints(fmt))
@@ -125,10 +126,22 @@ def shortened(text: str) -> str:
     return _LONG_SPACES.sub(" ", text)
 
 
-def _message(rng: random.Random) -> Message:
+def _written(fmt: ChatFormat, rng: random.Random, count: int) -> list[str]:
+    """Drawn messages as the format writes them; one that would not be read back is drawn again."""
+    written: list[str] = []
+    for _ in range(_DRAWS * count):
+        if len(written) == count:
+            break
+        with suppress(FormatError):
+            written.append(fmt.write(_message(fmt, rng), TOOLS))
+    assert len(written) == count, f"{len(written)} of {_DRAWS * count} messages are written"
+    return written
+
+
+def _message(fmt: ChatFormat, rng: random.Random) -> Message:
     calls = [random_call(rng) for _ in range(rng.choice((0, 1, 1, 1, 2)))]
     said = [rng.choice((None, *_WORDS)) for _ in range(2)]
-    return Message(content=said[0], reasoning_content=said[1], tool_calls=tuple(calls))
+    return sayable(fmt, Message(content=said[0], reasoning_content=said[1], tool_calls=tuple(calls)))
 
 
 def random_call(rng: random.Random) -> ToolCall:

@@ -108,6 +108,9 @@ def test_tables_have_pointers_instead_of_lines() -> None:
         read_tables({"tools": {"call": "<c>{name}{arguments}</c>", "bogus": 1}})
     assert (raised.value.code, raised.value.pointer) == ("E-FORMAT-KEY", "/tools/bogus")
     assert "argument_separator" in (raised.value.hint or "")
+    with pytest.raises(FormatError) as raised:
+        read_tables({"end_of_turn": ["a", ["b", 3]]})
+    assert (raised.value.code, raised.value.pointer) == ("E-FORMAT-TYPE", "/end_of_turn")
 
 
 def test_an_empty_list_unsets_what_a_further_form_would_inherit() -> None:

@@ -5,12 +5,26 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
+
 from syntagma.errors import FormatError
 from syntagma.formats import ChatFormat
 from syntagma.messages import Message, ToolCall
 from tests.formats.cases import TOOLS
 
-__all__ = ["meaning", "messages"]
+__all__ = ["meaning", "messages", "sayable"]
+
+
+def sayable(fmt: ChatFormat, message: Message) -> Message:
+    """The message with those parts that the format has a way to write."""
+    reasoning = fmt.spec.reasoning
+    content, thoughts = message.content, message.reasoning_content
+    if reasoning is None or reasoning.to == "content":
+        thoughts = None
+    if reasoning is not None and reasoning.to == "content" and reasoning.start == "open":
+        content = f"{reasoning.block[0].opener.strip()}{content or ''}"  # the prompt's, which the reader restores
+    calls = message.tool_calls if fmt.spec.tools is not None else ()
+    return msgspec.structs.replace(message, content=content, reasoning_content=thoughts, tool_calls=calls)
 
 
 def messages(fmt: ChatFormat) -> list[tuple[Message, str]]:

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import syntagma as sg
-from syntagma.errors import FormatError
 from syntagma.json_pointer import follow, pointer_of, steps_of
 from syntagma.parsing import FieldSpan, field_spans
+from tests.formats.written import sayable
 
 TOOLS: list[dict[str, Any]] = [
     {
@@ -42,17 +42,17 @@ ARGUMENTS = st.fixed_dictionaries(
 )
 
 
-def written(name: str, arguments: dict[str, Any]) -> str | None:
-    """A message as the format writes it, with as many of its parts as it has."""
+ALONE = {"llama3"}
+"""formats whose calls are the whole turn: no content stands beside them"""
+
+
+def message_of(name: str, arguments: dict[str, Any]) -> sg.Message:
+    """A message with all parts that the format can write together."""
     call = {"id": "abc123def", "type": "function", "function": {"name": "get_weather", "arguments": arguments}}
     whole = {"role": "assistant", "content": "Well.", "reasoning_content": "Hm?", "tool_calls": [call]}
-    for left_out in ((), ("reasoning_content",), ("content",), ("reasoning_content", "content")):
-        given = {key: value for key, value in whole.items() if key not in left_out}
-        try:
-            return sg.formats.get(name).write(sg.Message.from_openai({"content": None, **given}), TOOLS)
-        except FormatError:
-            continue
-    return None
+    if name in ALONE:
+        whole["content"] = None
+    return sayable(sg.formats.get(name), sg.Message.from_openai(whole))
 
 
 def read(name: str, raw: str, size: int) -> tuple[sg.Message, list[FieldSpan]]:
@@ -73,10 +73,11 @@ def leaves(value: Any, pointer: str) -> dict[str, Any]:
 @settings(max_examples=12)
 @given(arguments=ARGUMENTS, size=st.sampled_from([1, 2, 5]))
 def test_every_value_stands_in_the_span_of_its_field(name: str, arguments: dict[str, Any], size: int) -> None:
-    raw = written(name, arguments)
-    if raw is None:
-        return
+    given = message_of(name, arguments)
+    raw = sg.formats.get(name).write(given, TOOLS)
     message, spans = read(name, raw, size)
+    assert [message.content, message.reasoning_content] == [given.content, given.reasoning_content]
+    assert len(message.tool_calls) == len(given.tool_calls)
     assert [span.start for span in spans[1:]] == [span.end for span in spans[:-1]], "spans leave no gaps"
     assert spans[0].start == 0
     assert spans[-1].end == len(raw)
@@ -84,7 +85,8 @@ def test_every_value_stands_in_the_span_of_its_field(name: str, arguments: dict[
     for span in spans:
         if span.is_value:
             texts[span.pointer] = texts.get(span.pointer, "") + raw[span.start : span.end]
-    parts = {"content": message.content, "reasoning_content": message.reasoning_content}
+    # An opener that the prompt ended with stands in the content, and not in the text.
+    parts = {"content": message.content and "Well.", "reasoning_content": message.reasoning_content}
     wanted: dict[str, Any] = {pointer_of(key): value for key, value in parts.items() if value}
     for index, call in enumerate(message.tool_calls):
         wanted[pointer_of("tool_calls", index, "name")] = call.name

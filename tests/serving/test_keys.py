@@ -71,6 +71,7 @@ def test_without_a_key_nothing_is_read(guarded: httpx.Client, path: str, headers
 def test_machines_that_look_after_the_server_need_no_key(guarded: httpx.Client) -> None:
     assert guarded.get("/health").status_code == 200
     assert guarded.get("/ready").status_code == 200
+    assert guarded.get("/").status_code == 200
     for path in ("/metrics", "/version", "/openapi.json", "/nowhere"):
         assert guarded.get(path).status_code == 401
 

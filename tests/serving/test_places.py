@@ -46,6 +46,7 @@ SHARED: list[tuple[dict[str, Any], str, str]] = [
 OWN: list[tuple[str, dict[str, Any], str, str]] = [
     (CHAT, {"messages": None}, "messages", "must be a list, not null"),
     (CHAT, {"messages": [{"role": "robot"}]}, "messages[0].role", "must be 'assistant' or 'developer' or 'function'"),
+    (CHAT, {"messages": [{"role": "it's"}]}, "messages[0].role", "must be 'assistant' or 'developer' or 'function'"),
     (CHAT, {"messages": [{"role": "user", "content": [{}]}]}, "messages[0].content[0].type", "is required"),
     (CHAT, {"n": 0}, "n", "must be at least 1, not 0"),
     (CHAT, {"n": 17}, "n", "must be at most 16, not 17"),

@@ -97,10 +97,10 @@ impl Bitmask {
 type Row<'a> = &'a [std::sync::atomic::AtomicI32];
 
 /// # Safety
-/// From `start` on there are `words` aligned words that stay valid for `'a`. Whatever writes them meanwhile does so by atomics:
-/// this crate, and whoever else shares the buffer.
+/// From `start` on there are `words` aligned words that stay valid as long as the row. Whatever writes them meanwhile does so by
+/// atomics: this crate, and whoever else shares the buffer.
 #[cfg(Py_GIL_DISABLED)]
-unsafe fn row_at<'a>(_: Python<'a>, start: *mut i32, words: usize) -> Row<'a> {
+unsafe fn row_at(_: Python<'_>, start: *mut i32, words: usize) -> Row<'_> {
     // SAFETY: the caller promises the length, the alignment and the lifetime; `AtomicI32` has the layout of `i32`.
     unsafe { std::slice::from_raw_parts(start.cast(), words) }
 }
@@ -109,8 +109,8 @@ unsafe fn row_at<'a>(_: Python<'a>, start: *mut i32, words: usize) -> Row<'a> {
 type Row<'a> = LockedRow<'a>;
 
 /// # Safety
-/// From `start` on there are `words` aligned words that stay valid for `'a`. Nobody writes them without the interpreter's lock,
-/// which is held for `'a`.
+/// From `start` on there are `words` aligned words that stay valid as long as the row. Nobody writes them without the
+/// interpreter's lock, which is held as long.
 #[cfg(not(Py_GIL_DISABLED))]
 unsafe fn row_at(py: Python<'_>, start: *mut i32, words: usize) -> Row<'_> {
     LockedRow {

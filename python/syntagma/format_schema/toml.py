@@ -8,6 +8,7 @@ key; this module finds the key's line.
 from __future__ import annotations
 
 import difflib
+import itertools
 import json
 import re
 import tomllib
@@ -23,7 +24,7 @@ from syntagma.format_schema.pattern import Spelled
 from syntagma.format_schema.spec import FormatSpec
 from syntagma.format_schema.validation import decode_spelled, format_error, key_names, type_error
 from syntagma.json_pointer import pointer_of
-from syntagma.typed import as_type
+from syntagma.typed import ANY_MEMBER, Problem, as_type, problem
 
 __all__ = ["FormatFile", "Tables", "read_tables", "read_toml", "write_toml"]
 
@@ -52,10 +53,7 @@ _NOTATIONS = {
 }
 _CAN_BE_UNSET = (*_ONE_OR_MORE["tools"], "item")
 _ENVELOPE_REPLACES = ("argument", "argument_separator", "values", "types", "item")
-_PATH = re.compile(r"^(.*?)(?: - at `\$(.*)`)?$", re.DOTALL)
 _FORM = re.compile(r"/tools/also/(\d+)/")
-_MISSING = re.compile(r"Object missing required field `(.*)`")
-_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
 
 
 class FormatFile(msgspec.Struct, frozen=True):
@@ -161,7 +159,7 @@ def _converted(resolved: dict[str, Any]) -> FormatSpec:
     try:
         return as_type(resolved, FormatSpec, dec_hook=decode_spelled)
     except msgspec.ValidationError as error:
-        raise _reading_error(error) from error
+        raise _reading_error(problem(error)) from error
 
 
 # -- what only files have
@@ -238,25 +236,24 @@ def _further_form(first: dict[str, Any], form: Any, pointer: str) -> Any:
 # -- errors
 
 
-def _reading_error(error: msgspec.ValidationError) -> FormatError:
-    found = _PATH.match(str(error))
-    text, path = (found[1], found[2] or "") if found else (str(error), "")
-    pointer = path.partition("[...]")[0].replace("[", ".").replace("]", "").replace(".", "/")
+def _reading_error(found: Problem) -> FormatError:
+    steps = list(itertools.takewhile(lambda step: step != ANY_MEMBER, found.path))
     # A list is one value of its key; only further forms are tables with keys of their own.
-    key_pointer = re.sub(r"(?<!/also)/\d+$", "", pointer)
-    names = ["", *key_names(key_pointer)]
-    missing, unknown = _MISSING.match(text), _UNKNOWN.match(text)
-    if missing is not None:
-        return format_error("E-FORMAT-KEY", f"{key_pointer}/{missing[1]}", "is required")
-    if unknown is not None:
+    while steps and steps[-1].isdigit() and steps[-2] != "also":
+        steps.pop()
+    pointer = pointer_of(*steps)
+    names = ["", *key_names(pointer)]
+    if found.kind == "missing":
+        return format_error("E-FORMAT-KEY", pointer + pointer_of(found.field), "is required")
+    if found.kind == "unknown":
         known = [field.name for field in msgspec.structs.fields(_STRUCTS[names[-1]])]
         if names[-1] in _PARTS:
             known.insert(0, "from")
-        near = difflib.get_close_matches(unknown[1], known, n=1)
+        near = difflib.get_close_matches(found.field, known, n=1)
         hint = "".join(f"did you mean {name}? " for name in near) + f"known here: {', '.join(known)}"
-        return format_error("E-FORMAT-KEY", key_pointer + pointer_of(unknown[1]), "unknown key", hint)
+        return format_error("E-FORMAT-KEY", pointer + pointer_of(found.field), "unknown key", hint)
     owner = next((_STRUCTS[name] for name in reversed(names[:-1]) if name in _STRUCTS), FormatSpec)
-    return type_error(error, owner, key_pointer)
+    return type_error(found, owner, pointer)
 
 
 def _line_of(pointer: str, lines: list[str]) -> int | None:

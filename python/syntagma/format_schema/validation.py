@@ -16,7 +16,7 @@ from syntagma.format_schema.header import default_fields, split_header
 from syntagma.format_schema.parts import ContentSpec, MessagesSpec, Part, PromptSpec, ReasoningSpec, ToolsSpec
 from syntagma.format_schema.pattern import Pattern, Spelled
 from syntagma.json_pointer import steps_of
-from syntagma.typed import as_type
+from syntagma.typed import Problem, as_type, problem
 
 __all__ = [
     "ALLOWED_PLACEHOLDERS",
@@ -56,7 +56,6 @@ _REQUIRED_KEYS = {
 }
 _UNREAD_ESCAPE = re.compile(r"\\(?:[ntr](?![^\W\d_])|[\"\\])")
 """an escape of TOML that was not decoded; a backslash before a word begins a marker"""
-_WRONG_TYPE = re.compile(r"Expected `([^`]*)`, got `([^`]*)`")
 _TYPE_WORDS = {"str": "a string", "array": "a list", "object": "a table", "bool": "true or false"}
 
 
@@ -78,28 +77,26 @@ def key_names(pointer: str) -> list[str]:
     return [step for before, step in zip(["", *steps], steps, strict=False) if before != "also" or not step.isdigit()]
 
 
-def type_error(error: msgspec.ValidationError, kind: type[msgspec.Struct], pointer: str) -> FormatError:
+def type_error(found: Problem, kind: type[msgspec.Struct], pointer: str) -> FormatError:
     """The error for a value that does not have the type of its field.
 
     Args:
-        error: msgspec's error.
+        found: what msgspec says of the value.
         kind: the struct that has the field.
         pointer: JSON pointer of the value; its last name is the field's.
     """
-    text = str(error).partition(" - at ")[0]
-    if type(error.__cause__) is ValueError:
-        return format_error("E-FORMAT-PATTERN", pointer, str(error.__cause__))
+    if found.kind == "refused":
+        return format_error("E-FORMAT-PATTERN", pointer, found.text)
     declared = _types(kind).get(key_names(pointer)[-1])
     choices = _choices(declared)
-    if choices and (text.startswith("Invalid enum value") or get_origin(declared) is not frozenset):
+    if choices and (found.kind == "choice" or get_origin(declared) is not frozenset):
         return format_error(
             "E-FORMAT-VALUE", pointer, "must be one of " + ", ".join(f'"{choice}"' for choice in choices)
         )
-    found = _WRONG_TYPE.search(text)
-    if found is None:
-        return format_error("E-FORMAT-TYPE", pointer, text)
-    wanted, given = (_TYPE_WORDS.get(name.removesuffix(" | null"), name) for name in found.groups())
-    return format_error("E-FORMAT-TYPE", pointer, f"must be {wanted}, not {given}")
+    if found.kind != "type":
+        return format_error("E-FORMAT-TYPE", pointer, found.text)
+    wanted = " or ".join(_TYPE_WORDS.get(name, name) for name in found.wanted)
+    return format_error("E-FORMAT-TYPE", pointer, f"must be {wanted}, not {_TYPE_WORDS.get(found.given, found.given)}")
 
 
 def decode_spelled(kind: type[Any], value: Any) -> Any:
@@ -112,7 +109,7 @@ def decode_spelled(kind: type[Any], value: Any) -> Any:
     if isinstance(value, kind):
         return value
     if not issubclass(kind, Spelled) or not isinstance(value, str):
-        raise TypeError(f"Expected `str`, got `{type(value).__name__}`")
+        raise TypeError(f"must be a string, not {type(value).__name__}")
     if not value:
         raise TypeError("must not be empty")
     return kind(value)
@@ -181,8 +178,8 @@ def check_types(part: msgspec.Struct, pointer: str) -> None:
     try:
         converted = as_type(part, _unchecked(type(part)), from_attributes=True, dec_hook=decode_spelled)
     except msgspec.ValidationError as error:
-        key = str(error).rpartition("$.")[2].rstrip("`").partition("[")[0].partition(".")[0]
-        raise type_error(error, type(part), f"{pointer}/{key}") from error
+        found = problem(error)
+        raise type_error(found, type(part), f"{pointer}/{found.path[0]}") from error
     for key, declared in _types(type(part)).items():
         value = getattr(part, key)
         if value != getattr(converted, key):

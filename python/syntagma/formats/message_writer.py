@@ -52,7 +52,7 @@ def write_message(spec: FormatSpec, message: Message, tools: Sequence[ToolLike] 
     content = message.content or ""
     if spec.reasoning is not None and spec.reasoning.to == "content" and spec.reasoning.start == "open":
         # The parser adds the opener, which is part of the prompt, before the content.
-        content = content.removeprefix(spec.reasoning.block[0].opener)
+        content = content.removeprefix(spec.reasoning.block[0].opener.strip())
     if spec.messages is not None:
         return _messages(spec, spec.messages, message, content, tools)
     text = _reasoning(spec, message.reasoning_content or "") + _content(

@@ -33,6 +33,7 @@ from syntagma.serving.freed_memory import FreedMemory
 from syntagma.serving.guard import Guard
 from syntagma.serving.inner import Happening, InnerRequest
 from syntagma.serving.inspecting import InspectorPage
+from syntagma.serving.links import links
 from syntagma.serving.messages import MessagesDialect
 from syntagma.serving.metrics import metrics_response
 from syntagma.serving.model import ServedModel
@@ -96,6 +97,7 @@ def create_app(
 
     return Starlette(
         routes=[
+            Route("/", links(inspector=settings.inspector), methods=["GET"]),
             Route("/health", server.health, methods=["GET"]),
             Route("/ready", server.ready, methods=["GET"]),
             Route("/openapi.json", server.openapi, methods=["GET"]),

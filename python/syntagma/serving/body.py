@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -15,7 +14,7 @@ from syntagma.errors import RequestError
 from syntagma.json_pointer import pointer_of
 from syntagma.limits import Limits
 from syntagma.serving.known_members import Shape, unknown_members
-from syntagma.typed import as_type
+from syntagma.typed import ANY_MEMBER, Problem, as_type, problem
 
 __all__ = [
     "bad_field",
@@ -30,13 +29,6 @@ __all__ = [
 ]
 
 T = TypeVar("T", bound=msgspec.Struct)
-_STEP = re.compile(r"\.([A-Za-z_]\w*)|\[(\d+|\.\.\.)\]")
-_AT = " - at `$"
-_EXPECTED = re.compile(r"Expected `([^`]+)`, got `([^`]+)`")
-_UNKNOWN = re.compile(r"Invalid enum value ('.*'|-?\d+)", re.DOTALL)
-_MISSING = re.compile(r"Object missing required field `([^`]+)`")
-_ANY_MEMBER = "..."
-"""the step in msgspec's paths for any member of an object whose names are free"""
 _WORDS = {
     "str": "a string",
     "int": "an integer",
@@ -93,8 +85,7 @@ def decode_body(body: bytes) -> dict[str, Any]:
     try:
         data = msgspec.json.decode(body)
     except msgspec.DecodeError as error:
-        reason = str(error).removeprefix("JSON is malformed: ").partition(_AT)[0]
-        raise RequestError("E-REQUEST-JSON", f"the body is not JSON: {reason}") from error
+        raise RequestError("E-REQUEST-JSON", f"the body is not JSON: {problem(error).text}") from error
     except UnicodeDecodeError as error:
         raise RequestError("E-REQUEST-JSON", f"the body is not UTF-8 at byte {error.start}") from error
     except RecursionError as error:
@@ -113,25 +104,25 @@ def typed_body(data: dict[str, Any], kind: type[T]) -> T:
     try:
         return as_type(data, kind)
     except msgspec.ValidationError as error:
-        message, _, path = str(error).partition(_AT)
-        steps = [name or index for name, index in _STEP.findall(path.rstrip("`"))]
-        raise _bad_type(message, steps, _shape(kind)) from error
+        raise _bad_type(problem(error), _shape(kind)) from error
 
 
-def _bad_type(message: str, steps: list[str], kind: inspect.Type) -> RequestError:
-    """The error for a message of msgspec, in JSON's terms; `steps` is the path of the field in such a value."""
-    if unknown := _UNKNOWN.fullmatch(message):
-        message = f"must be {' or '.join(map(repr, _literals(kind, steps)))}, not {unknown[1]}"
-    elif missing := _MISSING.fullmatch(message):
-        steps, message = [*steps, missing[1]], "is required"
-    elif expected := _EXPECTED.fullmatch(message):
-        kinds = [_WORDS.get(kind, kind) for kind in expected[1].split(" | ") if kind != "null"]
-        message = f"must be {' or '.join(kinds)}, not {_WORDS.get(expected[2], expected[2])}"
-    else:
-        message = message[:1].lower() + message[1:]
-    if _ANY_MEMBER in steps:
-        steps, message = steps[: steps.index(_ANY_MEMBER)], f"a value in it {message}"
-    return bad_field("".join(f"/{step}" for step in steps), message)
+def _bad_type(found: Problem, kind: inspect.Type) -> RequestError:
+    """The error for a value that does not match its type, in JSON's terms."""
+    steps = found.path
+    match found.kind:
+        case "choice":
+            message = f"must be {' or '.join(map(repr, _literals(kind, steps)))}, not {found.given}"
+        case "missing":
+            steps, message = (*steps, found.field), "is required"
+        case "type":
+            kinds = " or ".join(_WORDS.get(name, name) for name in found.wanted)
+            message = f"must be {kinds}, not {_WORDS.get(found.given, found.given)}"
+        case _:
+            message = found.text[:1].lower() + found.text[1:]
+    if ANY_MEMBER in steps:
+        steps, message = steps[: steps.index(ANY_MEMBER)], f"a value in it {message}"
+    return bad_field(pointer_of(*steps), message)
 
 
 def _literals(kind: inspect.Type, steps: Sequence[str]) -> tuple[Any, ...]:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["OPEN_PATHS", "Gate"]
 
-OPEN_PATHS: Final = frozenset({"/health", "/ready"})
-"""paths that need no key: machines ask them to see whether the server runs"""
+OPEN_PATHS: Final = frozenset({"/", "/health", "/ready"})
+"""paths that need no key: machines, and people, ask them to see whether the server runs"""
 
 
 class _Allowance:

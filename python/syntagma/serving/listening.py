@@ -95,7 +95,11 @@ class _Server(uvicorn.Server):
         """Take a signal."""
         if self.should_exit:
             os._exit(128 + sig)
-        super().handle_exit(sig, frame)
+        if sig == signal.SIGTERM:
+            # `super` would raise it again after the shutdown, which it asks for: that would only kill the process.
+            self.should_exit = True
+        else:
+            super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let answers end, and cut off those that take too long."""
@@ -104,8 +108,6 @@ class _Server(uvicorn.Server):
         if late:
             self.cut_off = True
             await asyncio.wait(late, timeout=_LAST_WORDS_S)
-        # The shutdown was asked for: raising SIGTERM again would only kill the process.
-        self._captured_signals = [one for one in self._captured_signals if one != signal.SIGTERM]
 
 
 class _Connection(H11Protocol):
@@ -148,7 +150,7 @@ class _Connection(H11Protocol):
         _stop(self._reading)
         self._reading = None
         # The client has left, however the connection ended.
-        self._unset_keepalive_if_required()
+        _stop(self.timeout_keep_alive_task)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:

@@ -28,13 +28,14 @@ from syntagma.serving.parsing_endpoints import (
 )
 from syntagma.serving.render_endpoints import DerenderRequest, GenerateRequest
 from syntagma.serving.responses.wire import Response, ResponsesRequest
-from syntagma.serving.small_answers import Deleted, Health, PromptText, TokenCount, Version
+from syntagma.serving.small_answers import Deleted, Health, Links, PromptText, TokenCount, Version
 from syntagma.serving.token_endpoints import DetokenizeRequest, TokenizeRequest, Tokens
 
 __all__ = ["ENDPOINTS", "Endpoint", "openapi_document"]
 
 _JSON: Final = "application/json"
 _EVENTS: Final = "text/event-stream"
+_PAGE: Final = "text/html"
 _PARAMETER: Final = re.compile(r"\{(\w+)(?::\w+)?\}")
 _WRONG: Final = {
     400: "the request is wrong; the field is named",
@@ -65,6 +66,7 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
         error: the struct of errors.
         media: the media type of an answer that is text.
         open: whether it needs no key.
+        page: whether browsers get it as a page.
     """
 
     summary: str
@@ -76,9 +78,11 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     error: type[msgspec.Struct] = ErrorAnswer
     media: str = _JSON
     open: bool = False
+    page: bool = False
 
 
 ENDPOINTS: Final[Mapping[str, Endpoint]] = {
+    "GET /": Endpoint(summary="Links to what can be opened in a browser.", answer=Links, open=True, page=True),
     "GET /health": Endpoint(summary="Whether the process answers.", answer=Health, open=True),
     "GET /ready": Endpoint(
         summary="Whether the server takes requests and its engines answer.", answer=Health, refuses=(503,), open=True
@@ -210,6 +214,8 @@ def _operation(
     content: dict[str, Any] = {endpoint.media: {"schema": _answer_schema(endpoint, schema_of)}}
     if endpoint.streams:
         content[_EVENTS] = {"schema": _event_schema(endpoint, schema_of)}
+    if endpoint.page:
+        content[_PAGE] = {"schema": {"type": "string"}}
     operation: dict[str, Any] = {
         "summary": endpoint.summary,
         "responses": {"200": {"description": "the answer", "content": content}},

@@ -6,13 +6,19 @@ from typing import Literal
 
 import msgspec
 
-__all__ = ["Deleted", "Health", "PromptText", "TokenCount", "Version"]
+__all__ = ["Deleted", "Health", "Links", "PromptText", "TokenCount", "Version"]
 
 
 class Health(msgspec.Struct, kw_only=True):
     """The answer of `/health` and `/ready`."""
 
     status: Literal["ok"] = "ok"
+
+
+class Links(msgspec.Struct, kw_only=True):
+    """Where to go from here: name → address, relative to this one."""
+
+    links: dict[str, str]
 
 
 class Version(msgspec.Struct, kw_only=True):

@@ -123,7 +123,7 @@ impl Arena {
     fn complete(&mut self, at: usize) {
         let (mut facts, first) = self.facts_of(&self.nodes[at]);
         facts.first = self.byte_set(first);
-        if at % tuning::FACTS_PER_CHUNK == 0 {
+        if at.is_multiple_of(tuning::FACTS_PER_CHUNK) {
             self.facts.push(Vec::with_capacity(tuning::FACTS_PER_CHUNK));
         }
         if let Some(last) = self.facts.last_mut() {

@@ -221,7 +221,7 @@ mod tests {
 
     fn step(history: &mut History, number: u32) {
         let text = number.to_le_bytes();
-        let input = if number % 3 == 0 {
+        let input = if number.is_multiple_of(3) {
             Input::Text(&text)
         } else {
             Input::Token(number)

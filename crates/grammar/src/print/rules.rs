@@ -193,7 +193,7 @@ impl<'g, N: Notation<'g>> Printer<'g, N> {
         }
         let block = self.block(item);
         self.exactly(out, &block, count / BLOCK);
-        if count % BLOCK > 0 {
+        if !count.is_multiple_of(BLOCK) {
             out.push(' ');
             self.exactly(out, item, count % BLOCK);
         }

@@ -277,7 +277,7 @@ proptest! {
             let schema = format!(r#"{{"type":"{kind}","minimum":{},"maximum":{}}}"#, written(low), written(high));
             let lnf = Lnf::new(&parse(&schema).unwrap(), &Limits::default()).unwrap();
             for offset in &near {
-                for value in [low + offset, high + offset, low * offset, (low + high) / 2 + offset] {
+                for value in [low + offset, high + offset, low * offset, i64::midpoint(low, high) + offset] {
                     if value == 0 && low < 0 && written(0) != "0" {
                         continue;
                     }
