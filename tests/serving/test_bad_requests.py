@@ -234,7 +234,7 @@ def test_models_and_routes_that_do_not_exist(served: TestClient) -> None:
     assert (error["code"], error["param"]) == ("model_not_found", "model")
     assert refused(served.get("/v1/models/other"), 404)["code"] == "model_not_found"
     refused(served.get("/v1/nothing"), 404)
-    refused(served.get("/"), 404)
+    refused(served.post("/"), 405)
     refused(served.get(CHAT), 405)
     refused(served.post("/v1/models"), 405)
 
