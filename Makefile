@@ -127,6 +127,11 @@ lint-rust: toolchain
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	cargo clippy --package syntagma-python --no-default-features --quiet -- -D warnings
+	PYO3_CONFIG_FILE=$(CURDIR)/crates/python/free-threaded.pyo3-config cargo clippy --package syntagma-python --quiet -- -D warnings
+	@oldest=$$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml); \
+	found=$$(rustup toolchain list 2>/dev/null | sed -n "s/^\($$oldest[.-][^ ]*\).*/\1/p" | head -1); \
+	if [ -n "$$found" ]; then cargo "+$$found" check --workspace --quiet --target-dir target/oldest; \
+	else echo "skipped: Rust $$oldest is not installed; it builds what Cargo.toml promises"; fi
 
 lint-python: build
 	$(BIN)/ruff format --check .

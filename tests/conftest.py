@@ -59,6 +59,7 @@ OPTIONAL = (
     "llguidance",
     "openai-harmony",
     "openai_harmony",
+    "openssl",
     "pandas",
     "playwright",
     "torch",
