@@ -19,7 +19,6 @@ from syntagma.format_schema import (
     Envelope,
     FormatSpec,
     Item,
-    Markers,
     Pattern,
     Placeholder,
     ToolsSpec,
@@ -92,7 +91,7 @@ class CallWriter:
     ) -> None:
         self._tools = tools
         self._labels = labels
-        self._markers = Markers(spec.markers)
+        self._markers = spec.cuts
         self._messages = spec.messages
         self._headers = headers
         self._pattern = shown

@@ -9,20 +9,20 @@ from syntagma.constraints.arguments import ArgumentsGrammar, arguments_grammar
 from syntagma.constraints.budgets import BudgetLabels
 from syntagma.constraints.call_writer import CallWriter, ToolPart
 from syntagma.constraints.envelopes import alike
-from syntagma.constraints.literals import call_beginnings, literal, search_key, structure
+from syntagma.constraints.literals import literal, structure
 from syntagma.constraints.schemas import allows_none, arguments_schema, tool_input
 from syntagma.constraints.whitespace import SOME_WHITESPACE, WHITESPACE, joined
 from syntagma.errors import FormatError
 from syntagma.format_schema import (
     Envelope,
     FormatSpec,
-    Markers,
     Pattern,
     Placeholder,
     ToolsSpec,
     shown_headers,
     split_header,
 )
+from syntagma.format_schema.facts import call_beginnings, search_key
 from syntagma.grammars import Grammar
 from syntagma.limits import Limits
 from syntagma.messages import Tool, ToolInput
@@ -130,7 +130,7 @@ class _Groups:
         self._request = request
         self._limits = limits
         self._labels = labels
-        self._markers = Markers(spec.markers)
+        self._markers = spec.cuts
         self._triggered = triggered
         self._begun = begun
         self._single = not request.parallel_tool_calls or request.choice.mode == "named"

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from syntagma.constraints.calls import CallGroup
-from syntagma.constraints.literals import answer_text, closing, has_bare_calls, literal, reasoning_text
+from syntagma.constraints.literals import answer_text, literal, reasoning_text
 from syntagma.constraints.turn_context import TurnContext
 from syntagma.constraints.whitespace import WHITESPACE, joined
 from syntagma.format_schema import Pattern, ends_at_next, is_weak
+from syntagma.format_schema.facts import closing, has_bare_calls
 from syntagma.grammars import Grammar
 
 __all__ = ["begun_parts", "calls_and_rest", "inline_parts"]

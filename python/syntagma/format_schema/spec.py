@@ -6,6 +6,7 @@ leniently by `syntagma.parsing` and strictly by `syntagma.constraints`.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -14,6 +15,7 @@ import msgspec
 
 from syntagma.format_schema.envelope import Envelope
 from syntagma.format_schema.header import split_header
+from syntagma.format_schema.markers import Markers
 from syntagma.format_schema.parts import ContentSpec, MessagesSpec, PromptSpec, ReasoningSpec, ToolsSpec
 from syntagma.format_schema.pattern import Pattern, Spelled
 from syntagma.format_schema.validation import check_headers, check_part, check_types, format_error
@@ -31,7 +33,7 @@ __all__ = [
 ]
 
 
-class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, weakref=True):
+class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, weakref=True, dict=True):
     """A whole format. Its rules are checked when it is made, whether from a file or in Python.
 
     Raises:
@@ -64,20 +66,35 @@ class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         if self.messages is not None:
             check_headers(self.messages, self.reasoning, self.content, self.tools)
 
-    @property
+    @functools.cached_property
     def turn_ends(self) -> tuple[tuple[str, ...], ...]:
         """The end of the turn: for each place in order, the texts any of which may stand there."""
         return tuple((texts,) if isinstance(texts, str) else texts for texts in self.end_of_turn)
 
-    @property
+    @functools.cached_property
+    def cuts(self) -> Markers:
+        """Cuts the format's literals at its markers."""
+        return Markers(self.markers)
+
+    @functools.cached_property
     def reasoning_blocks(self) -> tuple[Pattern, ...]:
         """The patterns of reasoning; empty if the format has none."""
         return self.reasoning.block if self.reasoning is not None else ()
 
-    @property
+    @functools.cached_property
     def wrappers(self) -> tuple[Pattern, ...]:
         """All wrappers of an answer; empty if the format has none."""
         return self.content.wrappers if self.content is not None else ()
+
+    @property
+    def drop(self) -> tuple[str, ...]:
+        """The texts that are removed from an answer."""
+        return self.content.drop if self.content is not None else ()
+
+    @functools.cached_property
+    def forms(self) -> tuple[ToolsSpec, ...]:
+        """All forms of calls; empty if the format has none."""
+        return self.tools.forms if self.tools is not None else ()
 
     @property
     def written_end(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -18,14 +17,8 @@ from syntagma.format_schema import (
     stands_alone,
     texts_in_turn,
 )
-from syntagma.parsing.call_patterns import (
-    Block,
-    CallPattern,
-    FormParts,
-    Op,
-    Section,
-    block_of,
-)
+from syntagma.format_schema.facts import Block, block_of, kept
+from syntagma.parsing.call_patterns import CallPattern, FormParts, Op, Section
 from syntagma.parsing.header_router import HeaderRouter
 from syntagma.parsing.pattern_compiler import forms_of, starts_of
 from syntagma.parsing.text.scanner import MarkerSet
@@ -117,10 +110,6 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
         return ()
 
 
-_COMPILED: dict[tuple[int, bool], CompiledFormat] = {}
-"""by the `id()` of the format and `calls`; an entry is removed with its format"""
-
-
 def compiled_format(spec: FormatSpec, *, calls: bool = True) -> CompiledFormat:
     """The compiled format, made at its first use and kept as long as the format itself.
 
@@ -131,25 +120,28 @@ def compiled_format(spec: FormatSpec, *, calls: bool = True) -> CompiledFormat:
     Raises:
         FormatError: `E-FORMAT-UNSUPPORTED`, the format uses something that the parser does not support.
     """
-    key = (id(spec), calls)
-    found = _COMPILED.get(key)
-    if found is None:
-        # Two threads may both compile it; both then use the first result.
-        found = _COMPILED.setdefault(key, _compile(spec, calls=calls))
-        weakref.finalize(spec, _COMPILED.pop, key, None).atexit = False
-    return found
+    return _with_calls(spec) if calls else _without_calls(spec)
+
+
+@kept
+def _with_calls(spec: FormatSpec) -> CompiledFormat:
+    return _compile(spec, calls=True)
+
+
+@kept
+def _without_calls(spec: FormatSpec) -> CompiledFormat:
+    return _compile(spec, calls=False)
 
 
 def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
-    markers = Markers(spec.markers)
+    markers = spec.cuts
     known = forms_of(spec)  # even if calls are not read: an unsupported format is refused
     forms = tuple(known) if calls else ()
     starts = tuple(start for form in forms for start in starts_of(form))
     marked = tuple(start for start in starts if not start.bare)
-    reasoning, content = spec.reasoning, spec.content
+    reasoning = spec.reasoning
     blocks = tuple(_reasoning_block(spec, pattern, markers) for pattern in spec.reasoning_blocks)
     wrappers = tuple(block_of(pattern, "content", markers) for pattern in spec.wrappers)
-    drop = content.drop if content is not None else ()
     interrupts = reasoning.interrupt if reasoning is not None else ()
     firsts = dict.fromkeys(start.first for start in marked)
     sections: dict[Section | None, None] = {None: None, **{one: None for _, each, _ in forms for one in each}}
@@ -182,7 +174,7 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
         },
         answer_exits={
             (may_reason, section): _exits(
-                _answer_exits(marked, blocks if may_reason else (), section, wrappers, drop), markers
+                _answer_exits(marked, blocks if may_reason else (), section, wrappers, spec.drop), markers
             )
             for may_reason in (False, True)
             for section in sections

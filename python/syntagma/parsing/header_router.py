@@ -20,8 +20,9 @@ from syntagma.format_schema import (
     split_header,
 )
 from syntagma.format_schema import Literal as LiteralItem
+from syntagma.format_schema.facts import Block, block_of
 from syntagma.format_schema.names import NAME_ENDS, is_word
-from syntagma.parsing.call_patterns import Block, CallPattern, Op, block_of
+from syntagma.parsing.call_patterns import CallPattern, Op
 from syntagma.parsing.message_header import WORD, Header, HeaderShape
 from syntagma.parsing.message_markers import MarkerKind
 from syntagma.parsing.pattern_compiler import form_parts
@@ -176,7 +177,7 @@ class HeaderRouter:
         keys = {field.strip(): field for field in messages.fields if field[0].isspace()}
         self._naming_keys = tuple(key for key, field in keys.items() if field in self._naming)
         self._prefixes = {**keys, **{field: field for field in self.sections}}
-        self.markers = markers = Markers(spec.markers)
+        self.markers = markers = spec.cuts
         openings = [opening(start, markers) for start in messages.start]
         self.begins = tuple(dict.fromkeys(begin for begin, _ in openings))
         self.role = openings[0][1] if openings else ""
@@ -199,10 +200,9 @@ class HeaderRouter:
         }
         self.frame_markers = MarkerSet(self.kinds)
         self.end_markers = MarkerSet(self.ends)
-        drop = spec.content.drop if spec.content is not None else ()
         edges = {"", *(route.block.before_closer for route in self._routes if route.block is not None)}
         self.body_exits = {
-            (kind, edge, loose): self._exits(drop if kind == "content" else (), edge, loose=loose)
+            (kind, edge, loose): self._exits(spec.drop if kind == "content" else (), edge, loose=loose)
             for kind in ("content", "reasoning")
             for edge in edges
             for loose in (False, True)
@@ -298,7 +298,7 @@ def _ids(spec: FormatSpec, messages: MessagesSpec) -> list[tuple[str, _Shape]]:
 
 
 def _routes(spec: FormatSpec, messages: MessagesSpec) -> list[Route]:
-    markers = Markers(spec.markers)
+    markers = spec.cuts
     found = []
     for pointer, form in spec.tools.placed_forms if spec.tools is not None else ():
         found += [_call(form, pattern, messages, markers, pointer) for pattern in form.call]

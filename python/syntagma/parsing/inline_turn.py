@@ -10,8 +10,9 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from syntagma.format_schema import stands_alone
+from syntagma.format_schema.facts import Block
 from syntagma.parsing.after_call import NextCall
-from syntagma.parsing.call_patterns import Block, Op, Section
+from syntagma.parsing.call_patterns import Op, Section
 from syntagma.parsing.call_results import NEED_MORE, NotACall
 from syntagma.parsing.calls import CallReader, ReaderParts
 from syntagma.parsing.compiled_format import Exit, Exits

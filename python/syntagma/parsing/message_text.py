@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from syntagma.parsing.call_patterns import Block
+from syntagma.format_schema.facts import Block
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.fast_path import PlainRun
 from syntagma.parsing.header_router import HeaderRouter, RouteKind

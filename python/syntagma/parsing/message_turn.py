@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
-from syntagma.parsing.call_patterns import Block
+from syntagma.format_schema.facts import Block
 from syntagma.parsing.call_results import NEED_MORE
 from syntagma.parsing.calls import ReaderParts
 from syntagma.parsing.fast_path import PlainRun

@@ -20,7 +20,8 @@ from syntagma.format_schema import (
     structure_steps,
     value_ends,
 )
-from syntagma.parsing.call_patterns import CallPattern, Form, FormParts, Nesting, Op, Section, block_of
+from syntagma.format_schema.facts import block_of
+from syntagma.parsing.call_patterns import CallPattern, Form, FormParts, Nesting, Op, Section
 
 __all__ = ["compile_ops", "form_parts", "forms_of", "starts_of"]
 
@@ -184,8 +185,7 @@ def forms_of(spec: FormatSpec) -> list[FormParts]:
     """
     # In a format with headers, calls begin in bodies only.
     tools = spec.tools if spec.messages is None else None
-    markers = Markers(spec.markers)
-    return [form_parts(form, markers, pointer) for pointer, form in (tools.placed_forms if tools is not None else ())]
+    return [form_parts(form, spec.cuts, pointer) for pointer, form in (tools.placed_forms if tools is not None else ())]
 
 
 def form_parts(tools: ToolsSpec, markers: Markers, pointer: str, *, named: bool = False) -> FormParts:

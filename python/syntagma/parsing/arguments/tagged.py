@@ -6,13 +6,14 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, Protocol
 
+from syntagma.format_schema.facts import Block
 from syntagma.parsing.arguments.json_machine import JsonMachine
 from syntagma.parsing.arguments.literal_machine import LiteralMachine
 from syntagma.parsing.arguments.raw_value import RawValue
 from syntagma.parsing.arguments.source import ArgumentSource, OpenString
 from syntagma.parsing.arguments.typed_values import allowed_types, any_json, to_json
 from syntagma.parsing.arguments.unescaper import Unescaper
-from syntagma.parsing.call_patterns import Block, CallPattern, Form
+from syntagma.parsing.call_patterns import CallPattern, Form
 from syntagma.parsing.literal_runs import run_at
 from syntagma.parsing.text.scanner import Scanner
 from syntagma.parsing.text.window import Window
