@@ -6,17 +6,15 @@ what text may not contain.
 
 from __future__ import annotations
 
-import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
 from syntagma.format_schema.markers import Markers, PlacedPiece
 from syntagma.format_schema.parts import ToolsSpec
 from syntagma.format_schema.pattern import Literal, Pattern
-from syntagma.format_schema.spec import FormatSpec, ends_at_next, shown_headers
+from syntagma.format_schema.spec import FormatSpec, ends_at_next, kept, shown_headers
 from syntagma.format_schema.structure import structure_steps
 from syntagma.format_schema.weak_texts import begins_exactly, is_weak, needs_known_name, stands_alone
 
@@ -29,7 +27,6 @@ __all__ = [
     "forbidden_in_content",
     "forbidden_in_reasoning",
     "has_bare_calls",
-    "kept",
     "next_openers",
     "preserved_tokens",
     "search_key",
@@ -37,24 +34,6 @@ __all__ = [
     "stop_strings",
     "triggers",
 ]
-
-_Found = TypeVar("_Found")
-
-
-def kept(find: Callable[[FormatSpec], _Found]) -> Callable[[FormatSpec], _Found]:
-    """A function of a spec that is computed once; its result is kept on the spec, as long as that lives."""
-    name = f"{find.__module__}.{find.__qualname__}"
-
-    @functools.wraps(find)
-    def found(spec: FormatSpec) -> _Found:
-        known = vars(spec)
-        if name not in known:
-            # Two threads may both compute it; both then use the first result.
-            known.setdefault(name, find(spec))
-        result: _Found = known[name]
-        return result
-
-    return found
 
 
 class Block(msgspec.Struct, frozen=True):

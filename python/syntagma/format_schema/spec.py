@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -26,11 +26,15 @@ __all__ = [
     "as_data",
     "ends_at_next",
     "has_required_fields",
+    "kept",
     "required_fields",
     "shown_headers",
     "texts_in_turn",
     "used_markers",
 ]
+
+
+_Found = TypeVar("_Found")
 
 
 class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, weakref=True, dict=True):
@@ -102,6 +106,22 @@ class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         return "".join(texts[0] for texts in self.turn_ends)
 
 
+def kept(find: Callable[[FormatSpec], _Found]) -> Callable[[FormatSpec], _Found]:
+    """A function of a spec that is computed once; its result is kept on the spec, as long as that lives."""
+    name = f"{find.__module__}.{find.__qualname__}"
+
+    @functools.wraps(find)
+    def found(spec: FormatSpec) -> _Found:
+        known = vars(spec)
+        if name not in known:
+            # Two threads may both compute it; both then use the first result.
+            known.setdefault(name, find(spec))
+        result: _Found = known[name]
+        return result
+
+    return found
+
+
 def ends_at_next(spec: FormatSpec, block: Pattern) -> bool:
     """Whether reasoning has no marker after it, and ends where the answer's wrapper or a call opens.
 
@@ -114,6 +134,7 @@ def ends_at_next(spec: FormatSpec, block: Pattern) -> bool:
     return wrapped and spec.messages is None and not block.closer.strip()
 
 
+@kept
 def texts_in_turn(spec: FormatSpec) -> tuple[str, ...]:
     """All texts of the format that have a meaning inside a turn: all but those that end it."""
     return tuple(_texts((spec.reasoning, spec.content, spec.tools, spec.messages)))
@@ -171,6 +192,7 @@ def _spelled_as_data(value: Any) -> dict[str, Any]:
     raise NotImplementedError(f"a format has no {type(value).__name__}")
 
 
+@kept
 def required_fields(spec: FormatSpec) -> tuple[str, ...]:
     """The fields that every header must have.
 
@@ -191,6 +213,7 @@ def has_required_fields(spec: FormatSpec, pattern: Pattern) -> bool:
     return shown.issuperset(required_fields(spec))
 
 
+@kept
 def shown_headers(spec: FormatSpec) -> tuple[Pattern, ...]:
     """The headers of calls that may be written before a body like that of the first call; first those in the file.
 

@@ -14,8 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from syntagma.errors import ArgumentError, FormatError
-from syntagma.format_schema import FormatSpec, Pattern, used_markers
-from syntagma.format_schema.facts import kept
+from syntagma.format_schema import FormatSpec, Pattern, kept, used_markers
 from syntagma.formats.chat_format import ChatFormat
 from syntagma.messages import Message, ToolCall
 

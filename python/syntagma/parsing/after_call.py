@@ -7,7 +7,6 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from syntagma.format_schema import PlacedPiece
 from syntagma.parsing.arguments.unescaper import unescaped
 from syntagma.parsing.call_patterns import CallPattern, Op, Section
-from syntagma.parsing.call_results import NEED_MORE, NeedMore
 from syntagma.parsing.call_steps import Step as PatternStep
 from syntagma.parsing.call_steps import characters_of
 from syntagma.parsing.compiled_format import CompiledFormat
@@ -49,8 +48,8 @@ class Expected(NamedTuple):
     number: int = 0
 
 
-Step: TypeAlias = NextCall | CallsOver | NeedMore | None
-"""None: something was read, and there may be more"""
+Step: TypeAlias = NextCall | CallsOver | Literal["read"] | None
+"""`read`: something was read, and there may be more; None: more text is needed"""
 
 
 class AfterCall:
@@ -171,16 +170,16 @@ class AfterCall:
         self._next = following
         self._window.mark()
 
-    def read(self, *, final: bool) -> NextCall | CallsOver | NeedMore:
+    def read(self, *, final: bool) -> NextCall | CallsOver | None:
         """Read on, as far as the available text goes."""
         window = self._window
         while True:
             window.pos = window.after_whitespace(window.pos)
             if window.pos == len(window.text) and not final:
-                return NEED_MORE
+                return None
             found = self._step(final=final)
-            if found is not None:
-                if found is not NEED_MORE:
+            if found != "read":
+                if found is not None:
                     self.report_end()
                 return found
 
@@ -191,8 +190,8 @@ class AfterCall:
             here = self._window.here
             self._out.call_end(complete=True, span=(here, here), late_id=late_id)
 
-    def _capture(self, op: Op, *, final: bool) -> NeedMore | bool:
-        """Read an id, a name or a number after the arguments; returns whether there is one."""
+    def _capture(self, op: Op, *, final: bool) -> bool | None:
+        """Read an id, a name or a number after the arguments, if there is one; None: more text is needed."""
         window = self._window
         text, pos = window.text, window.pos
         following = self._call_closer[1] if len(self._call_closer) > 1 else None
@@ -202,7 +201,7 @@ class AfterCall:
         if end - pos > self._max_capture:
             return False
         if not final and (end == len(text) or _ends_inside(text, pos, end, ends)):
-            return NEED_MORE
+            return None
         if end == pos and not step.may_be_empty:
             return False
         captured = unescaped(text[pos:end]) if self._unescapes else text[pos:end]
@@ -240,11 +239,11 @@ class AfterCall:
     def _step(self, *, final: bool) -> Step:
         window = self._window
         if self._alike and not self._pick_closer(final=final):
-            return NEED_MORE
+            return None
         if self._call_closer and self._call_closer[0].kind == "placeholder":
             found = self._capture(self._call_closer[0], final=final)
             if found is not False:
-                return NEED_MORE if found is NEED_MORE else None
+                return "read" if found else None
         text, pos = window.text, window.pos
         if pos == len(text):
             return self._over()
@@ -256,7 +255,7 @@ class AfterCall:
                     return self._found(one, text, pos)
             elif len(text) - pos < size and one.text.startswith(text[pos:]):
                 if not final:
-                    return NEED_MORE
+                    return None
                 is_cut = is_cut or one.kind == "closer"
         if is_cut:
             window.pos = len(text)
@@ -305,7 +304,7 @@ class AfterCall:
                 self._missing("is missing")
             return NextCall(tuple(call for call in starts if call.first or self._separated))
         self._expected = ()
-        return None
+        return "read"
 
     def _over(self) -> CallsOver:
         if self._call_closer:

@@ -1,11 +1,11 @@
 """Reads calls, part by part: the candidates, the arguments, the rest of the object, the closers.
 
-Each part is a method that reads as far as the available text goes, and returns one of the results of `call_results`.
-They are called in this order::
+Each part is a method that reads as far as the available text goes, and returns what it has read, or None if more text
+is needed. They are called in this order::
 
     begin ─▶ match ─▶ read_arguments ─▶ close ─▶ read_envelope ─▶ read_closers ─▶ begin …
                │            │                                          │
-           NotACall     unreadable                                 CallsOver
+           NotACall     malformed                                  CallsOver
 
 `match` and `read_arguments` report to the emitter. The reader of the turn, which owns the state, decides about text
 that is no call, and about what follows a call.
@@ -24,16 +24,15 @@ from syntagma.parsing.after_call import AfterCall, CallsOver, NextCall
 from syntagma.parsing.arguments.source import ArgumentSource
 from syntagma.parsing.call_choice import CallChoice, Way, by_commit, ways_of
 from syntagma.parsing.call_matcher import CallMatcher
-from syntagma.parsing.call_patterns import CallPattern, Section
-from syntagma.parsing.call_results import NEED_MORE, Call, NeedMore, NotACall
+from syntagma.parsing.call_patterns import CallPattern, Op, Section
 from syntagma.parsing.compiled_format import CompiledFormat
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.fast_path import PlainRun
 from syntagma.parsing.policies import Policies
-from syntagma.parsing.states import State
+from syntagma.parsing.states import Outcome
 from syntagma.parsing.text.window import Window
 
-__all__ = ["CallReader", "ReaderParts"]
+__all__ = ["CallReader", "NotACall", "ReaderParts"]
 
 _MIN_PREFILTER = 1024
 """code points: with a lower limit on a call's header, the prefilter, which knows no limit, is not used"""
@@ -55,6 +54,28 @@ class ReaderParts(NamedTuple):
     limits: Limits
     policies: Policies
     tools: Mapping[str, Tool] | None
+
+
+class NotACall(NamedTuple):
+    """Text that looked like a call.
+
+    Attributes:
+        start: absolute position where it began.
+        end: absolute position up to which it looked like one.
+        code: the code of the diagnostic, if it was meant as a call; else None.
+        section: the section whose opener was read, or None.
+        closers: the literals that close such a call, if it was meant as one.
+        is_malformed: whether it was meant as a call and is none; False for a call whose tool is left in content.
+        object_end: absolute position after a complete object that is no call, where calls are bare objects; or None.
+    """
+
+    start: int
+    end: int
+    code: str | None
+    section: Section | None
+    closers: tuple[Op, ...]
+    is_malformed: bool
+    object_end: int | None = None
 
 
 class CallReader:
@@ -163,7 +184,7 @@ class CallReader:
             code, "the text ends before the name of a call" if cut else "this is not a call after all", span
         )
 
-    def match(self, *, final: bool, before_end: bool = False) -> NeedMore | Call | NotACall:
+    def match(self, *, final: bool, before_end: bool = False) -> Outcome | NotACall | None:
         """Match the candidates, up to the commit point.
 
         If one commits, the emitter gets the start of the call, and the window's mark is removed. If none can, the
@@ -195,11 +216,11 @@ class CallReader:
                 return self._cut(self._name, self._id)
             return self._no_match(is_cut=bool(alive) and self._out.is_cut)
         window.pos = min(matcher.pos for matcher in alive) - window.base
-        return NEED_MORE
+        return None
 
     def _first_way(
         self, ways: list[tuple[CallMatcher, Way]], alive: list[CallMatcher], *, final: bool
-    ) -> NeedMore | Call:
+    ) -> Outcome | None:
         """Commit the first candidate, unless its arguments may turn out to be those of another."""
         window = self._window
         matcher, way = ways[0]
@@ -210,15 +231,15 @@ class CallReader:
             return self._commit(matcher, way)
         if alive and not final:
             window.pos = min(one.pos for one in (*alive, *(one for one, _ in ways))) - window.base
-            return NEED_MORE
+            return None
         self._choice = CallChoice(window, ways, self._declared, self._limits.parser_argument_chars)
         return self._choose(self._choice, final=final)
 
-    def _choose(self, choice: CallChoice, *, final: bool) -> NeedMore | Call:
+    def _choose(self, choice: CallChoice, *, final: bool) -> Outcome | None:
         """Try the arguments in several ways."""
         way = choice.read(final=final)
         if way is None:
-            return NEED_MORE
+            return None
         window = self._window
         window.rewind()
         window.mark()
@@ -233,7 +254,7 @@ class CallReader:
         matcher.source.declare(tool.parameters if tool is not None else None)
         return matcher.source
 
-    def _commit(self, matcher: CallMatcher, way: Way) -> Call:
+    def _commit(self, matcher: CallMatcher, way: Way) -> Outcome:
         window = self._window
         assert matcher.name is not None
         assert matcher.source is not None
@@ -249,15 +270,15 @@ class CallReader:
         self.call, self._alike, self._choice = matcher, way.alike, None
         self._argument_chars = 0
         self._matchers = []
-        return Call("begun")
+        return "call"
 
-    def _cut(self, name: str, wire_id: str | None) -> Call:
+    def _cut(self, name: str, wire_id: str | None) -> Outcome:
         """Report a call whose text has ended between its name and its arguments."""
         window = self._window
         window.pos = len(window.text)
         window.unmark()
         self._out.call_start(name, wire_id, (self._start, window.here))
-        return Call("truncated")
+        return "truncated"
 
     def _no_match(self, *, is_cut: bool = False) -> NotACall:
         """The result if no candidate matches; `is_cut`: because a limit has cut the text."""
@@ -347,7 +368,7 @@ class CallReader:
         assert self.call is not None
         return {op.text for op in self.call.pattern.closer if op.kind == "literal"}
 
-    def read_arguments(self, *, final: bool, end: int | None = None) -> NeedMore | Call:
+    def read_arguments(self, *, final: bool, end: int | None = None) -> Outcome | None:
         """Read the arguments.
 
         Args:
@@ -371,24 +392,24 @@ class CallReader:
             if repaired:
                 self._report_repairs(source)
             if source.done:
-                return Call("whole")
+                return "whole"
             if source.bad or self._argument_chars >= self._limits.parser_argument_chars:
                 code = "E-PARSE-ARGUMENTS" if source.bad else "E-LIMIT-ARGUMENT"
                 here = (window.here, window.here)
                 if source.withheld:
                     self._out.call_delta(source.finish(""), (window.here - source.withheld, window.here))
                 self._out.malformed(code, "the arguments cannot be read from here on", here)
-                return Call("unreadable")
+                return "malformed"
             if repaired:
                 continue
             if after == size and not final:
-                return NEED_MORE
+                return None
             if fragment or after > pos:
                 continue
             if not final:
-                return NEED_MORE
+                return None
             is_whole = self.end_arguments(len(text), closes=source.ends_with_text)
-            return Call("whole" if is_whole else "truncated")
+            return "whole" if is_whole else "truncated"
 
     def end_arguments(self, end: int, *, closes: bool) -> bool:
         """End incomplete arguments at this index of the window's text.
@@ -445,8 +466,8 @@ class CallReader:
             assert self.call is not None
             self.after.section_seen(self.call.pattern.section, live=True)
 
-    def close(self, *, may_have_id: bool = True) -> State:
-        """End complete arguments; returns the state in which the rest of the call is read.
+    def close(self, *, may_have_id: bool = True) -> Outcome:
+        """End complete arguments; returns what the rest of the call is: its object, or what follows the whole call.
 
         Args:
             may_have_id: whether the text that follows is read, so that an id after the arguments is found.
@@ -462,14 +483,14 @@ class CallReader:
             self._out.call_end(complete=True, span=here)
         if envelope is not None and goes_on:
             envelope.resume()
-            return State.ENVELOPE
+            return "object"
         self._begin_closers(call)
-        return State.CLOSERS
+        return "whole"
 
     def _begin_closers(self, call: CallMatcher) -> None:
         self.after.begin(call.pattern, call.name or "", owes_end=not self._end_reported, alike=self._alike)
 
-    def read_envelope(self, *, final: bool) -> NeedMore | Call:
+    def read_envelope(self, *, final: bool) -> Outcome | None:
         """Read the rest of the object that holds the call."""
         window, call = self._window, self.call
         assert call is not None
@@ -477,7 +498,7 @@ class CallReader:
         reader = call.envelope
         window.pos = reader.run(window.text, window.pos, len(window.text))
         if reader.status == "more" and not final:
-            return NEED_MORE
+            return None
         here = (window.here, window.here)
         if not self._end_reported and (reader.id or not any(one.late_id for one in (call.pattern, *self._alike))):
             self._out.call_end(complete=True, span=here, late_id=reader.id)
@@ -485,8 +506,8 @@ class CallReader:
         if reader.status != "end":
             self._out.malformed("E-PARSE-CLOSER", "the object of a call is not closed", here)
         self._begin_closers(call)
-        return Call("whole")
+        return "whole"
 
-    def read_closers(self, *, final: bool) -> NextCall | CallsOver | NeedMore:
+    def read_closers(self, *, final: bool) -> NextCall | CallsOver | None:
         """Read the closers of the call and its section."""
         return self.after.read(final=final)

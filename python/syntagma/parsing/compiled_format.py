@@ -14,10 +14,11 @@ from syntagma.format_schema import (
     PlacedPiece,
     ends_at_next,
     is_weak,
+    kept,
     stands_alone,
     texts_in_turn,
 )
-from syntagma.format_schema.facts import Block, block_of, kept
+from syntagma.format_schema.facts import Block, block_of
 from syntagma.parsing.call_patterns import CallPattern, FormParts, Op, Section
 from syntagma.parsing.header_router import HeaderRouter
 from syntagma.parsing.pattern_compiler import forms_of, starts_of

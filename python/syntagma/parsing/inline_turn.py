@@ -1,26 +1,22 @@
 """Reads turns in which markers in the text separate reasoning, the answer and calls.
 
-`INLINE` in `states` has every transition; `_READERS` at the end has the method for each state. A method reads on and
-returns whether there is more to do.
+`INLINE` in `states` has every transition; `STEPS` at the end has the method for each state.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import ClassVar
 
 from syntagma.format_schema import stands_alone
 from syntagma.format_schema.facts import Block
 from syntagma.parsing.after_call import NextCall
 from syntagma.parsing.call_patterns import Op, Section
-from syntagma.parsing.call_results import NEED_MORE, NotACall
-from syntagma.parsing.calls import CallReader, ReaderParts
+from syntagma.parsing.calls import CallReader, NotACall, ReaderParts
 from syntagma.parsing.compiled_format import Exit, Exits
 from syntagma.parsing.fast_path import PlainRun
-from syntagma.parsing.states import INLINE, State
+from syntagma.parsing.states import INLINE, Outcome, State
 from syntagma.parsing.text.scanner import MarkerSet, Scanner
-from syntagma.parsing.text.window import Window
-from syntagma.parsing.turn_reader import EdgeWhitespace, end_of_first
+from syntagma.parsing.turn_reader import EdgeWhitespace, Steps, TurnReader, end_of_first
 
 __all__ = ["InlineTurnReader"]
 
@@ -28,16 +24,14 @@ _NO_MARKERS = MarkerSet(())
 _IN_CALL = (State.MATCHING, State.ARGUMENTS, State.ENVELOPE, State.CLOSERS)
 
 
-class InlineTurnReader:
+class InlineTurnReader(TurnReader):
     """A `TurnReader`, which documents the methods and attributes."""
 
+    FOLLOWING: ClassVar = INLINE.following
+
     def __init__(self, parts: ReaderParts) -> None:
-        self.window = Window()
-        self.state = State.ANSWER
-        self.reasoning_done = not parts.compiled.blocks
-        self.wrapper_open = False
+        super().__init__(State.ANSWER, reasoning_done=not parts.compiled.blocks)
         self.content_begun = False
-        self.ends_in_reasoning = False
         self._compiled, self._out, self._policies = parts.compiled, parts.emitter, parts.policies
         self._call = CallReader(self.window, parts)
         self._edge = EdgeWhitespace()
@@ -46,17 +40,9 @@ class InlineTurnReader:
         self._exits_for: tuple[bool, Section | None] = (False, None)
         self._block: Block | None = None
         self._reasoning_exits = parts.compiled.reasoning_exits[None, True]
-        self._after_start = State.ANSWER
         self._prompted: str | None = None
         self._drop_closers: dict[str, Op] = {}
         self._drop_ends = Scanner(_NO_MARKERS)
-
-    def read(self, *, final: bool = False) -> None:
-        """See `TurnReader`."""
-        self.window.is_final = final
-        readers = self._READERS
-        while readers[self.state](self, final):
-            pass
 
     def plain_run(self) -> PlainRun | None:
         """See `TurnReader`."""
@@ -75,12 +61,6 @@ class InlineTurnReader:
         self.window.skip(size)
         if run.kind == "arguments":
             self._call.skip(size)
-
-    def _go(self, state: State) -> bool:
-        """Enter a state. Once the output has begun, the state changes here only."""
-        assert INLINE.allow(self.state, state), f"{self.state} → {state}"
-        self.state = state
-        return True
 
     # ---- where the output begins
 
@@ -140,7 +120,6 @@ class InlineTurnReader:
     def begin_output(self) -> None:
         """See `TurnReader`."""
         self.content_begun = False
-        self._after_start = self.state
         if self.state in (State.REASONING, State.BEFORE_REASONING):
             self.state = State.START_IN_REASONING
         elif self.wrapper_open or self.window.unread or not self._compiled.blocks:
@@ -169,33 +148,35 @@ class InlineTurnReader:
         """See `TurnReader`."""
         return self._prompted or "" if self.state in (State.REASONING, State.BEFORE_REASONING) else ""
 
-    def _repeated_opener(self, final: bool) -> bool:
+    def _repeated_opener(self, final: bool) -> Outcome | None:
         """Remove an opener of reasoning that is repeated although reasoning is open already."""
         blocks = self._compiled.blocks if self._block is None else (self._block,)
         end = end_of_first(self.window, tuple(block.opener for block in blocks), self._compiled.markers, final=final)
         if end is None:
-            return False
+            return None
         if not end:
-            return self._go(self._after_start)
+            return "text"
         opener = self._take_marker(end)
         block = next(block for block in blocks if block.opener == opener.lstrip())
-        return self._expect_edge(block.after_opener, State.BEFORE_REASONING, is_reasoning=True)
+        self._edge.expect(block.after_opener, is_reasoning=True)
+        return "reasoning"
 
-    def _unmatched_closer(self, final: bool) -> bool:
+    def _unmatched_closer(self, final: bool) -> Outcome | None:
         """Report and remove a closer of reasoning that is written first although reasoning is closed already."""
         blocks, markers = self._compiled.blocks, self._compiled.markers
         opened = end_of_first(self.window, self._compiled.openers_like_closers, markers, final=final)
         closers = tuple(block.closer for block in blocks if block.closer.strip() and stands_alone(block.closer))
         end = end_of_first(self.window, closers, markers, final=final)
         if opened is None or (end is None and not opened):
-            return False
+            return None
         if opened or not end:
-            return self._go(self._after_start)
+            return "text"
         start = self.window.here
         closer = self._take_marker(end)
         self._out.malformed("E-PARSE-STRAY", "the end of reasoning that was not open", (start, self.window.here))
         block = next(block for block in blocks if block.closer == closer.lstrip())
-        return self._expect_edge(block.after, State.BEFORE_ANSWER, is_reasoning=True)
+        self._edge.expect(block.after, is_reasoning=True)
+        return "closer"
 
     def _take_marker(self, end: int) -> str:
         """Read the marker of reasoning up to index `end`; returns it with the whitespace before it."""
@@ -222,10 +203,10 @@ class InlineTurnReader:
             scanner = self._scanners[markers] = Scanner(markers)
         return scanner
 
-    def _answer(self, final: bool) -> bool:
+    def _answer(self, final: bool) -> Outcome | None:
         window = self.window
         if not self.content_begun and self._compiled.bare_starts and self._begin_bare_call():
-            return True
+            return "call"
         exits = self._answer_exits()
         scanner = self._scanner(exits.markers)
         start = window.pos
@@ -233,7 +214,7 @@ class InlineTurnReader:
             at, marker = scanner.search(window.text, start, final=final)
             if marker is None:
                 self._pass_answer(at)
-                return False
+                return None
             begun = self.content_begun or self.wrapper_open or bool(window.text[window.pos : at].strip())
             found = [
                 one
@@ -264,7 +245,7 @@ class InlineTurnReader:
             return False
         self._pass_answer(at)
         self._call.begin(candidates)
-        return self._go(State.MATCHING)
+        return True
 
     def _pass_answer(self, end: int) -> None:
         """Pass on the text up to index `end` as content."""
@@ -275,14 +256,14 @@ class InlineTurnReader:
             self.content_begun = self.content_begun or not text.isspace()
             window.pos = end
 
-    def _leave_answer(self, text: str, found: Exit) -> bool:
+    def _leave_answer(self, text: str, found: Exit) -> Outcome:
         window, block = self.window, found.block
         if found.kind == "call":
             at = window.pos + found.edge
             window.mark()  # before the whitespace, which is content if no call begins
             window.pos = at
             self._call.begin(self._compiled.openings[text[found.edge :]])
-            return self._go(State.MATCHING)
+            return "call"
         start = window.here
         window.pos += len(text)
         if found.kind == "reasoning" and block is not None:
@@ -290,33 +271,30 @@ class InlineTurnReader:
             self._block = block
             self._reasoning_exits = self._compiled.reasoning_exits[block, True]
             self._prompted = text[found.edge :]
-            return self._expect_edge(block.after_opener, State.BEFORE_REASONING, is_reasoning=True)
+            self._edge.expect(block.after_opener, is_reasoning=True)
+            return "reasoning"
         self._out.marker_read()
+        edge = ""
         if found.kind == "section":
-            return self._expect_edge(self._call.close_section(), State.BEFORE_ANSWER)
-        if block is not None:
+            edge = self._call.close_section()
+        elif block is not None:
             self.wrapper_open = found.opens
-            return self._expect_edge(block.after_opener if found.opens else block.after, State.BEFORE_ANSWER)
-        return True
+            edge = block.after_opener if found.opens else block.after
+        self._edge.expect(edge)
+        return "marker"
 
     # ---- whitespace that belongs to a marker
 
-    def _expect_edge(self, whitespace: str, state: State, *, is_reasoning: bool = False) -> bool:
-        self._edge.expect(whitespace, is_reasoning=is_reasoning)
-        return self._go(state)
+    def _before_answer(self, final: bool) -> Outcome | None:
+        return None if self._edge.read(self.window, self._out, final=final) is None else "whitespace"
 
-    def _before_answer(self, final: bool) -> bool:
-        if self._edge.read(self.window, self._out, final=final) is None:
-            return False
-        return self._go(State.ANSWER)
-
-    def _before_reasoning(self, final: bool) -> bool:
+    def _before_reasoning(self, final: bool) -> Outcome | None:
         taken = self._edge.read(self.window, self._out, final=final)
         if taken is None:
-            return False
+            return None
         if self._prompted is not None:
             self._prompted += taken
-        return self._go(State.REASONING)
+        return "whitespace"
 
     # ---- reasoning
 
@@ -334,7 +312,7 @@ class InlineTurnReader:
                     return at, text, one
             start = at + 1
 
-    def _reasoning(self, final: bool) -> bool:
+    def _reasoning(self, final: bool) -> Outcome | None:
         window = self.window
         at, text, found = self._next_exit(self._reasoning_exits, final=final)
         if at > window.pos:
@@ -342,21 +320,22 @@ class InlineTurnReader:
             self._out.reasoning(window.text[window.pos : at], window.here)
             window.pos = at
         if text is None or found is None:
-            return False
+            return None
         if found.kind == "close" and found.block is not None:
             return self._reasoning_closed(text, found.block)
         if found.kind == "next":
             self._end_reasoning()
-            return self._expect_edge(text[: found.edge], State.BEFORE_ANSWER, is_reasoning=True)
+            self._edge.expect(text[: found.edge], is_reasoning=True)
+            return "closer"
         answers = any(block.opener and text.startswith(block.opener) for block in self._compiled.wrappers)
         if answers or self._policies.interrupt == "now":
             self._end_reasoning()
-            return self._go(State.ANSWER)
+            return "end"
         window.mark()
         self._reasoning_exits = self._compiled.reasoning_exits[self._block, False]
-        return self._go(State.INTERRUPTED)
+        return "call"
 
-    def _interrupted(self, final: bool) -> bool:
+    def _interrupted(self, final: bool) -> Outcome | None:
         window = self.window
         at, text, found = self._next_exit(self._reasoning_exits, final=final)
         window.pos = at
@@ -367,15 +346,16 @@ class InlineTurnReader:
             assert found.block is not None
             return self._reasoning_closed(text, found.block)
         if not final:
-            return False
+            return None
         window.rewind()
         self._end_reasoning()
-        return self._go(State.ANSWER)
+        return "end"
 
-    def _reasoning_closed(self, closer: str, block: Block) -> bool:
+    def _reasoning_closed(self, closer: str, block: Block) -> Outcome:
         self._take_marker(self.window.pos + len(closer))
         self._end_reasoning()
-        return self._expect_edge(block.after, State.BEFORE_ANSWER, is_reasoning=True)
+        self._edge.expect(block.after, is_reasoning=True)
+        return "closer"
 
     def _end_reasoning(self) -> None:
         self.reasoning_done = not self._compiled.repeats
@@ -384,18 +364,16 @@ class InlineTurnReader:
 
     # ---- calls
 
-    def _matching(self, final: bool) -> bool:
+    def _matching(self, final: bool) -> Outcome | None:
         found = self._call.match(final=final)
-        if found is NEED_MORE:
-            return False
         if isinstance(found, NotACall):
             return self._not_a_call(found)
-        if found.ending == "truncated":
-            return self._truncated()
-        self.content_begun = True
-        return self._go(State.ARGUMENTS)
+        if found == "truncated":
+            self._call.fail(truncated=True)
+        self.content_begun = self.content_begun or found == "call"
+        return found
 
-    def _not_a_call(self, found: NotACall) -> bool:
+    def _not_a_call(self, found: NotACall) -> Outcome:
         """Make the text content, and read it again for other markers."""
         window, call = self.window, self._call
         dropped = found.is_malformed and self._policies.malformed == "drop"
@@ -412,14 +390,14 @@ class InlineTurnReader:
             self._pass_answer(release_to - window.base)
         if goes_on:
             call.begin_after_object()
-            return self._go(State.CLOSERS)
+            return "object"
         if not dropped:
-            return self._go(State.ANSWER)
+            return "text"
         self._drop_closers = {op.text: op for op in found.closers}
         self._drop_ends = Scanner(MarkerSet((*self._drop_closers, *self._answer_exits().markers.texts)))
-        return self._go(State.DROPPING)
+        return "malformed"
 
-    def _dropping(self, final: bool) -> bool:
+    def _dropping(self, final: bool) -> Outcome | None:
         """Leave out a malformed call, up to its closer, the next call, or the end of the section."""
         window, exits, closers = self.window, self._answer_exits(), self._drop_closers
         start = window.pos
@@ -427,52 +405,45 @@ class InlineTurnReader:
             at, text = self._drop_ends.search(window.text, start, final=final)
             if text is None:
                 window.pos = at
-                return False
+                return None
             if text in closers and window.are_markers(at, closers[text].pieces):
                 window.pos = at + len(text)
                 break
             leaving = [one for one in exits.by_text.get(text, ()) if one.kind in ("call", "section")]
             if any(window.are_markers(at, one.pieces) for one in leaving):
                 window.pos = at
-                return self._go(State.ANSWER)
+                return "end"
             start = at + 1
         if not self._call.in_section:
-            return self._go(State.ANSWER)
+            return "end"
         self._call.begin_after_object()
-        return self._go(State.CLOSERS)
+        return "closer"
 
-    def _arguments(self, final: bool) -> bool:
+    def _arguments(self, final: bool) -> Outcome | None:
         found = self._call.read_arguments(final=final)
-        if found is NEED_MORE:
-            return False
-        if found.ending == "whole":
-            return self._go(self._call.close())
-        if found.ending == "truncated":
-            return self._truncated()
-        self._call.fail()
-        return self._go(State.ANSWER)
+        if found == "whole":
+            return self._call.close()
+        if found is not None:
+            self._call.fail(truncated=found == "truncated")
+        return found
 
-    def _truncated(self) -> bool:
-        self._call.fail(truncated=True)
-        return self._go(State.ANSWER)
+    def _envelope(self, final: bool) -> Outcome | None:
+        return self._call.read_envelope(final=final)
 
-    def _envelope(self, final: bool) -> bool:
-        return self._call.read_envelope(final=final) is not NEED_MORE and self._go(State.CLOSERS)
-
-    def _closers(self, final: bool) -> bool:
+    def _closers(self, final: bool) -> Outcome | None:
         found = self._call.read_closers(final=final)
-        if found is NEED_MORE:
-            return False
+        if found is None:
+            return None
         if isinstance(found, NextCall):
             self._call.begin(found.candidates)
-            return self._go(State.MATCHING)
+            return "call"
         window = self.window
         window.rewind()
         if window.text.startswith(found.whitespace, window.pos):
             window.pos += len(found.whitespace)
-        return self._go(State.ANSWER)
+        return "end"
 
-    _READERS: ClassVar[dict[State, Callable[[InlineTurnReader, bool], bool]]] = {
+    STEPS: ClassVar[Steps] = {
         State.START_IN_REASONING: _repeated_opener,
         State.START_IN_ANSWER: _unmatched_closer,
         State.ANSWER: _answer,

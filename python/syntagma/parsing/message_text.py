@@ -7,7 +7,7 @@ from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.fast_path import PlainRun
 from syntagma.parsing.header_router import HeaderRouter, RouteKind
 from syntagma.parsing.message_frames import MessageFrames
-from syntagma.parsing.states import State
+from syntagma.parsing.states import Outcome
 from syntagma.parsing.text.scanner import Scanner
 from syntagma.parsing.text.window import Window
 from syntagma.parsing.turn_reader import EdgeWhitespace
@@ -43,8 +43,8 @@ class MessageText:
         self.content_begun = False
         self.header: str | None = None
 
-    def begin(self, kind: RouteKind, block: Block | None, *, loose: bool = False) -> State:
-        """Begin a body of text; returns the state in which it is read.
+    def begin(self, kind: RouteKind, block: Block | None, *, loose: bool = False) -> None:
+        """Begin a body of text, with the whitespace before it.
 
         Args:
             kind: its kind.
@@ -55,19 +55,16 @@ class MessageText:
         edge = block.before_closer if block is not None else ""
         exits = self._router.body_exits[kind, edge, loose]
         self._ends, self._scanner = exits.markers, Scanner(exits.texts)
-        if block is None:
-            return State.REASONING if kind == "reasoning" else State.ANSWER
-        self._edge.expect(block.after_opener, is_reasoning=kind == "reasoning")
-        return State.BEFORE_REASONING if kind == "reasoning" else State.BEFORE_ANSWER
+        self._edge.expect(block.after_opener if block is not None else "", is_reasoning=kind == "reasoning")
 
-    def read_edge(self, *, final: bool) -> State | None:
+    def read_edge(self, *, final: bool) -> Outcome | None:
         """Read the whitespace before the body; None: more text is needed."""
         taken = self._edge.read(self._window, self._out, final=final)
         if taken is None:
             return None
         if self.header is not None:
             self.header += taken
-        return State.REASONING if self.kind == "reasoning" else State.ANSWER
+        return "whitespace"
 
     def read(self, *, final: bool) -> str | None:
         """Read the body; returns the marker that ends it, which is next, or None: more text is needed."""
