@@ -173,8 +173,9 @@ class CallMatcher:
 
     def _captured(self, step: Step, window: Window, index: int) -> None:
         text = window.text
-        end = step.end_of_capture(text, index, len(text))
-        waits = end == len(text)
+        limit = min(len(text), self._end - window.base)
+        end = step.end_of_capture(text, index, limit)
+        waits = end >= limit
         if step.ends and not text.startswith(step.ends, end):
             # The text may end inside the literal that ends the capture.
             longest = max(map(len, step.ends))

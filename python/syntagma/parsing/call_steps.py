@@ -7,10 +7,11 @@ marker, since most markers in prose begin no call. What a step accepts is decide
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from syntagma.format_schema import PlacedPiece
-from syntagma.format_schema.names import DIGITS, IN_NAME, IN_WORD
+from syntagma.format_schema.names import DIGITS, IN_NAME, IN_WORD, spelled
 
 __all__ = ["CallSteps", "Step", "characters_of"]
 
@@ -78,9 +79,10 @@ class CallSteps:
 
     Attributes:
         steps: the steps.
+        beginning: what a text that follows them begins with, as a regular expression.
     """
 
-    __slots__ = ("_longest", "_rows", "steps")
+    __slots__ = ("_longest", "_rows", "beginning", "steps")
 
     def __init__(self, steps: tuple[Step, ...]) -> None:
         self.steps = steps
@@ -90,6 +92,8 @@ class CallSteps:
             (step.text if step.kind == "literal" else "", None if step.kind in ("literal", "whitespace") else step)
             for step in steps
         )
+
+        self.beginning = "".join(_beginning(steps))
 
     def ruled_out(self, text: str, index: int) -> tuple[int, bool] | None:
         """The index at which the text from `index` on stops to follow the steps, and whether it has a name before.
@@ -120,3 +124,18 @@ class CallSteps:
         else:
             return None
         return (pos, named) if pos <= room else None
+
+
+def _beginning(steps: tuple[Step, ...]) -> Iterator[str]:
+    """The literals of a pattern up to its first capture or its arguments, and the characters with which these begin."""
+    for step in steps:
+        if step.kind == "literal":
+            yield re.escape(step.text)
+        elif step.kind == "whitespace":
+            yield r"\s*"
+        else:
+            if step.kind == "capture" and not step.may_be_empty:
+                yield step.characters.pattern.removesuffix("*")
+            elif step.first_chars is not None:
+                yield f"[{spelled(''.join(sorted(step.first_chars)))}]"
+            return

@@ -37,6 +37,9 @@ __all__ = ["CallReader", "NotACall", "ReaderParts"]
 _MIN_PREFILTER = 1024
 """code points: with a lower limit on a call's header, the prefilter, which knows no limit, is not used"""
 
+_FAR = 256
+"""code points after a marker in which no pattern is cut before its first capture"""
+
 
 class ReaderParts(NamedTuple):
     """The parts that the readers of one turn share.
@@ -159,11 +162,14 @@ class CallReader:
         window = self._window
         if window.knows_tokens or not self._may_prefilter:
             return False
+        opening, text = self._compiled.openings[marker], window.text
+        if len(text) - at > _FAR and opening.begins.match(text, at) is None:
+            return True
         last, meant = at, False
         section: Section | None = None
         inside = self.after.open_section is not None
-        for pattern in self._compiled.openings[marker]:
-            stopped = pattern.steps.ruled_out(window.text, at)
+        for pattern in opening.patterns:
+            stopped = pattern.steps.ruled_out(text, at)
             if stopped is None:
                 return False
             end, named = stopped

@@ -136,7 +136,7 @@ class BodyExits(NamedTuple):
 
     Attributes:
         markers: each text, with the end of the message in it; empty: the text is dropped.
-        texts: the texts, for a `Scanner`.
+        texts: the texts.
     """
 
     markers: dict[str, str]
@@ -160,7 +160,7 @@ class HeaderRouter:
         markers: cuts literals at the markers of the format.
         kinds: the kind of each marker; one that ends a message and begins the next has the kind of what it begins.
         frame_markers: all markers around and in headers.
-        end_markers: `ends`, for a `Scanner`.
+        end_markers: `ends`.
         body_exits: the texts that leave the body of a message, by its kind, the whitespace before its end, and whether
             it may also end at the beginning of the next message.
     """

@@ -15,7 +15,7 @@ from syntagma.parsing.calls import CallReader, NotACall, ReaderParts
 from syntagma.parsing.compiled_format import Exit, Exits
 from syntagma.parsing.fast_path import PlainRun
 from syntagma.parsing.states import INLINE, Outcome, State
-from syntagma.parsing.text.scanner import MarkerSet, Scanner
+from syntagma.parsing.text.scanner import MarkerSet
 from syntagma.parsing.turn_reader import EdgeWhitespace, Steps, TurnReader, end_of_first
 
 __all__ = ["InlineTurnReader"]
@@ -35,14 +35,13 @@ class InlineTurnReader(TurnReader):
         self._compiled, self._out, self._policies = parts.compiled, parts.emitter, parts.policies
         self._call = CallReader(self.window, parts)
         self._edge = EdgeWhitespace()
-        self._scanners: dict[MarkerSet, Scanner] = {}
         self._exits: Exits | None = None
         self._exits_for: tuple[bool, Section | None] = (False, None)
         self._block: Block | None = None
         self._reasoning_exits = parts.compiled.reasoning_exits[None, True]
         self._prompted: str | None = None
         self._drop_closers: dict[str, Op] = {}
-        self._drop_ends = Scanner(_NO_MARKERS)
+        self._drop_ends = _NO_MARKERS
 
     def plain_run(self) -> PlainRun | None:
         """See `TurnReader`."""
@@ -109,7 +108,7 @@ class InlineTurnReader(TurnReader):
         self.state = State.REASONING
         # The prompt may end inside the closer, which was text as long as reasoning was not known to be open.
         window = self.window
-        at, whole = self._scanner(self._reasoning_exits.markers).search(window.text, 0, final=False)
+        at, whole = self._reasoning_exits.markers.search(window.text, 0, final=False)
         if whole is None:
             window.pos = at
 
@@ -196,26 +195,19 @@ class InlineTurnReader(TurnReader):
             self._exits = self._compiled.answer_exits[self._exits_for]
         return self._exits
 
-    def _scanner(self, markers: MarkerSet) -> Scanner:
-        """The scanner for these markers, which remembers where it has looked."""
-        scanner = self._scanners.get(markers)
-        if scanner is None:
-            scanner = self._scanners[markers] = Scanner(markers)
-        return scanner
-
     def _answer(self, final: bool) -> Outcome | None:
         window = self.window
         if not self.content_begun and self._compiled.bare_starts and self._begin_bare_call():
             return "call"
         exits = self._answer_exits()
-        scanner = self._scanner(exits.markers)
         start = window.pos
+        begun = self.content_begun or self.wrapper_open
         while True:
-            at, marker = scanner.search(window.text, start, final=final)
+            at, marker = exits.markers.search(window.text, start, final=final)
             if marker is None:
                 self._pass_answer(at)
                 return None
-            begun = self.content_begun or self.wrapper_open or bool(window.text[window.pos : at].strip())
+            begun = begun or window.after_whitespace(window.pos) < at
             found = [
                 one
                 for one in exits.by_text[marker]
@@ -229,7 +221,6 @@ class InlineTurnReader(TurnReader):
                 start = at + found[0].edge + 1
                 # The opener of a section may have been read; its closer counts from here on.
                 exits = self._answer_exits()
-                scanner = self._scanner(exits.markers)
             else:
                 self._pass_answer(at)
                 return self._leave_answer(marker, found[0])
@@ -262,7 +253,7 @@ class InlineTurnReader(TurnReader):
             at = window.pos + found.edge
             window.mark()  # before the whitespace, which is content if no call begins
             window.pos = at
-            self._call.begin(self._compiled.openings[text[found.edge :]])
+            self._call.begin(self._compiled.openings[text[found.edge :]].patterns)
             return "call"
         start = window.here
         window.pos += len(text)
@@ -299,12 +290,11 @@ class InlineTurnReader(TurnReader):
     # ---- reasoning
 
     def _next_exit(self, exits: Exits, *, final: bool) -> tuple[int, str | None, Exit | None]:
-        """The index of the next text that leaves reasoning, the text, and its meaning; see `Scanner.search`."""
+        """The index of the next text that leaves reasoning, the text, and its meaning; see `MarkerSet.search`."""
         window = self.window
-        scanner = self._scanner(exits.markers)
         start = window.pos
         while True:
-            at, text = scanner.search(window.text, start, final=final)
+            at, text = exits.markers.search(window.text, start, final=final)
             if text is None:
                 return at, None, None
             for one in exits.by_text[text]:
@@ -394,7 +384,7 @@ class InlineTurnReader(TurnReader):
         if not dropped:
             return "text"
         self._drop_closers = {op.text: op for op in found.closers}
-        self._drop_ends = Scanner(MarkerSet((*self._drop_closers, *self._answer_exits().markers.texts)))
+        self._drop_ends = MarkerSet((*self._drop_closers, *self._answer_exits().markers.texts))
         return "malformed"
 
     def _dropping(self, final: bool) -> Outcome | None:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from syntagma.parsing.header_router import HeaderRouter
-from syntagma.parsing.text.scanner import Scanner
+from syntagma.parsing.text.scanner import MarkerSet
 from syntagma.parsing.text.window import Window
 
 __all__ = ["MessageFrames"]
@@ -20,13 +20,13 @@ class MessageFrames:
     def __init__(self, window: Window, router: HeaderRouter) -> None:
         self._window = window
         self._markers = router.markers
-        self._all = Scanner(router.frame_markers)
-        self._ends = Scanner(router.end_markers)
+        self._all = router.frame_markers
+        self._ends = router.end_markers
 
     @property
     def end_chars(self) -> frozenset[str]:
         """The first characters of the markers that end a message."""
-        return self._ends.markers.firsts
+        return self._ends.firsts
 
     def next_marker(self, *, final: bool) -> tuple[int, str | None]:
         """Find the next marker from the cursor on: one that begins or ends a message, a field or a header.
@@ -40,12 +40,12 @@ class MessageFrames:
         """Find the next marker from the cursor on that ends a message; returns as `next_marker`."""
         return self.search(self._ends, final=final)
 
-    def search(self, scanner: Scanner, *, final: bool) -> tuple[int, str | None]:
-        """Find the next text of a scanner; returns as `next_marker`."""
+    def search(self, markers: MarkerSet, *, final: bool) -> tuple[int, str | None]:
+        """Find the next text of these texts; returns as `next_marker`."""
         window = self._window
         start = window.pos
         while True:
-            at, marker = scanner.search(window.text, start, final=final)
+            at, marker = markers.search(window.text, start, final=final)
             if marker is None or not window.knows_tokens or window.are_markers(at, self._markers.placed(marker)):
                 return at, marker
             start = at + 1

@@ -8,7 +8,7 @@ from syntagma.parsing.fast_path import PlainRun
 from syntagma.parsing.header_router import HeaderRouter, RouteKind
 from syntagma.parsing.message_frames import MessageFrames
 from syntagma.parsing.states import Outcome
-from syntagma.parsing.text.scanner import Scanner
+from syntagma.parsing.text.scanner import MarkerSet
 from syntagma.parsing.text.window import Window
 from syntagma.parsing.turn_reader import EdgeWhitespace
 
@@ -38,7 +38,7 @@ class MessageText:
         self._edge = EdgeWhitespace()
         # The texts that end the last body, or are dropped from it.
         self._ends: dict[str, str] = {}
-        self._scanner: Scanner | None = None
+        self._scanner: MarkerSet | None = None
         self.kind: RouteKind = "content"
         self.content_begun = False
         self.header: str | None = None
@@ -54,7 +54,7 @@ class MessageText:
         self.kind = kind
         edge = block.before_closer if block is not None else ""
         exits = self._router.body_exits[kind, edge, loose]
-        self._ends, self._scanner = exits.markers, Scanner(exits.texts)
+        self._ends, self._scanner = exits.markers, exits.texts
         self._edge.expect(block.after_opener if block is not None else "", is_reasoning=kind == "reasoning")
 
     def read_edge(self, *, final: bool) -> Outcome | None:
@@ -88,7 +88,7 @@ class MessageText:
     def plain_run(self) -> PlainRun | None:
         """The plain run of the body, if the fast path may pass more of it on; else None."""
         if self._scanner is not None and (self.kind == "reasoning" or self.content_begun):
-            return PlainRun("reasoning" if self.kind == "reasoning" else "content", self._scanner.markers.firsts)
+            return PlainRun("reasoning" if self.kind == "reasoning" else "content", self._scanner.firsts)
         return None
 
     def pass_on(self, kind: RouteKind, text: str, start: int) -> None:
