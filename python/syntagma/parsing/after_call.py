@@ -63,6 +63,7 @@ class AfterCall:
 
     Attributes:
         section: the section of the last call, or whose opener was read; None: outside of sections.
+        owes_end: whether the end of the call is not reported yet, since an id may still come.
     """
 
     __slots__ = (
@@ -77,8 +78,8 @@ class AfterCall:
             "_implied",
             "_known",
         ),
-        *("_live", "_max_capture", "_name", "_next", "_out", "_owes_end", "_section_closer", "_separated"),
-        *("_separator", "_unescapes", "_window", "section"),
+        *("_known", "_live", "_max_capture", "_name", "_next", "_out", "_section_closer", "_separated", "_separator"),
+        *("_unescapes", "_window", "owes_end", "section"),
     )
 
     def __init__(self, window: Window, compiled: CompiledFormat, out: Emitter, max_capture: int) -> None:
@@ -93,7 +94,7 @@ class AfterCall:
         self._max_capture = max_capture
         self._name = ""
         self._alike: tuple[CallPattern, ...] = ()
-        self._owes_end = False
+        self.owes_end = False
         self._unescapes = False
         self._edge = ""
         self._after_edge = ""
@@ -128,18 +129,15 @@ class AfterCall:
         section, self.section, self._live = self.section, None, False
         return section.after if section is not None else ""
 
-    def begin(
-        self, call: CallPattern, name: str, *, owes_end: bool = False, alike: tuple[CallPattern, ...] = ()
-    ) -> None:
+    def begin(self, call: CallPattern, name: str, alike: tuple[CallPattern, ...] = ()) -> None:
         """Begin to read after the arguments of a call, or after its object.
 
         Args:
             call: the pattern of the call.
             name: the tool's name.
-            owes_end: whether the end of the call is not reported yet, since an id may still come.
             alike: patterns that differ from it only after the arguments.
         """
-        self._name, self._owes_end = name, owes_end
+        self._name = name
         self._alike = tuple(one for one in alike if one.closer and one.closer != call.closer)
         self._unescapes = "attributes" in call.form.escape
         if call.section is not None:
@@ -174,7 +172,7 @@ class AfterCall:
         """Read on, as far as the available text goes."""
         window = self._window
         while True:
-            window.pos = window.after_whitespace(window.pos)
+            window.move(window.after_whitespace(window.pos))
             if window.pos == len(window.text) and not final:
                 return None
             found = self._step(final=final)
@@ -185,10 +183,9 @@ class AfterCall:
 
     def report_end(self, late_id: str | None = None) -> None:
         """Report the end of the call, unless that is done; with the id that was read after its arguments."""
-        if self._owes_end:
-            self._owes_end = False
-            here = self._window.here
-            self._out.call_end(complete=True, span=(here, here), late_id=late_id)
+        if self.owes_end:
+            self.owes_end = False
+            self._out.call_end(complete=True, span=self._window.place, late_id=late_id)
 
     def _capture(self, op: Op, *, final: bool) -> bool | None:
         """Read an id, a name or a number after the arguments, if there is one; None: more text is needed."""
@@ -205,9 +202,8 @@ class AfterCall:
         if end == pos and not step.may_be_empty:
             return False
         captured = unescaped(text[pos:end]) if self._unescapes else text[pos:end]
-        window.pos = end
-        window.unmark()
-        window.mark()
+        window.move(end)
+        window.mark_again()
         self._call_closer = self._call_closer[1:]
         self._expected = ()
         self._edge = "" if self._call_closer else self._after_edge
@@ -258,10 +254,9 @@ class AfterCall:
                     return None
                 is_cut = is_cut or one.kind == "closer"
         if is_cut:
-            window.pos = len(text)
+            window.move(len(text))
             self._missing("is cut")
-            window.unmark()
-            window.mark()
+            window.mark_again()
             return CallsOver("")
         return self._over()
 
@@ -295,7 +290,7 @@ class AfterCall:
             self._closed(one.number, len(one.text))
         elif one.kind == "separator":
             self._separated = True
-            self._window.pos += len(one.text)
+            self._window.move(pos + len(one.text))
         elif one.kind == "other":
             return CallsOver(self._edge)
         else:
@@ -317,9 +312,8 @@ class AfterCall:
         calls = len(self._call_closer)
         if n > 0 and self._call_closer:
             self._missing("is missing")
-        window.pos += size
-        window.unmark()
-        window.mark()
+        window.move(window.pos + size)
+        window.mark_again()
         self._separated = not self._separator
         if n < calls:
             self._call_closer = self._call_closer[n + 1 :]
@@ -333,10 +327,9 @@ class AfterCall:
             self._edge = self.close_section()
 
     def _missing(self, how: str) -> None:
-        here = self._window.here
         self.report_end()
         self._call_closer, self._expected = (), ()
-        self._out.malformed("E-PARSE-CLOSER", f"the closing marker of a call {how}", (here, here))
+        self._out.malformed("E-PARSE-CLOSER", f"the closing marker of a call {how}", self._window.place)
 
 
 def _ends_inside(text: str, start: int, end: int, literal: str) -> bool:

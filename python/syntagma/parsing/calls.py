@@ -90,23 +90,17 @@ class CallReader:
 
     Attributes:
         after: reads what follows a call.
+        call: the pattern of the last call that has committed, and what was read of it.
+        source: the source of its arguments.
     """
 
     __slots__ = (
-        *("after", "_alike", "_argument_chars", "_choice", "_compiled", "_cut_reported", "_end_reported", "_id"),
-        *(
-            "_limits",
-            "_matchers",
-            "_may_prefilter",
-            "_name",
-            "_out",
-            "_policies",
-            "_start",
-            "_tools",
-            "_window",
-            "call",
-        ),
+        *("_alike", "_argument_chars", "_choice", "_compiled", "_cut_reported", "_id", "_limits", "_matchers"),
+        *("_may_prefilter", "_name", "_out", "_policies", "_start", "_tools", "_window", "after", "call", "source"),
     )
+
+    call: CallMatcher
+    source: ArgumentSource
 
     def __init__(self, window: Window, parts: ReaderParts) -> None:
         self._window = window
@@ -119,21 +113,8 @@ class CallReader:
         self._start = 0
         self._name: str | None = None
         self._id: str | None = None
-        self.call: CallMatcher | None = None
         self._argument_chars = 0
-        self._end_reported = False
         self._cut_reported = False
-
-    # ---- sections
-
-    @property
-    def open_section(self) -> Section | None:
-        """See `AfterCall.open_section`."""
-        return self.after.open_section
-
-    def close_section(self) -> str:
-        """See `AfterCall.close_section`."""
-        return self.after.close_section()
 
     # ---- which call it is
 
@@ -221,7 +202,7 @@ class CallReader:
             if before_end and self._name is not None:
                 return self._cut(self._name, self._id)
             return self._no_match(is_cut=bool(alive) and self._out.is_cut)
-        window.pos = min(matcher.pos for matcher in alive) - window.base
+        window.move(min(matcher.pos for matcher in alive) - window.base)
         return None
 
     def _first_way(
@@ -236,7 +217,7 @@ class CallReader:
         if whole or (len(ways) == 1 and (final or not alive)):
             return self._commit(matcher, way)
         if alive and not final:
-            window.pos = min(one.pos for one in (*alive, *(one for one, _ in ways))) - window.base
+            window.move(min(one.pos for one in (*alive, *(one for one, _ in ways))) - window.base)
             return None
         self._choice = CallChoice(window, ways, self._declared, self._limits.parser_argument_chars)
         return self._choose(self._choice, final=final)
@@ -264,7 +245,7 @@ class CallReader:
         window = self._window
         assert matcher.name is not None
         assert matcher.source is not None
-        window.pos = matcher.pos - window.base
+        window.move(matcher.pos - window.base)
         window.unmark()
         span = (self._start, matcher.commit_at)
         if self._tools is not None and matcher.name not in self._tools:
@@ -272,8 +253,7 @@ class CallReader:
         if matcher.header_name not in (None, matcher.name):
             self._out.malformed("E-PARSE-NAME", f"{matcher.header_name!r} and {matcher.name!r} name one call", span)
         self._out.call_start(matcher.name, matcher.id, span)
-        self._declared(matcher)
-        self.call, self._alike, self._choice = matcher, way.alike, None
+        self.call, self.source, self._alike, self._choice = matcher, self._declared(matcher), way.alike, None
         self._argument_chars = 0
         self._matchers = []
         return "call"
@@ -281,7 +261,7 @@ class CallReader:
     def _cut(self, name: str, wire_id: str | None) -> Outcome:
         """Report a call whose text has ended between its name and its arguments."""
         window = self._window
-        window.pos = len(window.text)
+        window.move(len(window.text))
         window.unmark()
         self._out.call_start(name, wire_id, (self._start, window.here))
         return "truncated"
@@ -289,7 +269,7 @@ class CallReader:
     def _no_match(self, *, is_cut: bool = False) -> NotACall:
         """The result if no candidate matches; `is_cut`: because a limit has cut the text."""
         matchers, self._matchers = self._matchers, []
-        inside = self.open_section is not None
+        inside = self.after.open_section is not None
         meant = [one for one in matchers if one.begun and (inside or one.pattern.intended)]
         code = None
         if meant:
@@ -317,15 +297,6 @@ class CallReader:
             self._no_call(found.code, (found.start, found.end))
         self.after.section_seen(found.section, live=dropped)
 
-    @property
-    def in_section(self) -> bool:
-        """Whether the opener of a section was read, but not its closer."""
-        return self.after.section is not None
-
-    def begin_after_object(self) -> None:
-        """Read on after an object that is no call, inside a section, as after a call."""
-        self.after.begin_after_object()
-
     def _infer(self, arguments: str) -> str | None:
         """The name of the only declared tool that has the keys of these arguments; None: there is not exactly one."""
         try:
@@ -349,29 +320,13 @@ class CallReader:
     # ---- the arguments
 
     @property
-    def arguments_end_at_markers(self) -> bool:
-        """See `ArgumentSource.ends_at_markers`."""
-        assert self.call is not None
-        assert self.call.source is not None
-        return self.call.source.ends_at_markers
-
-    @property
-    def in_string(self) -> bool:
-        """See `ArgumentSource.in_string`."""
-        assert self.call is not None
-        assert self.call.source is not None
-        return self.call.source.in_string
-
-    @property
     def has_closer(self) -> bool:
         """Whether a part of the call follows its arguments: the rest of its object, or a closer."""
-        assert self.call is not None
         return self.call.envelope is not None or bool(self.call.pattern.closer)
 
     @property
     def closers(self) -> set[str]:
         """The literals that close the call."""
-        assert self.call is not None
         return {op.text for op in self.call.pattern.closer if op.kind == "literal"}
 
     def read_arguments(self, *, final: bool, end: int | None = None) -> Outcome | None:
@@ -382,9 +337,7 @@ class CallReader:
             end: index in the window's text up to which they may go; None: the end of the text.
         """
         window = self._window
-        assert self.call is not None
-        source = self.call.source
-        assert source is not None
+        source = self.source
         while True:
             text, pos, base = window.text, window.pos, window.base
             size = len(text) if end is None else end
@@ -392,7 +345,7 @@ class CallReader:
             start = base + pos - source.withheld
             after, fragment = source.feed(text, pos, size if size - pos <= room else pos + room)
             self._argument_chars += after - pos
-            window.pos = after
+            window.move(after)
             self._out.call_delta(fragment, (start, base + after - source.withheld))
             repaired = source.has_repair
             if repaired:
@@ -401,7 +354,7 @@ class CallReader:
                 return "whole"
             if source.bad or self._argument_chars >= self._limits.parser_argument_chars:
                 code = "E-PARSE-ARGUMENTS" if source.bad else "E-LIMIT-ARGUMENT"
-                here = (window.here, window.here)
+                here = window.place
                 if source.withheld:
                     self._out.call_delta(source.finish(""), (window.here - source.withheld, window.here))
                 self._out.malformed(code, "the arguments cannot be read from here on", here)
@@ -428,26 +381,23 @@ class CallReader:
             whether they are complete now; if not, they are cut there.
         """
         window = self._window
-        assert self.call is not None
-        source = self.call.source
-        assert source is not None
+        source = self.source
         start, rest = window.here - source.withheld, window.text[window.pos : end]
         missing = source.close(rest) if closes else None
-        window.pos = end
+        window.move(end)
         self._report_repairs(source)
         self._out.call_delta(source.finish(rest) if missing is None else missing, (start, window.here))
         return missing is not None
 
     def _report_repairs(self, source: ArgumentSource) -> None:
         """Report the repairs at the cursor."""
-        here = (self._window.here, self._window.here)
+        here = self._window.place
         while (repair := source.take_repair()) is not None:
             self._out.malformed("E-PARSE-REPAIRED", repair, here)
 
     def plain_run(self) -> PlainRun | None:
         """The plain run of the arguments, inside a string that is passed on as it comes; else None."""
-        source = self.call.source if self.call is not None else None
-        string = source.open_string if source is not None else None
+        string = self.source.open_string
         if string is None:
             return None
         room = self._limits.parser_argument_chars - self._argument_chars
@@ -464,12 +414,11 @@ class CallReader:
 
         If they cannot be read, the call's section stays open.
         """
-        here = (self._window.here, self._window.here)
+        here = self._window.place
         if truncated:
             self._out.malformed("E-PARSE-TRUNCATED", "the text ends inside a call", here)
         self._out.call_end(complete=False, span=here)
         if not truncated:
-            assert self.call is not None
             self.after.section_seen(self.call.pattern.section, live=True)
 
     def close(self, *, may_have_id: bool = True) -> Outcome:
@@ -478,40 +427,37 @@ class CallReader:
         Args:
             may_have_id: whether the text that follows is read, so that an id after the arguments is found.
         """
-        call = self.call
-        assert call is not None
-        here = (self._window.here, self._window.here)
+        call, after = self.call, self.after
         envelope = call.envelope
         goes_on = envelope is not None and envelope.status == "commit"
-        late_id = (goes_on and call.pattern.form.late_id) or any(one.late_id for one in (call.pattern, *self._alike))
-        self._end_reported = call.id is not None or not (late_id and may_have_id)
-        if self._end_reported:
-            self._out.call_end(complete=True, span=here)
+        late_id = (goes_on and call.pattern.form.late_id) or self._may_have_late_id
+        after.owes_end = True
+        if call.id is not None or not (late_id and may_have_id):
+            after.report_end()
         if envelope is not None and goes_on:
             envelope.resume()
             return "object"
-        self._begin_closers(call)
+        after.begin(call.pattern, call.name or "", self._alike)
         return "whole"
 
-    def _begin_closers(self, call: CallMatcher) -> None:
-        self.after.begin(call.pattern, call.name or "", owes_end=not self._end_reported, alike=self._alike)
+    @property
+    def _may_have_late_id(self) -> bool:
+        """Whether an id may stand after the arguments, or after the object that holds them."""
+        return any(one.late_id for one in (self.call.pattern, *self._alike))
 
     def read_envelope(self, *, final: bool) -> Outcome | None:
         """Read the rest of the object that holds the call."""
         window, call = self._window, self.call
-        assert call is not None
         assert call.envelope is not None
         reader = call.envelope
-        window.pos = reader.run(window.text, window.pos, len(window.text))
+        window.move(reader.run(window.text, window.pos, len(window.text)))
         if reader.status == "more" and not final:
             return None
-        here = (window.here, window.here)
-        if not self._end_reported and (reader.id or not any(one.late_id for one in (call.pattern, *self._alike))):
-            self._out.call_end(complete=True, span=here, late_id=reader.id)
-            self._end_reported = True
+        if reader.id or not self._may_have_late_id:
+            self.after.report_end(reader.id)
         if reader.status != "end":
-            self._out.malformed("E-PARSE-CLOSER", "the object of a call is not closed", here)
-        self._begin_closers(call)
+            self._out.malformed("E-PARSE-CLOSER", "the object of a call is not closed", window.place)
+        self.after.begin(call.pattern, call.name or "", self._alike)
         return "whole"
 
     def read_closers(self, *, final: bool) -> NextCall | CallsOver | None:

@@ -91,7 +91,7 @@ class InlineTurnReader(TurnReader):
         if self.state in _IN_CALL:
             # A call that the tail seems to begin belongs to another message.
             self.window.unmark()
-            self.window.pos = len(self.window.text)
+            self.window.move(len(self.window.text))
             self.state = State.ANSWER
         if self.content_begun:
             # The block may belong to an earlier message on the same line.
@@ -110,7 +110,7 @@ class InlineTurnReader(TurnReader):
         window = self.window
         at, whole = self._reasoning_exits.markers.search(window.text, 0, final=False)
         if whole is None:
-            window.pos = at
+            window.move(at)
 
     def close_reasoning(self) -> None:
         """See `TurnReader`."""
@@ -180,16 +180,15 @@ class InlineTurnReader(TurnReader):
     def _take_marker(self, end: int) -> str:
         """Read the marker of reasoning up to index `end`; returns it with the whitespace before it."""
         window = self.window
-        marker = window.text[window.pos : end]
-        self._out.reasoning_marker(marker, window.here)
-        window.pos = end
+        start, marker = window.here, window.take(end)
+        self._out.reasoning_marker(marker, start)
         return marker
 
     # ---- the answer
 
     def _answer_exits(self) -> Exits:
         """The texts that leave the answer now. Looked up only when they change: to compare sections takes long."""
-        may_reason, section = not self.reasoning_done, self._call.open_section
+        may_reason, section = not self.reasoning_done, self._call.after.open_section
         if self._exits is None or may_reason is not self._exits_for[0] or section is not self._exits_for[1]:
             self._exits_for = (may_reason, section)
             self._exits = self._compiled.answer_exits[self._exits_for]
@@ -242,21 +241,20 @@ class InlineTurnReader(TurnReader):
         """Pass on the text up to index `end` as content."""
         window = self.window
         if end > window.pos:
-            text = window.text[window.pos : end]
-            self._out.content(text, window.here)
+            start, text = window.here, window.take(end)
+            self._out.content(text, start)
             self.content_begun = self.content_begun or not text.isspace()
-            window.pos = end
 
     def _leave_answer(self, text: str, found: Exit) -> Outcome:
         window, block = self.window, found.block
         if found.kind == "call":
             at = window.pos + found.edge
             window.mark()  # before the whitespace, which is content if no call begins
-            window.pos = at
+            window.move(at)
             self._call.begin(self._compiled.openings[text[found.edge :]].patterns)
             return "call"
         start = window.here
-        window.pos += len(text)
+        window.move(window.pos + len(text))
         if found.kind == "reasoning" and block is not None:
             self._out.reasoning_marker(text, start)
             self._block = block
@@ -267,7 +265,7 @@ class InlineTurnReader(TurnReader):
         self._out.marker_read()
         edge = ""
         if found.kind == "section":
-            edge = self._call.close_section()
+            edge = self._call.after.close_section()
         elif block is not None:
             self.wrapper_open = found.opens
             edge = block.after_opener if found.opens else block.after
@@ -307,8 +305,8 @@ class InlineTurnReader(TurnReader):
         at, text, found = self._next_exit(self._reasoning_exits, final=final)
         if at > window.pos:
             self._prompted = None
-            self._out.reasoning(window.text[window.pos : at], window.here)
-            window.pos = at
+            start = window.here
+            self._out.reasoning(window.take(at), start)
         if text is None or found is None:
             return None
         if found.kind == "close" and found.block is not None:
@@ -328,7 +326,7 @@ class InlineTurnReader(TurnReader):
     def _interrupted(self, final: bool) -> Outcome | None:
         window = self.window
         at, text, found = self._next_exit(self._reasoning_exits, final=final)
-        window.pos = at
+        window.move(at)
         if text is not None and found is not None:
             quoted = window.marked()
             self._out.reasoning(quoted, window.here - len(quoted))
@@ -367,19 +365,19 @@ class InlineTurnReader(TurnReader):
         """Make the text content, and read it again for other markers."""
         window, call = self.window, self._call
         dropped = found.is_malformed and self._policies.malformed == "drop"
-        between_calls = call.open_section is not None
+        between_calls = call.after.open_section is not None
         call.report(found, dropped=dropped)
-        goes_on = found.object_end is not None and call.in_section
+        goes_on = found.object_end is not None and call.after.section is not None
         release_to = found.object_end if goes_on and found.object_end is not None else found.start + 1
         window.rewind()
         if dropped:
             if not between_calls:
                 self._pass_answer(found.start - window.base)
-            window.pos = min(len(window.text), max(release_to, found.end) - window.base)
+            window.move(min(len(window.text), max(release_to, found.end) - window.base))
         else:
             self._pass_answer(release_to - window.base)
         if goes_on:
-            call.begin_after_object()
+            call.after.begin_after_object()
             return "object"
         if not dropped:
             return "text"
@@ -394,19 +392,19 @@ class InlineTurnReader(TurnReader):
         while True:
             at, text = self._drop_ends.search(window.text, start, final=final)
             if text is None:
-                window.pos = at
+                window.move(at)
                 return None
             if text in closers and window.are_markers(at, closers[text].pieces):
-                window.pos = at + len(text)
+                window.move(at + len(text))
                 break
             leaving = [one for one in exits.by_text.get(text, ()) if one.kind in ("call", "section")]
             if any(window.are_markers(at, one.pieces) for one in leaving):
-                window.pos = at
+                window.move(at)
                 return "end"
             start = at + 1
-        if not self._call.in_section:
+        if self._call.after.section is None:
             return "end"
-        self._call.begin_after_object()
+        self._call.after.begin_after_object()
         return "closer"
 
     def _arguments(self, final: bool) -> Outcome | None:
@@ -430,7 +428,7 @@ class InlineTurnReader(TurnReader):
         window = self.window
         window.rewind()
         if window.text.startswith(found.whitespace, window.pos):
-            window.pos += len(found.whitespace)
+            window.move(window.pos + len(found.whitespace))
         return "end"
 
     STEPS: ClassVar[Steps] = {

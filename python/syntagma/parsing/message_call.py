@@ -97,13 +97,12 @@ class MessageCallReader:
     def _unreadable_call(self) -> Outcome:
         """Handle a body that matches no pattern of the call."""
         self._window.rewind()
-        here = self._window.here
-        self._out.malformed("E-PARSE-CALL", "the arguments of this call cannot be read", (here, here))
+        self._out.malformed("E-PARSE-CALL", "the arguments of this call cannot be read", self._window.place)
         if self._name is None:
             return "text"
         self._dropping = self._policies.malformed == "drop"
         if not self._dropping:
-            self._out.call_start(self._name, self._id, (here, here))
+            self._out.call_start(self._name, self._id, self._window.place)
             self.reported = True
         return "malformed"
 
@@ -111,8 +110,7 @@ class MessageCallReader:
         """Pass on arguments that cannot be read, up to the end of the message."""
         window = self._window
         at, marker = self._frames.next_end(final=final)
-        text, start = window.text[window.pos : at], window.here
-        window.pos = at
+        start, text = window.here, window.take(at)
         if text and not self._dropping:
             self._out.call_delta(text, (start, window.here))
         if marker is None and not final:
@@ -121,16 +119,15 @@ class MessageCallReader:
 
     def _end(self, marker: str | None, *, complete: bool) -> Outcome:
         """End the call and its message."""
-        here = self._window.here
         if not self._dropping:
-            self._out.call_end(complete=complete, span=(here, here))
+            self._out.call_end(complete=complete, span=self._window.place)
         self._dropping = False
         self.marker = marker
         return "end"
 
     def _arguments(self, final: bool) -> Outcome | None:
         call, window = self._call, self._window
-        if not call.arguments_end_at_markers:
+        if not call.source.ends_at_markers:
             return self._delimited_arguments(final)
         while True:
             at, marker = self._frames.next_end(final=False)
@@ -138,7 +135,7 @@ class MessageCallReader:
             found = call.read_arguments(final=False, end=at)
             if found is None and window.pos == len(window.text) and not final:
                 return None
-            if found is None and window.here == start and call.in_string and not window.is_token(at):
+            if found is None and window.here == start and call.source.in_string and not window.is_token(at):
                 # Inside a string, a marker that is spelled by text tokens is text; only a special token ends it.
                 passed = at + len(marker) if marker is not None else len(window.text) if final else at
                 if passed > at:
@@ -154,9 +151,8 @@ class MessageCallReader:
             return self._arguments_over()
         if marker is None:
             # The rest is the beginning of an end marker.
-            window.pos = len(window.text)
-        here = (window.here, window.here)
-        self._out.malformed("E-PARSE-TRUNCATED", "the message ends inside a call", here)
+            window.move(len(window.text))
+        self._out.malformed("E-PARSE-TRUNCATED", "the message ends inside a call", window.place)
         return self._end(marker, complete=False)
 
     def _delimited_arguments(self, final: bool) -> Outcome | None:
@@ -201,17 +197,16 @@ class MessageCallReader:
         index = window.after_whitespace(window.pos)
         if index < at:
             window.rewind()
-            here = (window.here, window.here)
-            self._out.malformed("E-PARSE-ARGUMENTS", "text after the arguments of a call", here)
+            self._out.malformed("E-PARSE-ARGUMENTS", "text after the arguments of a call", window.place)
             return "text" if self._end_reported else "malformed"
-        window.pos = at
+        window.move(at)
         if marker is None and not final:
             return None
         window.unmark()
-        here = (window.here, window.here)
+        here = window.place
         sound = not self._own_ends or marker in self._own_ends
         if marker is None:
-            begun, window.pos = window.unread, len(window.text)
+            begun = window.take(len(window.text))
             sound = sound or any(end.startswith(begun) for end in self._own_ends)
             if begun:
                 self._out.malformed("E-PARSE-CLOSER", "the closing marker of a call is cut", here)

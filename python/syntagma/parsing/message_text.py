@@ -73,17 +73,17 @@ class MessageText:
         while True:
             at, text = self._frames.search(scanner, final=final)
             if at > window.pos:
-                self.pass_on(self.kind, window.text[window.pos : at], window.here)
-                window.pos = at
+                start = window.here
+                self.pass_on(self.kind, window.take(at), start)
             if text is None:
                 return None
             end = self._ends[text]
             if end:
                 if self.kind == "reasoning" and text != end:
                     self._out.reasoning_marker(text[: -len(end)], window.here)
-                window.pos += len(text) - len(end)
+                window.move(window.pos + len(text) - len(end))
                 return end
-            window.pos += len(text)
+            window.move(window.pos + len(text))
 
     def plain_run(self) -> PlainRun | None:
         """The plain run of the body, if the fast path may pass more of it on; else None."""

@@ -136,14 +136,14 @@ class MessageTurnReader(TurnReader):
         if self._stopped:
             index = window.after_whitespace(window.pos)
             if index < at:
-                window.pos = index
+                window.move(index)
                 return self._end_turn()
         room = self._limits.parser_header_chars - len(window.marked())
         if at - window.pos > room:
-            window.pos += room
+            window.move(window.pos + room)
             self._text_outside_message()
             return "text"
-        window.pos = at
+        window.move(at)
         if marker is None:
             if final:
                 self._text_outside_message()
@@ -157,7 +157,7 @@ class MessageTurnReader(TurnReader):
         if effect == "begins":
             return self._open_message(marker)
         here = window.here
-        window.pos += len(marker)
+        window.move(window.pos + len(marker))
         self._out.malformed("E-PARSE-STRAY", "the end of a message that was not begun", (here, window.here))
         return self._end_message(stopped=self._stopped)
 
@@ -180,7 +180,7 @@ class MessageTurnReader(TurnReader):
         """Read text after the end of the turn."""
         window = self.window
         window.unmark()
-        window.pos = len(window.text)
+        window.move(len(window.text))
         if final and window.here > self._over_from:
             span = (self._over_from, window.here)
             self._out.malformed("E-PARSE-AFTER-END", "text after the end of the turn", span)
@@ -203,9 +203,8 @@ class MessageTurnReader(TurnReader):
     def _open_message(self, begin: str, *, repaired: bool = False) -> Outcome:
         """Read the opener of a message, which is next."""
         window = self.window
-        window.unmark()
-        window.mark()
-        window.pos += len(begin)
+        window.mark_again()
+        window.move(window.pos + len(begin))
         self._header_text = self._begin_header("", repaired=repaired)
         return "header"
 
@@ -223,8 +222,7 @@ class MessageTurnReader(TurnReader):
         room = self._limits.parser_header_chars - self._header_text.size
         if at - window.pos > room:
             self._add_to_header(window.pos + max(0, room))
-            here = window.here
-            self._out.malformed("E-LIMIT-HEADER", "a header that does not end", (here, here))
+            self._out.malformed("E-LIMIT-HEADER", "a header that does not end", window.place)
             kind = self._header_without_body()
             return self._begin_body(kind or self._router.otherwise, None, loose=True)
         self._add_to_header(at)
@@ -241,8 +239,7 @@ class MessageTurnReader(TurnReader):
     def _add_to_header(self, end: int) -> None:
         """Add the text up to index `end` to the header."""
         window = self.window
-        self._header_text.add(window.text[window.pos : end])
-        window.pos = end
+        self._header_text.add(window.take(end))
 
     def _marker_in_header(self, marker: str) -> Outcome:
         """Read a marker inside a header, which is next."""
@@ -250,14 +247,14 @@ class MessageTurnReader(TurnReader):
         effect = marker_effect(self._router.kinds[marker], header, stopped=False)
         if effect == "begins again":
             if not header.prompted:
-                self._out.malformed("E-PARSE-HEADER", "a message begins twice", (window.here, window.here))
+                self._out.malformed("E-PARSE-HEADER", "a message begins twice", window.place)
             return self._open_message(marker, repaired=not header.prompted)
         header.has_marker = True
         if effect == "body":
-            window.pos += len(marker)
+            window.move(window.pos + len(marker))
             return self._body_begins()
         if effect == "section":
-            window.pos += len(marker)
+            window.move(window.pos + len(marker))
             header.begin_section(marker, window.here)
             header.size += len(marker)
             return "header"
@@ -361,7 +358,7 @@ class MessageTurnReader(TurnReader):
             return self._end_message()
         if kind == "reasoning":
             self._out.reasoning_marker(end, self.window.here)
-        self.window.pos += len(end)
+        self.window.move(self.window.pos + len(end))
         self._text.end(kind)
         return self._end_message(stopped=end in self._router.stops)
 
@@ -384,8 +381,8 @@ class MessageTurnReader(TurnReader):
         at, marker = self._frames.next_end(final=final)
         end = at + (len(marker) if marker is not None and not self._router.keeps_ends else 0)
         if end > window.pos:
-            self._text.pass_on("content", window.text[window.pos : end], window.here)
-            window.pos = end
+            start = window.here
+            self._text.pass_on("content", window.take(end), start)
         return None if marker is None else self._end_message(stopped=marker in self._router.stops)
 
     def _call_body(self, final: bool) -> Outcome | None:

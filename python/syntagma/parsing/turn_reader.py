@@ -128,7 +128,7 @@ class EdgeWhitespace:
         if text and window.text.startswith(text, window.pos):
             if self.is_reasoning:
                 out.reasoning_marker(text, window.here)
-            window.pos += len(text)
+            window.move(window.pos + len(text))
         elif text and not final and window.cut_at(window.pos, text):
             return None
         else:
