@@ -78,7 +78,7 @@ class AfterCall:
             "_implied",
             "_known",
         ),
-        *("_known", "_live", "_max_capture", "_name", "_next", "_out", "_section_closer", "_separated", "_separator"),
+        *("_live", "_max_capture", "_name", "_next", "_out", "_section_closer", "_separated", "_separator"),
         *("_unescapes", "_window", "owes_end", "section"),
     )
 
@@ -103,9 +103,8 @@ class AfterCall:
         self._next: tuple[CallPattern, ...] = ()
         # `_next` by the `id()` of a section: to compare sections takes long.
         self._by_section: dict[int, tuple[CallPattern, ...]] = {}
-        # The texts that may come now, the longest first, empty until they are needed; and those found before.
+        # The texts that may come now, the longest first, empty until they are needed.
         self._expected: tuple[Expected, ...] = ()
-        self._known: dict[tuple[int, ...], tuple[Any, tuple[Expected, ...]]] = {}
 
     @property
     def open_section(self) -> Section | None:
@@ -266,12 +265,13 @@ class AfterCall:
         # The same few objects come after every call. They are kept, so that no other object gets their `id()`.
         of = (self._call_closer, self._section_closer, self._next, separator, self._separated)
         key = tuple(map(id, of))
-        known = self._known.get(key)
-        if known is None:
-            if len(self._known) >= _MAX_KNOWN:
-                self._known.clear()
-            known = self._known[key] = (of, self._longest_first(separator))
-        self._expected = known[1]
+        known = self._compiled.after_calls
+        found: tuple[Any, tuple[Expected, ...]] | None = known.get(key)
+        if found is None:
+            if len(known) >= _MAX_KNOWN:
+                known.clear()
+            found = known[key] = (of, self._longest_first(separator))
+        self._expected = found[1]
         return self._expected
 
     def _longest_first(self, separator: str) -> tuple[Expected, ...]:

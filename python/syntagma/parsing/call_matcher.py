@@ -228,7 +228,8 @@ class CallMatcher:
         self.id = reader.id or self.id
         if reader.status == "commit":
             assert reader.source is not None
-            self._inner_name(reader.name)
+            if reader.name is not None:
+                self.header_name, self.name = self.name, reader.name
             self._commit(reader.source, self.pos + (reader.buffered is None))
         elif reader.status == "bad":
             self.status = "no match"
@@ -240,12 +241,9 @@ class CallMatcher:
         """The literals that may close the call."""
         return (op.text for op in self.pattern.closer)
 
-    def _inner_name(self, name: str | None) -> None:
-        if name is not None:
-            self.header_name, self.name = self.name, name
-
     def _envelope_ended(self, reader: EnvelopeReader) -> None:
-        self._inner_name(reader.name)
+        if reader.name is not None:
+            self.header_name, self.name = self.name, reader.name
         if self.name is not None and (reader.buffered is not None or self.pattern.framed):
             self._commit(BufferedArguments(reader.buffered or "{}", reader.repairs), self.pos)
         else:

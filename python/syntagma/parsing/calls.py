@@ -189,6 +189,8 @@ class CallReader:
                 matcher.run(window)
             if matcher.status == "commit" and not self._is_allowed(matcher):
                 matcher.status = "no match"
+        if len(self._matchers) == 1 and self._matchers[0].status == "commit":
+            return self._commit(self._matchers[0], Way(self._matchers[0].pattern, ()))
         ways = ways_of(by_commit(self._matchers))
         alive = [matcher for matcher in self._matchers if matcher.status == "more"]
         if ways:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -101,6 +101,8 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
     """by the open block (None: any closer ends it), and by whether a call may interrupt it"""
     next_calls: dict[Section | None, tuple[CallPattern, ...]]
     """the patterns with which a further call may begin, by the open section (None: outside)"""
+    after_calls: dict[tuple[int, ...], tuple[Any, Any]] = {}
+    """what may come after calls, as far as `AfterCall` has found it"""
 
     def closer_after(self, call: CallPattern) -> tuple[Op, ...]:
         """The section closer, if it is a marker, that may follow a call whose section was not opened."""

@@ -152,7 +152,7 @@ class EnvelopeReader:
 
     def _structure(self, char: str) -> bool:
         """Read one character between strings and values; returns whether it fits."""
-        step = (NEXT[self._state] if self.begun else _BEGIN).get(char)
+        step = (NEXT[self._state] if self._state != _START else _BEGIN).get(char)
         if step is None:
             self.status = "bad"
             return False
