@@ -24,6 +24,7 @@ from syntagma.format_schema import (
     ToolsSpec,
     begins_exactly,
     is_open,
+    leading,
     value_ends,
 )
 from syntagma.format_schema import Literal as LiteralItem
@@ -122,7 +123,7 @@ class CallWriter:
             return ArgumentEnds((), "")
         gap = self._pattern.around("arguments")[1]
         closer = next((piece.text.split()[0] for piece in self._markers.pieces(gap.strip())), "")
-        found = value_ends(self._tools, gap[: len(gap) - len(gap.lstrip())], closer, self._markers)
+        found = value_ends(self._tools, leading(gap), closer, self._markers)
         if is_open(self._tools) and spec.messages is not None and closer in spec.messages.end:
             found += spec.messages.end
         return ArgumentEnds(found, closer)

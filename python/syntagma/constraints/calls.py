@@ -19,8 +19,10 @@ from syntagma.format_schema import (
     Pattern,
     Placeholder,
     ToolsSpec,
+    leading,
     shown_headers,
     split_header,
+    trailing,
 )
 from syntagma.format_schema.facts import call_beginnings, search_key
 from syntagma.grammars import Grammar
@@ -307,5 +309,5 @@ def _tool_parts(request: ResolvedRequest, arguments: ArgumentsGrammar, *, once: 
 def _stripped(shown: Pattern) -> tuple[Pattern, str, str]:
     """A pattern without the whitespace at its ends, and that whitespace."""
     text = shown.written.text
-    before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+    before, after = leading(text), trailing(text)
     return Pattern(text.strip()), before, after

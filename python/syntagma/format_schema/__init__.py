@@ -15,7 +15,7 @@ from syntagma.format_schema.parts import (
     ToolsSpec,
     TypeMeaning,
 )
-from syntagma.format_schema.pattern import PLACEHOLDERS, Item, Literal, Pattern, Placeholder
+from syntagma.format_schema.pattern import PLACEHOLDERS, Item, Literal, Pattern, Placeholder, leading, trailing
 from syntagma.format_schema.spec import (
     FormatSpec,
     answer_before_calls,
@@ -70,6 +70,7 @@ __all__ = [
     "is_open",
     "is_weak",
     "kept",
+    "leading",
     "message_ends",
     "needs_known_name",
     "opening",
@@ -81,6 +82,7 @@ __all__ = [
     "stands_alone",
     "structure_steps",
     "texts_in_turn",
+    "trailing",
     "used_markers",
     "value_ends",
     "write_toml",

@@ -13,7 +13,7 @@ import msgspec
 
 from syntagma.format_schema.markers import Markers, PlacedPiece
 from syntagma.format_schema.parts import ToolsSpec
-from syntagma.format_schema.pattern import Literal, Pattern
+from syntagma.format_schema.pattern import Literal, Pattern, leading, trailing
 from syntagma.format_schema.spec import FormatSpec, ends_at_next, kept, shown_headers
 from syntagma.format_schema.structure import structure_steps
 from syntagma.format_schema.weak_texts import begins_exactly, is_weak, needs_known_name, stands_alone
@@ -62,10 +62,10 @@ def block_of(pattern: Pattern, placeholder: str, markers: Markers) -> Block:
     return Block(
         opener=core,
         closer=end,
-        before=opener[: len(opener) - len(opener.lstrip())] if core else "",
-        after_opener=opener[len(opener.rstrip()) :] if core else "",
-        before_closer=closer[: len(closer) - len(closer.lstrip())] if end else "",
-        after=closer[len(closer.rstrip()) :] if end and not end[-1].isspace() else "",
+        before=leading(opener) if core else "",
+        after_opener=trailing(opener) if core else "",
+        before_closer=leading(closer) if end else "",
+        after=trailing(closer) if end and not end[-1].isspace() else "",
         pieces=markers.placed(end),
         trailing=None if end else closer,
     )

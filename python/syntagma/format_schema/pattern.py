@@ -7,7 +7,7 @@ from typing import Any, NoReturn, TypeAlias
 
 import msgspec
 
-__all__ = ["PLACEHOLDERS", "Item", "Literal", "Pattern", "Placeholder", "Spelled"]
+__all__ = ["PLACEHOLDERS", "Item", "Literal", "Pattern", "Placeholder", "Spelled", "leading", "trailing"]
 
 PLACEHOLDERS = (
     "reasoning",
@@ -116,6 +116,16 @@ class Pattern(Spelled):
 def _text(item: Item) -> str:
     """The text of a literal; empty for a placeholder."""
     return item.text if isinstance(item, Literal) else ""
+
+
+def leading(text: str) -> str:
+    """The whitespace at the beginning of a text."""
+    return text[: len(text) - len(text.lstrip())]
+
+
+def trailing(text: str) -> str:
+    """The whitespace at the end of a text."""
+    return text[len(text.rstrip()) :]
 
 
 def _split(text: str) -> tuple[Item, ...]:

@@ -27,6 +27,7 @@ from syntagma.parsing.message_header import WORD, Header, HeaderShape
 from syntagma.parsing.message_markers import MarkerKind
 from syntagma.parsing.pattern_compiler import form_parts
 from syntagma.parsing.text.scanner import MarkerSet
+from syntagma.parsing.text.window import Window
 
 __all__ = ["BodyExits", "HeaderRouter", "Route", "RouteKind", "Routed", "is_name"]
 
@@ -213,6 +214,19 @@ class HeaderRouter:
         markers = {**dict.fromkeys(drop, ""), **{edge + end: end for end in self.ends}}
         markers.update({end: end for end in (*self.ends, *(self.begins if loose else ()))})
         return BodyExits(markers, MarkerSet(markers))
+
+    def find(self, window: Window, markers: MarkerSet, *, final: bool) -> tuple[int, str | None]:
+        """Find the first of these markers from the cursor on. Text tokens that look like one are ignored.
+
+        Returns:
+            its index, and the marker; or the index from which on the text may be the beginning of one, and None.
+        """
+        start = window.pos
+        while True:
+            at, marker = markers.search(window.text, start, final=final)
+            if marker is None or not window.knows_tokens or window.are_markers(at, self.markers.placed(marker)):
+                return at, marker
+            start = at + 1
 
     def _values(self, field: str) -> tuple[str, ...]:
         """The values that a field may have; empty if some route takes any."""

@@ -10,7 +10,7 @@ from typing import ClassVar
 from syntagma.format_schema import stands_alone
 from syntagma.format_schema.facts import Block
 from syntagma.parsing.after_call import NextCall
-from syntagma.parsing.call_patterns import Op, Section
+from syntagma.parsing.call_patterns import Section
 from syntagma.parsing.calls import CallReader, NotACall, ReaderParts
 from syntagma.parsing.compiled_format import Exit, Exits
 from syntagma.parsing.fast_path import PlainRun
@@ -20,7 +20,6 @@ from syntagma.parsing.turn_reader import EdgeWhitespace, Steps, TurnReader, end_
 
 __all__ = ["InlineTurnReader"]
 
-_NO_MARKERS = MarkerSet(())
 _IN_CALL = (State.MATCHING, State.ARGUMENTS, State.ENVELOPE, State.CLOSERS)
 
 
@@ -40,8 +39,7 @@ class InlineTurnReader(TurnReader):
         self._block: Block | None = None
         self._reasoning_exits = parts.compiled.reasoning_exits[None, True]
         self._prompted: str | None = None
-        self._drop_closers: dict[str, Op] = {}
-        self._drop_ends = _NO_MARKERS
+        self._dropping_exits: Exits
 
     def plain_run(self) -> PlainRun | None:
         """See `TurnReader`."""
@@ -381,27 +379,24 @@ class InlineTurnReader(TurnReader):
             return "object"
         if not dropped:
             return "text"
-        self._drop_closers = {op.text: op for op in found.closers}
-        self._drop_ends = MarkerSet((*self._drop_closers, *self._answer_exits().markers.texts))
+        leaving = {
+            text: [one for one in exits if one.kind in ("call", "section")]
+            for text, exits in self._answer_exits().by_text.items()
+        }
+        for op in found.closers:
+            leaving.setdefault(op.text, []).insert(0, Exit("close", 0, op.pieces))
+        self._dropping_exits = Exits(leaving, MarkerSet(leaving))
         return "malformed"
 
     def _dropping(self, final: bool) -> Outcome | None:
         """Leave out a malformed call, up to its closer, the next call, or the end of the section."""
-        window, exits, closers = self.window, self._answer_exits(), self._drop_closers
-        start = window.pos
-        while True:
-            at, text = self._drop_ends.search(window.text, start, final=final)
-            if text is None:
-                window.move(at)
-                return None
-            if text in closers and window.are_markers(at, closers[text].pieces):
-                window.move(at + len(text))
-                break
-            leaving = [one for one in exits.by_text.get(text, ()) if one.kind in ("call", "section")]
-            if any(window.are_markers(at, one.pieces) for one in leaving):
-                window.move(at)
-                return "end"
-            start = at + 1
+        at, text, found = self._next_exit(self._dropping_exits, final=final)
+        self.window.move(at)
+        if text is None or found is None:
+            return None
+        if found.kind != "close":
+            return "end"
+        self.window.move(at + len(text))
         if self._call.after.section is None:
             return "end"
         self._call.after.begin_after_object()

@@ -13,7 +13,6 @@ from typing import ClassVar
 from syntagma.parsing.calls import CallReader, NotACall, ReaderParts
 from syntagma.parsing.fast_path import PlainRun
 from syntagma.parsing.header_router import HeaderRouter, Routed
-from syntagma.parsing.message_frames import MessageFrames
 from syntagma.parsing.states import Outcome, State
 from syntagma.parsing.text.window import Window
 
@@ -25,7 +24,6 @@ class MessageCallReader:
 
     Args:
         window: the text.
-        frames: finds the ends of messages in it.
         router: the markers of messages.
         parts: see `ReaderParts`.
 
@@ -34,9 +32,9 @@ class MessageCallReader:
         marker: the marker that ends the message, which is next; None: the text has ended.
     """
 
-    def __init__(self, window: Window, frames: MessageFrames, router: HeaderRouter, parts: ReaderParts) -> None:
+    def __init__(self, window: Window, router: HeaderRouter, parts: ReaderParts) -> None:
         self._window = window
-        self._frames = frames
+        self._router = router
         self._ends = frozenset(router.ends)
         self._out, self._limits, self._policies = parts.emitter, parts.limits, parts.policies
         self._call = CallReader(window, parts)
@@ -64,7 +62,7 @@ class MessageCallReader:
     def plain_run(self) -> PlainRun | None:
         """The plain run of the arguments, inside a string that is passed on as it comes; else None."""
         run = self._call.plain_run()
-        return None if run is None else run._replace(stops=run.stops | self._frames.end_chars)
+        return None if run is None else run._replace(stops=run.stops | self._router.end_markers.firsts)
 
     def skip(self, size: int) -> None:
         """Skip `size` characters of the arguments, which the fast path has passed on."""
@@ -90,7 +88,7 @@ class MessageCallReader:
         index = window.after_whitespace(window.pos)
         if index == len(window.text):
             return False
-        at, marker = self._frames.next_end(final=False)
+        at, marker = self._router.find(self._window, self._router.end_markers, final=False)
         self._body_begun = at > index or marker is not None
         return not self._body_begun
 
@@ -109,7 +107,7 @@ class MessageCallReader:
     def _unreadable(self, final: bool) -> Outcome | None:
         """Pass on arguments that cannot be read, up to the end of the message."""
         window = self._window
-        at, marker = self._frames.next_end(final=final)
+        at, marker = self._router.find(self._window, self._router.end_markers, final=final)
         start, text = window.here, window.take(at)
         if text and not self._dropping:
             self._out.call_delta(text, (start, window.here))
@@ -130,7 +128,7 @@ class MessageCallReader:
         if not call.source.ends_at_markers:
             return self._delimited_arguments(final)
         while True:
-            at, marker = self._frames.next_end(final=False)
+            at, marker = self._router.find(self._window, self._router.end_markers, final=False)
             start = window.here
             found = call.read_arguments(final=False, end=at)
             if found is None and window.pos == len(window.text) and not final:
@@ -193,7 +191,7 @@ class MessageCallReader:
     def _after_arguments(self, final: bool) -> Outcome | None:
         """Read the end of the message; nothing else may come."""
         window = self._window
-        at, marker = self._frames.next_end(final=False)
+        at, marker = self._router.find(self._window, self._router.end_markers, final=False)
         index = window.after_whitespace(window.pos)
         if index < at:
             window.rewind()

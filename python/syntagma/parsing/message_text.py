@@ -6,7 +6,6 @@ from syntagma.format_schema.facts import Block
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.fast_path import PlainRun
 from syntagma.parsing.header_router import HeaderRouter, RouteKind
-from syntagma.parsing.message_frames import MessageFrames
 from syntagma.parsing.states import Outcome
 from syntagma.parsing.text.scanner import MarkerSet
 from syntagma.parsing.text.window import Window
@@ -20,7 +19,6 @@ class MessageText:
 
     Args:
         window: the text.
-        frames: finds the ends of messages in it.
         router: the markers of messages.
         out: receives the text.
 
@@ -30,9 +28,8 @@ class MessageText:
         header: the header that led to the open reasoning, as long as no reasoning has followed it; else None.
     """
 
-    def __init__(self, window: Window, frames: MessageFrames, router: HeaderRouter, out: Emitter) -> None:
+    def __init__(self, window: Window, router: HeaderRouter, out: Emitter) -> None:
         self._window = window
-        self._frames = frames
         self._router = router
         self._out = out
         self._edge = EdgeWhitespace()
@@ -71,7 +68,7 @@ class MessageText:
         window, scanner = self._window, self._scanner
         assert scanner is not None
         while True:
-            at, text = self._frames.search(scanner, final=final)
+            at, text = self._router.find(window, scanner, final=final)
             if at > window.pos:
                 start = window.here
                 self.pass_on(self.kind, window.take(at), start)

@@ -2,7 +2,7 @@
 
 `MESSAGES` in `states` has every transition; `STEPS` at the end has the method for each state.
 
-A message whose header leads nowhere goes where the format says. `message_frames` finds the markers of messages,
+A message whose header leads nowhere goes where the format says. `header_router` finds the markers of messages,
 `message_header` reads headers, `message_text` passes on text, `message_call` reads calls.
 """
 
@@ -15,7 +15,6 @@ from syntagma.parsing.calls import ReaderParts
 from syntagma.parsing.fast_path import PlainRun
 from syntagma.parsing.header_router import HeaderRouter, Routed, RouteKind
 from syntagma.parsing.message_call import MessageCallReader
-from syntagma.parsing.message_frames import MessageFrames
 from syntagma.parsing.message_header import WHITESPACE, Header
 from syntagma.parsing.message_markers import HeaderText, marker_effect
 from syntagma.parsing.message_text import MessageText
@@ -35,9 +34,8 @@ class MessageTurnReader(TurnReader):
         self._router = router
         self._reads_calls = parts.compiled.calls
         self._out, self._limits, self._policies, self._tools = parts[1:]
-        self._frames = MessageFrames(self.window, router)
-        self._text = MessageText(self.window, self._frames, router, self._out)
-        self._call = MessageCallReader(self.window, self._frames, router, parts)
+        self._text = MessageText(self.window, router, self._out)
+        self._call = MessageCallReader(self.window, router, parts)
         # Whether the turn may be over, and from which absolute position on.
         self._stopped = False
         self._over_from = 0
@@ -132,7 +130,7 @@ class MessageTurnReader(TurnReader):
         """Read text between messages: it belongs to none, unless it is a header without its opener."""
         window, router = self.window, self._router
         window.mark()
-        at, marker = self._frames.next_marker(final=final)
+        at, marker = self._router.find(window, self._router.frame_markers, final=final)
         if self._stopped:
             index = window.after_whitespace(window.pos)
             if index < at:
@@ -218,7 +216,7 @@ class MessageTurnReader(TurnReader):
 
     def _header(self, final: bool) -> Outcome | None:
         window = self.window
-        at, marker = self._frames.next_marker(final=final)
+        at, marker = self._router.find(window, self._router.frame_markers, final=final)
         room = self._limits.parser_header_chars - self._header_text.size
         if at - window.pos > room:
             self._add_to_header(window.pos + max(0, room))
@@ -378,7 +376,7 @@ class MessageTurnReader(TurnReader):
     def _call_as_text(self, final: bool) -> Outcome | None:
         """Pass on a call that is not read as one, as text with its markers."""
         window = self.window
-        at, marker = self._frames.next_end(final=final)
+        at, marker = self._router.find(window, self._router.end_markers, final=final)
         end = at + (len(marker) if marker is not None and not self._router.keeps_ends else 0)
         if end > window.pos:
             start = window.here

@@ -16,8 +16,10 @@ from syntagma.format_schema import (
     ToolsSpec,
     begins_exactly,
     is_open,
+    leading,
     stands_alone,
     structure_steps,
+    trailing,
     value_ends,
 )
 from syntagma.format_schema.facts import block_of
@@ -52,17 +54,10 @@ def compile_ops(pattern: Pattern, markers: Markers) -> tuple[Op, ...]:
     return tuple(ops)
 
 
-def _edges(pattern: Pattern) -> tuple[str, str]:
-    before, after = pattern.opener, pattern.closer
-    if not isinstance(pattern.items[-1], Placeholder) and len(pattern.items) == 1:
-        after = pattern.items[0].text if not isinstance(pattern.items[0], Placeholder) else ""
-    return before[: len(before) - len(before.lstrip())], after[len(after.rstrip()) :]
-
-
 def _section(pattern: Pattern, markers: Markers, pointer: str) -> Section:
     ops = compile_ops(pattern, markers)
     at = next(i for i, op in enumerate(ops) if op.text == "calls" and op.kind == "placeholder")
-    before, after = _edges(pattern)
+    before, after = leading(pattern.text), trailing(pattern.text)
     if any(op.kind == "placeholder" for op in ops[at + 1 :]):
         raise _unsupported("placeholders after {calls}", f"{pointer}/section", "only text may close a section")
     return Section(_trim(ops[:at]), _closers(ops[at + 1 :], markers), before, after)
@@ -159,8 +154,8 @@ def _nesting(spec: ToolsSpec) -> Nesting | None:
         end.lstrip(),
         end_end.rstrip(),
         spec.item,
-        after_opener=start_end[len(start_end.rstrip()) :],
-        before_closer=end[: len(end) - len(end.lstrip())],
+        after_opener=trailing(start_end),
+        before_closer=leading(end),
     )
 
 
@@ -236,12 +231,12 @@ def form_parts(tools: ToolsSpec, markers: Markers, pointer: str, *, named: bool 
             ops = (Op("literal", pattern.opener.lstrip()), *rest)
         ends = [i for i, op in enumerate(ops) if op.kind == "placeholder" and op.text in ("arguments", "envelope")]
         cut = ends[0] + 1 if ends else len(ops)
-        before, after = _edges(pattern)
+        before, after = leading(pattern.text), trailing(pattern.text)
         rest = _closers(ops[cut:], markers)
         if any(op.text in ("arguments", "envelope") for op in rest if op.kind == "placeholder"):
             raise _unsupported("arguments that come twice", f"{pointer}/call", "one {arguments} or {envelope}")
         gap = pattern.around("arguments")[1] if header and "arguments" in pattern.placeholders else ""
-        space = gap[: len(gap) - len(gap.lstrip())]
+        space = leading(gap)
         call = CallPattern(
             ops[:cut],
             rest,
