@@ -67,19 +67,9 @@ class AfterCall:
     """
 
     __slots__ = (
-        *(
-            "_after_edge",
-            "_alike",
-            "_by_section",
-            "_call_closer",
-            "_compiled",
-            "_edge",
-            "_expected",
-            "_implied",
-            "_known",
-        ),
-        *("_live", "_max_capture", "_name", "_next", "_out", "_section_closer", "_separated", "_separator"),
-        *("_unescapes", "_window", "owes_end", "section"),
+        *("_after_edge", "_alike", "_by_section", "_call_closer", "_compiled", "_edge", "_expected", "_live"),
+        *("_max_capture", "_name", "_next", "_out", "_section_closer", "_separated", "_separator", "_unescapes"),
+        *("_window", "owes_end", "section"),
     )
 
     def __init__(self, window: Window, compiled: CompiledFormat, out: Emitter, max_capture: int) -> None:
@@ -90,7 +80,6 @@ class AfterCall:
         self._live = False
         self._call_closer: tuple[Op, ...] = ()
         self._section_closer: tuple[Op, ...] = ()
-        self._implied: tuple[Op, ...] = ()
         self._max_capture = max_capture
         self._name = ""
         self._alike: tuple[CallPattern, ...] = ()
@@ -142,23 +131,21 @@ class AfterCall:
         if call.section is not None:
             self.section = call.section
         self._live = self.section is not None
-        self._implied = self._compiled.closer_after(call) if self.section is None else ()
         self._call_closer = call.closer
         self._edge = "" if call.closer else call.after
         self._after_edge = call.after
-        self._restart(call.form.separator)
+        self._restart(call.form.separator, self._compiled.closer_after(call) if self.section is None else ())
 
     def begin_after_object(self) -> None:
         """Begin to read after an object that is not a call, in a section where calls are bare objects."""
-        self._call_closer = self._implied = ()
-        self._alike = ()
+        self._call_closer, self._alike = (), ()
         self._edge = ""
         separators = [form.separator for form, sections, _ in self._compiled.forms if self.section in sections]
         self._restart(separators[0] if separators else "")
 
-    def _restart(self, separator: str) -> None:
+    def _restart(self, separator: str, implied: tuple[Op, ...] = ()) -> None:
         section = self.section
-        self._section_closer = section.closer if section is not None and self._live else self._implied
+        self._section_closer = section.closer if section is not None and self._live else implied
         self._separator, self._separated = separator, not separator
         self._expected = ()
         following = self._by_section.get(id(section))

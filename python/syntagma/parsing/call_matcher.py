@@ -51,21 +51,9 @@ class CallMatcher:
     """
 
     __slots__ = (
-        *("_at", "_capture", "_end", "_held", "_held_chars", "_held_limit", "_limits", "_nameless", "_repairs"),
-        *(
-            "pattern",
-            "object_end",
-            "begun",
-            "commit_at",
-            "envelope",
-            "_infer",
-            "header_name",
-            "id",
-            "key",
-            "name",
-            "over_limit",
-        ),
-        *("pos", "source", "status", "written_type"),
+        *("_at", "_capture", "_end", "_held", "_held_chars", "_held_limit", "_infer", "_limits", "_nameless"),
+        *("_repairs", "begun", "commit_at", "envelope", "header_name", "id", "key", "name", "object_end"),
+        *("over_limit", "pattern", "pos", "source", "status", "written_type"),
     )
 
     def __init__(

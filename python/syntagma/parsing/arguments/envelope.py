@@ -56,31 +56,9 @@ class EnvelopeReader:
     """
 
     __slots__ = (
-        *(
-            "_awaits_name",
-            "_buffering",
-            "_closers",
-            "_encoded",
-            "_nodes",
-            "_notation",
-            "_outer_name",
-            "_parts",
-            "_reading",
-        ),
-        *(
-            "repairs",
-            "_skipped",
-            "_stack",
-            "_state",
-            "_string",
-            "_text",
-            "buffered",
-            "buffered_chars",
-            "id",
-            "name",
-            "source",
-        ),
-        "status",
+        *("_awaits_name", "_buffering", "_closers", "_encoded", "_nodes", "_notation", "_outer_name", "_parts"),
+        *("_reading", "_skipped", "_stack", "_state", "_string", "_text", "buffered", "buffered_chars", "id"),
+        *("name", "repairs", "source", "status"),
     )
 
     def __init__(
