@@ -7,7 +7,6 @@ marker, since most markers in prose begin no call. What a step accepts is decide
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from syntagma.format_schema import PlacedPiece
@@ -93,7 +92,7 @@ class CallSteps:
             for step in steps
         )
 
-        self.beginning = "".join(_beginning(steps))
+        self.beginning = _beginning(steps)
 
     def ruled_out(self, text: str, index: int) -> tuple[int, bool] | None:
         """The index at which the text from `index` on stops to follow the steps, and whether it has a name before.
@@ -126,16 +125,20 @@ class CallSteps:
         return (pos, named) if pos <= room else None
 
 
-def _beginning(steps: tuple[Step, ...]) -> Iterator[str]:
-    """The literals of a pattern up to its first capture or its arguments, and the characters with which these begin."""
-    for step in steps:
-        if step.kind == "literal":
-            yield re.escape(step.text)
-        elif step.kind == "whitespace":
-            yield r"\s*"
+def _beginning(steps: tuple[Step, ...]) -> str:
+    """A pattern up to its first capture or its arguments, and a character with which these begin; or cut before."""
+    found = ""
+    for number, step in reversed(tuple(enumerate(steps))):
+        if step.kind == "whitespace":
+            found = rf"\s*{found}"
+        elif step.kind == "literal":
+            # The first one was found whole.
+            cuts = (re.escape(step.text[:size]) + r"\Z" for size in range(len(step.text) if number else 0))
+            found = f"(?:{'|'.join((re.escape(step.text) + found, *cuts))})"
+        elif step.kind == "capture" and not step.may_be_empty:
+            found = rf"(?:\Z|{step.characters.pattern.removesuffix('*')})"
+        elif step.first_chars is not None:
+            found = rf"(?:\Z|[{spelled(''.join(sorted(step.first_chars)))}])"
         else:
-            if step.kind == "capture" and not step.may_be_empty:
-                yield step.characters.pattern.removesuffix("*")
-            elif step.first_chars is not None:
-                yield f"[{spelled(''.join(sorted(step.first_chars)))}]"
-            return
+            found = ""
+    return found

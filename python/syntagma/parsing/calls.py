@@ -37,9 +37,6 @@ __all__ = ["CallReader", "NotACall", "ReaderParts"]
 _MIN_PREFILTER = 1024
 """code points: with a lower limit on a call's header, the prefilter, which knows no limit, is not used"""
 
-_FAR = 256
-"""code points after a marker in which no pattern is cut before its first capture"""
-
 
 class ReaderParts(NamedTuple):
     """The parts that the readers of one turn share.
@@ -144,7 +141,7 @@ class CallReader:
         if window.knows_tokens or not self._may_prefilter:
             return False
         opening, text = self._compiled.openings[marker], window.text
-        if len(text) - at > _FAR and opening.begins.match(text, at) is None:
+        if opening.begins.match(text, at) is None:
             return True
         last, meant = at, False
         section: Section | None = None
