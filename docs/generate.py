@@ -191,9 +191,9 @@ def schema_suite() -> str:
 
 STATES = """The parser of a turn is a table of states. There are two tables: one for turns with markers in the text, as
 in most formats, and one for turns that are a sequence of messages, each with a header. `StreamParser.state` shows which
-of four things is read (the second column below). The tables are `syntagma.parsing.INLINE` and `MESSAGES`, and the
-parser makes no other transition. The prompt's tail is read like output, so that the output itself may begin in any
-state.
+of four things is read (second column below). The tables, `syntagma.parsing.INLINE` and `MESSAGES`, drive the reader:
+the method of a state returns a word for what it has read, and the row with this word says where it goes on. The
+prompt's tail is read like output, so that the output itself may begin in any state.
 
 """
 
@@ -211,8 +211,8 @@ def parser_states() -> str:
 def _transitions(title: str, picture: str, table: Transitions) -> Iterator[str]:
     """One reader's transitions, as a drawing and as a table."""
     yield f"\n## {title}\n\n![Which state leads to which](../pictures/{picture})\n\n"
-    yield f"Reading begins in: {', '.join(map(str, table.starts))}.\n\n| from | to | when |\n|---|---|---|\n"
-    yield from (f"| {row.source} | {row.target} | {row.when} |\n" for row in table.rows)
+    yield f"Reading begins in: {', '.join(map(str, table.starts))}.\n\n| from | read | to | when |\n|---|---|---|---|\n"
+    yield from (f"| {row.source} | `{row.outcome}` | {row.target} | {row.when} |\n" for row in table.rows)
 
 
 def limits() -> str:

@@ -13,10 +13,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from syntagma import formats
-from syntagma.constraints.literals import forbidden_in_content, forbidden_in_reasoning, has_bare_calls
 from syntagma.errors import FormatError
 from syntagma.events import Malformed
 from syntagma.format_schema import needs_known_name
+from syntagma.format_schema.facts import forbidden_in_content, forbidden_in_reasoning, has_bare_calls
 from syntagma.formats import ChatFormat
 from syntagma.grammars import Grammar
 from syntagma.limits import Limits

@@ -20,7 +20,6 @@ import jsonschema
 import msgspec
 import pytest
 
-from syntagma.constraints.literals import forbidden_in_content, forbidden_in_reasoning, has_bare_calls, triggers
 from syntagma.decoding import GrammarMatcher
 from syntagma.errors import FormatError
 from syntagma.format_schema import (
@@ -35,6 +34,7 @@ from syntagma.format_schema import (
     ToolsSpec,
     is_open,
 )
+from syntagma.format_schema.facts import forbidden_in_content, forbidden_in_reasoning, has_bare_calls, triggers
 from syntagma.formats import ChatFormat
 from syntagma.messages import Message, ToolCall
 from tests.constraints.walks import matcher

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import random
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
 
 import pytest
 
 import syntagma as sg
 from syntagma.parsing import INLINE, MESSAGES, State, Transitions
+from syntagma.parsing.inline_turn import InlineTurnReader
+from syntagma.parsing.message_turn import MessageTurnReader
+from syntagma.parsing.states import Outcome
+from syntagma.parsing.turn_reader import TurnReader
+from tests.formats.cases import TOOLS, load
+from tests.formats.format_draws import TOOLS as DRAWN_TOOLS
+from tests.formats.format_draws import Draw, DrawMessages, damaged
+from tests.formats.format_laws import loaded
 
 TABLES = [pytest.param(INLINE, id="inline"), pytest.param(MESSAGES, id="messages")]
 
@@ -37,8 +48,112 @@ def test_every_state_is_in_a_table() -> None:
 
 def test_a_transition_stands_once() -> None:
     for table in (INLINE, MESSAGES):
-        pairs = [(row.source, row.target) for row in table.rows]
+        pairs = [(row.source, row.outcome) for row in table.rows]
         assert len(pairs) == len(set(pairs))
+
+
+OBJECTS = """
+[tools]
+section = "<s>[{calls}]</s>"
+separator = ", "
+call = "{envelope}"
+envelope = '{"name": "{name}", "arguments": {arguments}}'
+"""
+NAMED_INSIDE = """
+[messages]
+start = "<begin>me"
+fields = ["<to>"]
+body = "<body>"
+end = ["<end>", "<stop>"]
+otherwise = "{otherwise}"
+
+[content]
+block = "<to>you<body>{content}<stop>"
+
+[reasoning]
+block = "<to>self<body>{reasoning}<end>"
+
+[tools]
+call = "<to>tool<body>{envelope}<call><end>"
+envelope = '{"name": "{name}", "arguments": {arguments}}'
+"""
+ANSWER = "<to>you<body>a<end>"
+CALL = '<to>tool<body>{"name": "f", "arguments": {}}'
+RARE = {
+    OBJECTS: ('<s>[{"a": 1}]</s>',),
+    **dict.fromkeys(
+        [NAMED_INSIDE.replace("{otherwise}", kind) for kind in ("content", "reasoning")],
+        (
+            "<to>tool<body>x<end>",
+            CALL,
+            CALL + "<call>x<end>",
+            "<to>you<body>a<end>" + "word " * 20,
+            "<to>you<body>a<end><end>",
+        ),
+    ),
+}
+"""formats, and texts whose reading takes rare transitions"""
+
+
+class Recorded(dict[str, State]):
+    """The transitions from one state, which notes those that are looked up."""
+
+    def __init__(self, state: State, following: Mapping[Outcome, State], taken: set[tuple[State, str]]) -> None:
+        super().__init__(following)
+        self.state, self.taken = state, taken
+
+    def __getitem__(self, outcome: str) -> State:
+        self.taken.add((self.state, outcome))
+        return super().__getitem__(outcome)
+
+
+def recorded(reader: type[TurnReader], monkeypatch: pytest.MonkeyPatch) -> set[tuple[State, str]]:
+    """The transitions that readers of this kind take from now on: the state, and what was read in it."""
+    taken: set[tuple[State, str]] = set()
+    kept = {state: Recorded(state, following, taken) for state, following in reader.FOLLOWING.items()}
+    monkeypatch.setattr(reader, "FOLLOWING", kept)
+    return taken
+
+
+def texts() -> Iterator[tuple[sg.ChatFormat, str]]:
+    """Texts of all named formats, of the shapes of our own, of formats drawn at random, and some rare ones."""
+    for toml, rare in RARE.items():
+        fmt = sg.ChatFormat.from_toml(toml)
+        yield from ((fmt, text) for text in rare)
+    for one in load():
+        yield one.fmt, one.case.raw
+    for seed in range(60):
+        fmt = loaded(Draw(random.Random(seed)).toml())
+        if isinstance(fmt, sg.ChatFormat):
+            rng = random.Random(seed)
+            draw = DrawMessages(fmt, rng)
+            for message in (draw.plain(), draw.message()):
+                with suppress(sg.FormatError):
+                    text = fmt.write(message, DRAWN_TOOLS)
+                    yield fmt, text
+                    yield fmt, damaged(text, rng)
+
+
+OPTIONS: tuple[dict[str, Any], ...] = (
+    {},
+    {"reasoning": "open"},
+    {"policies": sg.Policies(unknown_tool="content")},
+    {"policies": sg.Policies(malformed="drop", interrupt="now"), "limits": sg.Limits(parser_header_chars=40)},
+)
+
+
+@pytest.mark.parametrize(
+    ("table", "reader"), [(INLINE, InlineTurnReader), (MESSAGES, MessageTurnReader)], ids=["inline", "messages"]
+)
+def test_every_row_is_taken_and_no_other(
+    table: Transitions, reader: type[TurnReader], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = recorded(reader, monkeypatch)
+    for fmt, text in texts():
+        for options in OPTIONS if (fmt.spec.messages is None) is (table is INLINE) else ():
+            for end in (len(text), len(text) * 2 // 3):
+                fmt.parse(text[:end], TOOLS, **options)
+    assert taken == {(row.source, row.outcome) for row in table.rows}
 
 
 def states(parser: sg.StreamParser, text: str) -> Iterator[str]:

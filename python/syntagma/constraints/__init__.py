@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-from syntagma.constraints.literals import preserved_tokens, stop_strings, triggers
 from syntagma.constraints.turn import build_call_grammar, build_grammar
 
-__all__ = [
-    "build_call_grammar",
-    "build_grammar",
-    "preserved_tokens",
-    "stop_strings",
-    "triggers",
-]
+__all__ = ["build_call_grammar", "build_grammar"]

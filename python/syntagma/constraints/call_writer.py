@@ -19,12 +19,12 @@ from syntagma.format_schema import (
     Envelope,
     FormatSpec,
     Item,
-    Markers,
     Pattern,
     Placeholder,
     ToolsSpec,
     begins_exactly,
     is_open,
+    leading,
     value_ends,
 )
 from syntagma.format_schema import Literal as LiteralItem
@@ -92,7 +92,7 @@ class CallWriter:
     ) -> None:
         self._tools = tools
         self._labels = labels
-        self._markers = Markers(spec.markers)
+        self._markers = spec.cuts
         self._messages = spec.messages
         self._headers = headers
         self._pattern = shown
@@ -123,7 +123,7 @@ class CallWriter:
             return ArgumentEnds((), "")
         gap = self._pattern.around("arguments")[1]
         closer = next((piece.text.split()[0] for piece in self._markers.pieces(gap.strip())), "")
-        found = value_ends(self._tools, gap[: len(gap) - len(gap.lstrip())], closer, self._markers)
+        found = value_ends(self._tools, leading(gap), closer, self._markers)
         if is_open(self._tools) and spec.messages is not None and closer in spec.messages.end:
             found += spec.messages.end
         return ArgumentEnds(found, closer)

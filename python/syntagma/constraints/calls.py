@@ -9,20 +9,22 @@ from syntagma.constraints.arguments import ArgumentsGrammar, arguments_grammar
 from syntagma.constraints.budgets import BudgetLabels
 from syntagma.constraints.call_writer import CallWriter, ToolPart
 from syntagma.constraints.envelopes import alike
-from syntagma.constraints.literals import call_beginnings, literal, search_key, structure
+from syntagma.constraints.literals import literal, structure
 from syntagma.constraints.schemas import allows_none, arguments_schema, tool_input
 from syntagma.constraints.whitespace import SOME_WHITESPACE, WHITESPACE, joined
 from syntagma.errors import FormatError
 from syntagma.format_schema import (
     Envelope,
     FormatSpec,
-    Markers,
     Pattern,
     Placeholder,
     ToolsSpec,
+    leading,
     shown_headers,
     split_header,
+    trailing,
 )
+from syntagma.format_schema.facts import call_beginnings, search_key
 from syntagma.grammars import Grammar
 from syntagma.limits import Limits
 from syntagma.messages import Tool, ToolInput
@@ -130,7 +132,7 @@ class _Groups:
         self._request = request
         self._limits = limits
         self._labels = labels
-        self._markers = Markers(spec.markers)
+        self._markers = spec.cuts
         self._triggered = triggered
         self._begun = begun
         self._single = not request.parallel_tool_calls or request.choice.mode == "named"
@@ -307,5 +309,5 @@ def _tool_parts(request: ResolvedRequest, arguments: ArgumentsGrammar, *, once: 
 def _stripped(shown: Pattern) -> tuple[Pattern, str, str]:
     """A pattern without the whitespace at its ends, and that whitespace."""
     text = shown.written.text
-    before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+    before, after = leading(text), trailing(text)
     return Pattern(text.strip()), before, after

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 from collections.abc import Iterator, Sequence
@@ -33,6 +34,7 @@ Part: TypeAlias = Grammar | Slot
 """A part of a call: a grammar, or a placeholder to be filled in."""
 
 
+@functools.lru_cache(maxsize=256)
 def envelope_parts(envelope: Envelope) -> list[list[Part]]:
     """The ways to write an envelope; the first is as shown.
 
@@ -55,6 +57,7 @@ def alike(envelopes: Sequence[Envelope]) -> list[tuple[Envelope, ...]]:
     return [tuple(group) for group in groups.values()] or [()]
 
 
+@functools.lru_cache(maxsize=256)
 def is_encoded(envelope: Envelope) -> bool:
     """Whether the arguments are an object that is encoded as a string."""
     return any(one.name == "arguments" and one.quoted for one in _placeholders(envelope.root))

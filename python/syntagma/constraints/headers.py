@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from syntagma.constraints.literals import literal
 from syntagma.constraints.whitespace import SOME_WHITESPACE, WHITESPACE
-from syntagma.format_schema import Markers, MessagesSpec, opening
+from syntagma.format_schema import Markers, MessagesSpec, leading, opening
 from syntagma.grammars import Grammar
 
 __all__ = ["HeaderWriter"]
@@ -31,7 +31,7 @@ class HeaderWriter:
     def opener(self, text: str) -> list[Grammar]:
         """The beginning of a header, without whitespace before the body."""
         header, body, rest = text.partition(self._body)
-        space = header[: len(header) - len(header.lstrip())]
+        space = leading(header)
         return [*([SOME_WHITESPACE] if space else []), *self.rest(header[len(space) :] + body), *literal(rest.rstrip())]
 
     def rest(self, text: str) -> Iterator[Grammar]:

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from syntagma.constraints.calls import CallGroup
-from syntagma.constraints.literals import answer_text, closing, has_bare_calls, literal, reasoning_text
+from syntagma.constraints.literals import answer_text, literal, reasoning_text
 from syntagma.constraints.turn_context import TurnContext
 from syntagma.constraints.whitespace import WHITESPACE, joined
-from syntagma.format_schema import Pattern, ends_at_next, is_weak
+from syntagma.format_schema import Pattern, ends_at_next, is_weak, leading, trailing
+from syntagma.format_schema.facts import closing, has_bare_calls
 from syntagma.grammars import Grammar
 
 __all__ = ["begun_parts", "calls_and_rest", "inline_parts"]
@@ -88,7 +89,7 @@ def calls_and_rest(turn: TurnContext) -> Grammar:
 
 def _opener(block: Pattern, *, exact: bool = False) -> list[Grammar]:
     """The opener of a text; whitespace before it may be missing unless `exact`, that after it is like the text."""
-    return [*_before(_leading(block.opener), exact=exact), *literal(block.opener.strip())]
+    return [*_before(leading(block.opener), exact=exact), *literal(block.opener.strip())]
 
 
 def _block_text(turn: TurnContext, block: Pattern) -> Grammar:
@@ -96,7 +97,7 @@ def _block_text(turn: TurnContext, block: Pattern) -> Grammar:
     text = turn.labels.reasoning(reasoning_text(turn.spec, block))
     if not block.closer.strip():
         return Grammar.concat(text, Grammar.literal(block.closer))
-    return Grammar.concat(text, *literal(closing(block.closer)), *_optional(_trailing(block.closer)))
+    return Grammar.concat(text, *literal(closing(block.closer)), *_optional(trailing(block.closer)))
 
 
 def _wrapper(turn: TurnContext, *, reasoned: bool) -> Pattern | None:
@@ -226,7 +227,7 @@ def _spaced(group: CallGroup, opens: Pattern | None = None) -> Grammar:
 def _wrapped(content: Iterable[Grammar], wrapper: Pattern | None, *, begun: bool, exact: bool = False) -> Grammar:
     if wrapper is None:
         return joined(content)
-    closer = (*literal(closing(wrapper.closer)), *_optional(_trailing(wrapper.closer)))
+    closer = (*literal(closing(wrapper.closer)), *_optional(trailing(wrapper.closer)))
     return joined((*([] if begun else _opener(wrapper, exact=exact)), *content, *closer))
 
 
@@ -237,11 +238,3 @@ def _before(whitespace: str, *, exact: bool) -> Iterator[Grammar]:
 def _optional(whitespace: str) -> Iterator[Grammar]:
     if whitespace:
         yield Grammar.optional(Grammar.literal(whitespace))
-
-
-def _leading(text: str) -> str:
-    return text[: len(text) - len(text.lstrip())]
-
-
-def _trailing(text: str) -> str:
-    return text[len(text.rstrip()) :]

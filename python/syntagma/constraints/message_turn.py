@@ -11,7 +11,7 @@ from syntagma.constraints.headers import HeaderWriter
 from syntagma.constraints.literals import answer_text, literal, reasoning_text, unterminated_text
 from syntagma.constraints.turn_context import TurnContext
 from syntagma.errors import FormatError
-from syntagma.format_schema import Markers, MessagesSpec, Pattern, answer_before_calls, has_required_fields
+from syntagma.format_schema import MessagesSpec, Pattern, answer_before_calls, has_required_fields
 from syntagma.grammars import Grammar
 
 __all__ = ["begun_message", "message_parts"]
@@ -35,7 +35,7 @@ class _MessageTurn:
     def __init__(self, turn: TurnContext, messages: MessagesSpec) -> None:
         self._turn = turn
         self._messages = messages
-        self._headers = HeaderWriter(messages, Markers(turn.spec.markers))
+        self._headers = HeaderWriter(messages, turn.spec.cuts)
         self._between = literal(messages.start[0] if messages.start else "")
         """the opener of a message after the first"""
 

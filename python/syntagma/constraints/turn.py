@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from syntagma.constraints.budgets import BudgetLabels
 from syntagma.constraints.calls import CallGroup, call_groups
 from syntagma.constraints.inline_turn import begun_parts, calls_and_rest, inline_parts
-from syntagma.constraints.literals import literal, triggers
+from syntagma.constraints.literals import literal
 from syntagma.constraints.message_turn import begun_message, message_parts
 from syntagma.constraints.schemas import shaped_answer
 from syntagma.constraints.turn_context import TurnContext
 from syntagma.errors import FormatError
 from syntagma.format_schema import FormatSpec, StartState
+from syntagma.format_schema.facts import triggers
 from syntagma.grammars import Grammar
 from syntagma.request import ResolvedRequest
 from syntagma.stopping import within_seconds

@@ -15,13 +15,14 @@ from syntagma.format_schema.parts import (
     ToolsSpec,
     TypeMeaning,
 )
-from syntagma.format_schema.pattern import PLACEHOLDERS, Item, Literal, Pattern, Placeholder
+from syntagma.format_schema.pattern import PLACEHOLDERS, Item, Literal, Pattern, Placeholder, leading, trailing
 from syntagma.format_schema.spec import (
     FormatSpec,
     answer_before_calls,
     as_data,
     ends_at_next,
     has_required_fields,
+    kept,
     required_fields,
     shown_headers,
     texts_in_turn,
@@ -68,6 +69,8 @@ __all__ = [
     "has_required_fields",
     "is_open",
     "is_weak",
+    "kept",
+    "leading",
     "message_ends",
     "needs_known_name",
     "opening",
@@ -79,6 +82,7 @@ __all__ = [
     "stands_alone",
     "structure_steps",
     "texts_in_turn",
+    "trailing",
     "used_markers",
     "value_ends",
     "write_toml",

@@ -7,7 +7,7 @@ from typing import Any, NoReturn, TypeAlias
 
 import msgspec
 
-__all__ = ["PLACEHOLDERS", "Item", "Literal", "Pattern", "Placeholder", "Spelled"]
+__all__ = ["PLACEHOLDERS", "Item", "Literal", "Pattern", "Placeholder", "Spelled", "leading", "trailing"]
 
 PLACEHOLDERS = (
     "reasoning",
@@ -80,11 +80,15 @@ class Pattern(Spelled):
     Attributes:
         items: literals and placeholders in their order; no two literals follow each other.
         placeholders: names of the placeholders in their order.
+        opener: the literal before the first placeholder; empty if the pattern begins with a placeholder.
+        closer: the literal after the last placeholder; empty if the pattern ends with a placeholder or has none.
     """
 
-    __slots__ = ("items", "placeholders")
+    __slots__ = ("closer", "items", "opener", "placeholders")
 
+    closer: str
     items: tuple[Item, ...]
+    opener: str
     placeholders: tuple[str, ...]
 
     def __init__(self, text: str) -> None:
@@ -92,35 +96,36 @@ class Pattern(Spelled):
         items = _split(text)
         object.__setattr__(self, "items", items)
         object.__setattr__(self, "placeholders", tuple(one.name for one in items if isinstance(one, Placeholder)))
+        object.__setattr__(self, "opener", _text(items[0]) if items else "")
+        object.__setattr__(self, "closer", _text(items[-1]) if len(items) > 1 else "")
 
     @property
     def written(self) -> Pattern:
         """The pattern as it is written: every `{suffix}` is empty, so that markers are complete."""
         return Pattern(self.text.replace("{suffix}", "")) if "{suffix}" in self.text else self
 
-    @property
-    def opener(self) -> str:
-        """The literal before the first placeholder; empty if the pattern begins with a placeholder."""
-        first = self.items[0] if self.items else None
-        return first.text if isinstance(first, Literal) else ""
-
-    @property
-    def closer(self) -> str:
-        """The literal after the last placeholder; empty if the pattern ends with a placeholder or has none."""
-        last = self.items[-1] if len(self.items) > 1 else None
-        return last.text if isinstance(last, Literal) else ""
-
     def around(self, placeholder: str) -> tuple[str, str]:
         """The literals directly before and after the first placeholder of that name; empty if there is none."""
         if placeholder not in self.placeholders:
             return "", ""
         at = next(i for i, item in enumerate(self.items) if isinstance(item, Placeholder) and item.name == placeholder)
-        before = self.items[at - 1] if at else None
-        after = self.items[at + 1] if at + 1 < len(self.items) else None
-        return (
-            before.text if isinstance(before, Literal) else "",
-            after.text if isinstance(after, Literal) else "",
-        )
+        before, after = self.items[max(at - 1, 0)], self.items[min(at + 1, len(self.items) - 1)]
+        return _text(before), _text(after)
+
+
+def _text(item: Item) -> str:
+    """The text of a literal; empty for a placeholder."""
+    return item.text if isinstance(item, Literal) else ""
+
+
+def leading(text: str) -> str:
+    """The whitespace at the beginning of a text."""
+    return text[: len(text) - len(text.lstrip())]
+
+
+def trailing(text: str) -> str:
+    """The whitespace at the end of a text."""
+    return text[len(text.rstrip()) :]
 
 
 def _split(text: str) -> tuple[Item, ...]:

@@ -6,14 +6,16 @@ leniently by `syntagma.parsing` and strictly by `syntagma.constraints`.
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 import msgspec
 
 from syntagma.format_schema.envelope import Envelope
 from syntagma.format_schema.header import split_header
+from syntagma.format_schema.markers import Markers
 from syntagma.format_schema.parts import ContentSpec, MessagesSpec, PromptSpec, ReasoningSpec, ToolsSpec
 from syntagma.format_schema.pattern import Pattern, Spelled
 from syntagma.format_schema.validation import check_headers, check_part, check_types, format_error
@@ -24,6 +26,7 @@ __all__ = [
     "as_data",
     "ends_at_next",
     "has_required_fields",
+    "kept",
     "required_fields",
     "shown_headers",
     "texts_in_turn",
@@ -31,7 +34,10 @@ __all__ = [
 ]
 
 
-class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, weakref=True):
+_Found = TypeVar("_Found")
+
+
+class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, weakref=True, dict=True):
     """A whole format. Its rules are checked when it is made, whether from a file or in Python.
 
     Raises:
@@ -64,25 +70,56 @@ class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         if self.messages is not None:
             check_headers(self.messages, self.reasoning, self.content, self.tools)
 
-    @property
+    @functools.cached_property
     def turn_ends(self) -> tuple[tuple[str, ...], ...]:
         """The end of the turn: for each place in order, the texts any of which may stand there."""
         return tuple((texts,) if isinstance(texts, str) else texts for texts in self.end_of_turn)
 
-    @property
+    @functools.cached_property
+    def cuts(self) -> Markers:
+        """Cuts the format's literals at its markers."""
+        return Markers(self.markers)
+
+    @functools.cached_property
     def reasoning_blocks(self) -> tuple[Pattern, ...]:
         """The patterns of reasoning; empty if the format has none."""
         return self.reasoning.block if self.reasoning is not None else ()
 
-    @property
+    @functools.cached_property
     def wrappers(self) -> tuple[Pattern, ...]:
         """All wrappers of an answer; empty if the format has none."""
         return self.content.wrappers if self.content is not None else ()
 
     @property
+    def drop(self) -> tuple[str, ...]:
+        """The texts that are removed from an answer."""
+        return self.content.drop if self.content is not None else ()
+
+    @functools.cached_property
+    def forms(self) -> tuple[ToolsSpec, ...]:
+        """All forms of calls; empty if the format has none."""
+        return self.tools.forms if self.tools is not None else ()
+
+    @property
     def written_end(self) -> str:
         """The end of the turn that is written: the first text of each place."""
         return "".join(texts[0] for texts in self.turn_ends)
+
+
+def kept(find: Callable[[FormatSpec], _Found]) -> Callable[[FormatSpec], _Found]:
+    """A function of a spec that is computed once; its result is kept on the spec, as long as that lives."""
+    name = f"{find.__module__}.{find.__qualname__}"
+
+    @functools.wraps(find)
+    def found(spec: FormatSpec) -> _Found:
+        known = vars(spec)
+        if name not in known:
+            # Two threads may both compute it; both then use the first result.
+            known.setdefault(name, find(spec))
+        result: _Found = known[name]
+        return result
+
+    return found
 
 
 def ends_at_next(spec: FormatSpec, block: Pattern) -> bool:
@@ -97,6 +134,7 @@ def ends_at_next(spec: FormatSpec, block: Pattern) -> bool:
     return wrapped and spec.messages is None and not block.closer.strip()
 
 
+@kept
 def texts_in_turn(spec: FormatSpec) -> tuple[str, ...]:
     """All texts of the format that have a meaning inside a turn: all but those that end it."""
     return tuple(_texts((spec.reasoning, spec.content, spec.tools, spec.messages)))
@@ -154,6 +192,7 @@ def _spelled_as_data(value: Any) -> dict[str, Any]:
     raise NotImplementedError(f"a format has no {type(value).__name__}")
 
 
+@kept
 def required_fields(spec: FormatSpec) -> tuple[str, ...]:
     """The fields that every header must have.
 
@@ -174,6 +213,7 @@ def has_required_fields(spec: FormatSpec, pattern: Pattern) -> bool:
     return shown.issuperset(required_fields(spec))
 
 
+@kept
 def shown_headers(spec: FormatSpec) -> tuple[Pattern, ...]:
     """The headers of calls that may be written before a body like that of the first call; first those in the file.
 

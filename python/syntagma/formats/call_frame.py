@@ -8,14 +8,13 @@ stand in one section.
 from __future__ import annotations
 
 import re
-import weakref
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import msgspec
 
 from syntagma.errors import ArgumentError, FormatError
-from syntagma.format_schema import FormatSpec, Pattern, used_markers
+from syntagma.format_schema import FormatSpec, Pattern, kept, used_markers
 from syntagma.formats.chat_format import ChatFormat
 from syntagma.messages import Message, ToolCall
 
@@ -43,13 +42,9 @@ class CallFrame(NamedTuple):
     trigger: str
 
 
-_FRAMES: dict[int, CallFrame | None] = {}
-"""the frame by the `id()` of a spec, removed with the spec; None: the format has none"""
-
-
 def has_fixed_frame(fmt: ChatFormat) -> bool:
     """Whether a call of the format is fixed text around one JSON object."""
-    return _frame(fmt) is not None
+    return _frame(fmt.spec) is not None
 
 
 def call_frame(fmt: ChatFormat, name: str) -> CallFrame:
@@ -59,7 +54,7 @@ def call_frame(fmt: ChatFormat, name: str) -> CallFrame:
         ArgumentError: `E-ARGUMENT-FORMAT`, the format has no such fixed text.
         FormatError: `E-FORMAT-UNWRITABLE`, the name cannot be written.
     """
-    frame = _frame(fmt)
+    frame = _frame(fmt.spec)
     if frame is None:
         raise ArgumentError(
             "E-ARGUMENT-FORMAT",
@@ -71,14 +66,11 @@ def call_frame(fmt: ChatFormat, name: str) -> CallFrame:
     return _written(next(one for one in _candidates(fmt.spec) if _usable(fmt.spec, one) is not None), name)
 
 
-def _frame(fmt: ChatFormat) -> CallFrame | None:
-    spec = fmt.spec
-    key = id(spec)
-    if key not in _FRAMES:
-        frames = (_usable(spec, candidate) for candidate in _candidates(spec))
-        _FRAMES[key] = next((frame for frame in frames if frame is not None), None)
-        weakref.finalize(spec, _FRAMES.pop, key, None).atexit = False
-    return _FRAMES[key]
+@kept
+def _frame(spec: FormatSpec) -> CallFrame | None:
+    """The frame; None: the format has none."""
+    frames = (_usable(spec, candidate) for candidate in _candidates(spec))
+    return next((frame for frame in frames if frame is not None), None)
 
 
 def _candidates(spec: FormatSpec) -> Iterator[ChatFormat]:

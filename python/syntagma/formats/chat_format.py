@@ -7,10 +7,11 @@ from typing import Any, Unpack
 
 import msgspec
 
-from syntagma.constraints import build_grammar, preserved_tokens, stop_strings, triggers
+from syntagma.constraints import build_grammar
 from syntagma.entry import entry
 from syntagma.errors import FormatError
 from syntagma.format_schema import ContentSpec, FormatSpec, StartState, read_toml, used_markers, write_toml
+from syntagma.format_schema.facts import preserved_tokens, stop_strings, triggers
 from syntagma.formats.json_text import same_json
 from syntagma.formats.message_writer import unwritable, write_message
 from syntagma.formats.registry import registry

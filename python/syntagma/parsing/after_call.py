@@ -7,7 +7,6 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from syntagma.format_schema import PlacedPiece
 from syntagma.parsing.arguments.unescaper import unescaped
 from syntagma.parsing.call_patterns import CallPattern, Op, Section
-from syntagma.parsing.call_results import NEED_MORE, NeedMore
 from syntagma.parsing.call_steps import Step as PatternStep
 from syntagma.parsing.call_steps import characters_of
 from syntagma.parsing.compiled_format import CompiledFormat
@@ -49,8 +48,8 @@ class Expected(NamedTuple):
     number: int = 0
 
 
-Step: TypeAlias = NextCall | CallsOver | NeedMore | None
-"""None: something was read, and there may be more"""
+Step: TypeAlias = NextCall | CallsOver | Literal["read"] | None
+"""`read`: something was read, and there may be more; None: more text is needed"""
 
 
 class AfterCall:
@@ -64,22 +63,13 @@ class AfterCall:
 
     Attributes:
         section: the section of the last call, or whose opener was read; None: outside of sections.
+        owes_end: whether the end of the call is not reported yet, since an id may still come.
     """
 
     __slots__ = (
-        *(
-            "_after_edge",
-            "_alike",
-            "_by_section",
-            "_call_closer",
-            "_compiled",
-            "_edge",
-            "_expected",
-            "_implied",
-            "_known",
-        ),
-        *("_live", "_max_capture", "_name", "_next", "_out", "_owes_end", "_section_closer", "_separated"),
-        *("_separator", "_unescapes", "_window", "section"),
+        *("_after_edge", "_alike", "_by_section", "_call_closer", "_compiled", "_edge", "_expected", "_live"),
+        *("_max_capture", "_name", "_next", "_out", "_section_closer", "_separated", "_separator", "_unescapes"),
+        *("_window", "owes_end", "section"),
     )
 
     def __init__(self, window: Window, compiled: CompiledFormat, out: Emitter, max_capture: int) -> None:
@@ -90,11 +80,10 @@ class AfterCall:
         self._live = False
         self._call_closer: tuple[Op, ...] = ()
         self._section_closer: tuple[Op, ...] = ()
-        self._implied: tuple[Op, ...] = ()
         self._max_capture = max_capture
         self._name = ""
         self._alike: tuple[CallPattern, ...] = ()
-        self._owes_end = False
+        self.owes_end = False
         self._unescapes = False
         self._edge = ""
         self._after_edge = ""
@@ -103,9 +92,8 @@ class AfterCall:
         self._next: tuple[CallPattern, ...] = ()
         # `_next` by the `id()` of a section: to compare sections takes long.
         self._by_section: dict[int, tuple[CallPattern, ...]] = {}
-        # The texts that may come now, the longest first, empty until they are needed; and those found before.
+        # The texts that may come now, the longest first, empty until they are needed.
         self._expected: tuple[Expected, ...] = ()
-        self._known: dict[tuple[int, ...], tuple[Any, tuple[Expected, ...]]] = {}
 
     @property
     def open_section(self) -> Section | None:
@@ -129,40 +117,35 @@ class AfterCall:
         section, self.section, self._live = self.section, None, False
         return section.after if section is not None else ""
 
-    def begin(
-        self, call: CallPattern, name: str, *, owes_end: bool = False, alike: tuple[CallPattern, ...] = ()
-    ) -> None:
+    def begin(self, call: CallPattern, name: str, alike: tuple[CallPattern, ...] = ()) -> None:
         """Begin to read after the arguments of a call, or after its object.
 
         Args:
             call: the pattern of the call.
             name: the tool's name.
-            owes_end: whether the end of the call is not reported yet, since an id may still come.
             alike: patterns that differ from it only after the arguments.
         """
-        self._name, self._owes_end = name, owes_end
+        self._name = name
         self._alike = tuple(one for one in alike if one.closer and one.closer != call.closer)
         self._unescapes = "attributes" in call.form.escape
         if call.section is not None:
             self.section = call.section
         self._live = self.section is not None
-        self._implied = self._compiled.closer_after(call) if self.section is None else ()
         self._call_closer = call.closer
         self._edge = "" if call.closer else call.after
         self._after_edge = call.after
-        self._restart(call.form.separator)
+        self._restart(call.form.separator, self._compiled.closer_after(call) if self.section is None else ())
 
     def begin_after_object(self) -> None:
         """Begin to read after an object that is not a call, in a section where calls are bare objects."""
-        self._call_closer = self._implied = ()
-        self._alike = ()
+        self._call_closer, self._alike = (), ()
         self._edge = ""
         separators = [form.separator for form, sections, _ in self._compiled.forms if self.section in sections]
         self._restart(separators[0] if separators else "")
 
-    def _restart(self, separator: str) -> None:
+    def _restart(self, separator: str, implied: tuple[Op, ...] = ()) -> None:
         section = self.section
-        self._section_closer = section.closer if section is not None and self._live else self._implied
+        self._section_closer = section.closer if section is not None and self._live else implied
         self._separator, self._separated = separator, not separator
         self._expected = ()
         following = self._by_section.get(id(section))
@@ -171,28 +154,27 @@ class AfterCall:
         self._next = following
         self._window.mark()
 
-    def read(self, *, final: bool) -> NextCall | CallsOver | NeedMore:
+    def read(self, *, final: bool) -> NextCall | CallsOver | None:
         """Read on, as far as the available text goes."""
         window = self._window
         while True:
-            window.pos = window.after_whitespace(window.pos)
+            window.move(window.after_whitespace(window.pos))
             if window.pos == len(window.text) and not final:
-                return NEED_MORE
+                return None
             found = self._step(final=final)
-            if found is not None:
-                if found is not NEED_MORE:
+            if found != "read":
+                if found is not None:
                     self.report_end()
                 return found
 
     def report_end(self, late_id: str | None = None) -> None:
         """Report the end of the call, unless that is done; with the id that was read after its arguments."""
-        if self._owes_end:
-            self._owes_end = False
-            here = self._window.here
-            self._out.call_end(complete=True, span=(here, here), late_id=late_id)
+        if self.owes_end:
+            self.owes_end = False
+            self._out.call_end(complete=True, span=self._window.place, late_id=late_id)
 
-    def _capture(self, op: Op, *, final: bool) -> NeedMore | bool:
-        """Read an id, a name or a number after the arguments; returns whether there is one."""
+    def _capture(self, op: Op, *, final: bool) -> bool | None:
+        """Read an id, a name or a number after the arguments, if there is one; None: more text is needed."""
         window = self._window
         text, pos = window.text, window.pos
         following = self._call_closer[1] if len(self._call_closer) > 1 else None
@@ -202,13 +184,12 @@ class AfterCall:
         if end - pos > self._max_capture:
             return False
         if not final and (end == len(text) or _ends_inside(text, pos, end, ends)):
-            return NEED_MORE
+            return None
         if end == pos and not step.may_be_empty:
             return False
         captured = unescaped(text[pos:end]) if self._unescapes else text[pos:end]
-        window.pos = end
-        window.unmark()
-        window.mark()
+        window.move(end)
+        window.mark_again()
         self._call_closer = self._call_closer[1:]
         self._expected = ()
         self._edge = "" if self._call_closer else self._after_edge
@@ -240,11 +221,11 @@ class AfterCall:
     def _step(self, *, final: bool) -> Step:
         window = self._window
         if self._alike and not self._pick_closer(final=final):
-            return NEED_MORE
+            return None
         if self._call_closer and self._call_closer[0].kind == "placeholder":
             found = self._capture(self._call_closer[0], final=final)
             if found is not False:
-                return NEED_MORE if found is NEED_MORE else None
+                return "read" if found else None
         text, pos = window.text, window.pos
         if pos == len(text):
             return self._over()
@@ -256,13 +237,12 @@ class AfterCall:
                     return self._found(one, text, pos)
             elif len(text) - pos < size and one.text.startswith(text[pos:]):
                 if not final:
-                    return NEED_MORE
+                    return None
                 is_cut = is_cut or one.kind == "closer"
         if is_cut:
-            window.pos = len(text)
+            window.move(len(text))
             self._missing("is cut")
-            window.unmark()
-            window.mark()
+            window.mark_again()
             return CallsOver("")
         return self._over()
 
@@ -272,12 +252,13 @@ class AfterCall:
         # The same few objects come after every call. They are kept, so that no other object gets their `id()`.
         of = (self._call_closer, self._section_closer, self._next, separator, self._separated)
         key = tuple(map(id, of))
-        known = self._known.get(key)
-        if known is None:
-            if len(self._known) >= _MAX_KNOWN:
-                self._known.clear()
-            known = self._known[key] = (of, self._longest_first(separator))
-        self._expected = known[1]
+        known = self._compiled.after_calls
+        found: tuple[Any, tuple[Expected, ...]] | None = known.get(key)
+        if found is None:
+            if len(known) >= _MAX_KNOWN:
+                known.clear()
+            found = known[key] = (of, self._longest_first(separator))
+        self._expected = found[1]
         return self._expected
 
     def _longest_first(self, separator: str) -> tuple[Expected, ...]:
@@ -296,7 +277,7 @@ class AfterCall:
             self._closed(one.number, len(one.text))
         elif one.kind == "separator":
             self._separated = True
-            self._window.pos += len(one.text)
+            self._window.move(pos + len(one.text))
         elif one.kind == "other":
             return CallsOver(self._edge)
         else:
@@ -305,7 +286,7 @@ class AfterCall:
                 self._missing("is missing")
             return NextCall(tuple(call for call in starts if call.first or self._separated))
         self._expected = ()
-        return None
+        return "read"
 
     def _over(self) -> CallsOver:
         if self._call_closer:
@@ -318,9 +299,8 @@ class AfterCall:
         calls = len(self._call_closer)
         if n > 0 and self._call_closer:
             self._missing("is missing")
-        window.pos += size
-        window.unmark()
-        window.mark()
+        window.move(window.pos + size)
+        window.mark_again()
         self._separated = not self._separator
         if n < calls:
             self._call_closer = self._call_closer[n + 1 :]
@@ -334,10 +314,9 @@ class AfterCall:
             self._edge = self.close_section()
 
     def _missing(self, how: str) -> None:
-        here = self._window.here
         self.report_end()
         self._call_closer, self._expected = (), ()
-        self._out.malformed("E-PARSE-CLOSER", f"the closing marker of a call {how}", (here, here))
+        self._out.malformed("E-PARSE-CLOSER", f"the closing marker of a call {how}", self._window.place)
 
 
 def _ends_inside(text: str, start: int, end: int, literal: str) -> bool:

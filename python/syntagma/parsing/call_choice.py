@@ -117,7 +117,7 @@ class CallChoice:
         if final:
             return (whole or [first])[0].way
         self._trials = left
-        window.pos = min(pos for _, pos in left) - window.base
+        window.move(min(pos for _, pos in left) - window.base)
         return None
 
     def _fed(self, trial: _Trial, pos: int) -> int:

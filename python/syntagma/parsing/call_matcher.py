@@ -51,21 +51,9 @@ class CallMatcher:
     """
 
     __slots__ = (
-        *("_at", "_capture", "_end", "_held", "_held_chars", "_held_limit", "_limits", "_nameless", "_repairs"),
-        *(
-            "pattern",
-            "object_end",
-            "begun",
-            "commit_at",
-            "envelope",
-            "_infer",
-            "header_name",
-            "id",
-            "key",
-            "name",
-            "over_limit",
-        ),
-        *("pos", "source", "status", "written_type"),
+        *("_at", "_capture", "_end", "_held", "_held_chars", "_held_limit", "_infer", "_limits", "_nameless"),
+        *("_repairs", "begun", "commit_at", "envelope", "header_name", "id", "key", "name", "object_end"),
+        *("over_limit", "pattern", "pos", "source", "status", "written_type"),
     )
 
     def __init__(
@@ -173,8 +161,9 @@ class CallMatcher:
 
     def _captured(self, step: Step, window: Window, index: int) -> None:
         text = window.text
-        end = step.end_of_capture(text, index, len(text))
-        waits = end == len(text)
+        limit = min(len(text), self._end - window.base)
+        end = step.end_of_capture(text, index, limit)
+        waits = end >= limit
         if step.ends and not text.startswith(step.ends, end):
             # The text may end inside the literal that ends the capture.
             longest = max(map(len, step.ends))
@@ -227,7 +216,8 @@ class CallMatcher:
         self.id = reader.id or self.id
         if reader.status == "commit":
             assert reader.source is not None
-            self._inner_name(reader.name)
+            if reader.name is not None:
+                self.header_name, self.name = self.name, reader.name
             self._commit(reader.source, self.pos + (reader.buffered is None))
         elif reader.status == "bad":
             self.status = "no match"
@@ -239,12 +229,9 @@ class CallMatcher:
         """The literals that may close the call."""
         return (op.text for op in self.pattern.closer)
 
-    def _inner_name(self, name: str | None) -> None:
-        if name is not None:
-            self.header_name, self.name = self.name, name
-
     def _envelope_ended(self, reader: EnvelopeReader) -> None:
-        self._inner_name(reader.name)
+        if reader.name is not None:
+            self.header_name, self.name = self.name, reader.name
         if self.name is not None and (reader.buffered is not None or self.pattern.framed):
             self._commit(BufferedArguments(reader.buffered or "{}", reader.repairs), self.pos)
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Literal as OneOf
@@ -18,40 +19,22 @@ from syntagma.format_schema import (
     PlacedPiece,
     TypeMeaning,
     is_weak,
-    stands_alone,
 )
+from syntagma.format_schema.facts import Block
 from syntagma.format_schema.names import NAME_SIGNS
 from syntagma.parsing.call_steps import CallSteps, Step, characters_of
 from syntagma.parsing.literal_runs import LiteralRun, Op, longest_first
 from syntagma.parsing.text.scanner import MarkerSet
 
 __all__ = [
-    "Block",
     "CallPattern",
     "Form",
     "FormParts",
     "Nesting",
     "Op",
+    "Opening",
     "Section",
-    "block_of",
 ]
-
-
-class Block(msgspec.Struct, frozen=True):
-    """Free text between two markers. Exactly the whitespace that the format shows beside it is removed, if present."""
-
-    opener: str
-    closer: str
-    before: str
-    """whitespace before the opener"""
-    after_opener: str
-    before_closer: str
-    after: str
-    """whitespace after the closer"""
-    pieces: tuple[PlacedPiece, ...] = ()
-    """of the closer: what may be tokens"""
-    trailing: str | None = None
-    """whitespace after the text, or none, where nothing else closes it"""
 
 
 class Section(msgspec.Struct, frozen=True):
@@ -269,23 +252,15 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
         return sum(len(op.text) for op in self.ops if op.kind == "literal")
 
 
+class Opening(msgspec.Struct, frozen=True, dict=True):
+    """The patterns that begin with one marker."""
+
+    patterns: tuple[CallPattern, ...]
+
+    @cached_property
+    def begins(self) -> re.Pattern[str]:
+        """What stands at the marker if a call may begin there."""
+        return re.compile("|".join(one.steps.beginning for one in self.patterns))
+
+
 FormParts: TypeAlias = tuple[Form, tuple[Section, ...], tuple[CallPattern, ...]]
-
-
-def block_of(pattern: Pattern, placeholder: str, markers: Markers) -> Block:
-    """The block that a pattern with one free-text placeholder describes."""
-    opener, closer = pattern.around(placeholder)
-    core, end = opener.strip(), closer.strip()
-    if end and not stands_alone(closer) and not closer[0].isspace():
-        # A single sign occurs anywhere in prose; with the whitespace after it, it is a marker.
-        end = closer
-    return Block(
-        opener=core,
-        closer=end,
-        before=opener[: len(opener) - len(opener.lstrip())] if core else "",
-        after_opener=opener[len(opener.rstrip()) :] if core else "",
-        before_closer=closer[: len(closer) - len(closer.lstrip())] if end else "",
-        after=closer[len(closer.rstrip()) :] if end and not end[-1].isspace() else "",
-        pieces=markers.placed(end),
-        trailing=None if end else closer,
-    )

@@ -10,7 +10,7 @@ import re
 from typing import Literal, NamedTuple
 
 from syntagma.format_schema import PlacedPiece
-from syntagma.format_schema.names import DIGITS, IN_NAME, IN_WORD
+from syntagma.format_schema.names import DIGITS, IN_NAME, IN_WORD, spelled
 
 __all__ = ["CallSteps", "Step", "characters_of"]
 
@@ -78,9 +78,10 @@ class CallSteps:
 
     Attributes:
         steps: the steps.
+        beginning: what a text that follows them begins with, as a regular expression.
     """
 
-    __slots__ = ("_longest", "_rows", "steps")
+    __slots__ = ("_longest", "_rows", "beginning", "steps")
 
     def __init__(self, steps: tuple[Step, ...]) -> None:
         self.steps = steps
@@ -90,6 +91,8 @@ class CallSteps:
             (step.text if step.kind == "literal" else "", None if step.kind in ("literal", "whitespace") else step)
             for step in steps
         )
+
+        self.beginning = _beginning(steps)
 
     def ruled_out(self, text: str, index: int) -> tuple[int, bool] | None:
         """The index at which the text from `index` on stops to follow the steps, and whether it has a name before.
@@ -120,3 +123,22 @@ class CallSteps:
         else:
             return None
         return (pos, named) if pos <= room else None
+
+
+def _beginning(steps: tuple[Step, ...]) -> str:
+    """A pattern up to its first capture or its arguments, and a character with which these begin; or cut before."""
+    found = ""
+    for number, step in reversed(tuple(enumerate(steps))):
+        if step.kind == "whitespace":
+            found = rf"\s*{found}"
+        elif step.kind == "literal":
+            # The first one was found whole.
+            cuts = (re.escape(step.text[:size]) + r"\Z" for size in range(len(step.text) if number else 0))
+            found = f"(?:{'|'.join((re.escape(step.text) + found, *cuts))})"
+        elif step.kind == "capture" and not step.may_be_empty:
+            found = rf"(?:\Z|{step.characters.pattern.removesuffix('*')})"
+        elif step.first_chars is not None:
+            found = rf"(?:\Z|[{spelled(''.join(sorted(step.first_chars)))}])"
+        else:
+            found = ""
+    return found

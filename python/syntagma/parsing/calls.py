@@ -1,11 +1,11 @@
 """Reads calls, part by part: the candidates, the arguments, the rest of the object, the closers.
 
-Each part is a method that reads as far as the available text goes, and returns one of the results of `call_results`.
-They are called in this order::
+Each part is a method that reads as far as the available text goes, and returns what it has read, or None if more text
+is needed. They are called in this order::
 
     begin ─▶ match ─▶ read_arguments ─▶ close ─▶ read_envelope ─▶ read_closers ─▶ begin …
                │            │                                          │
-           NotACall     unreadable                                 CallsOver
+           NotACall     malformed                                  CallsOver
 
 `match` and `read_arguments` report to the emitter. The reader of the turn, which owns the state, decides about text
 that is no call, and about what follows a call.
@@ -24,16 +24,15 @@ from syntagma.parsing.after_call import AfterCall, CallsOver, NextCall
 from syntagma.parsing.arguments.source import ArgumentSource
 from syntagma.parsing.call_choice import CallChoice, Way, by_commit, ways_of
 from syntagma.parsing.call_matcher import CallMatcher
-from syntagma.parsing.call_patterns import CallPattern, Section
-from syntagma.parsing.call_results import NEED_MORE, Call, NeedMore, NotACall
+from syntagma.parsing.call_patterns import CallPattern, Op, Section
 from syntagma.parsing.compiled_format import CompiledFormat
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.fast_path import PlainRun
 from syntagma.parsing.policies import Policies
-from syntagma.parsing.states import State
+from syntagma.parsing.states import Outcome
 from syntagma.parsing.text.window import Window
 
-__all__ = ["CallReader", "ReaderParts"]
+__all__ = ["CallReader", "NotACall", "ReaderParts"]
 
 _MIN_PREFILTER = 1024
 """code points: with a lower limit on a call's header, the prefilter, which knows no limit, is not used"""
@@ -57,6 +56,28 @@ class ReaderParts(NamedTuple):
     tools: Mapping[str, Tool] | None
 
 
+class NotACall(NamedTuple):
+    """Text that looked like a call.
+
+    Attributes:
+        start: absolute position where it began.
+        end: absolute position up to which it looked like one.
+        code: the code of the diagnostic, if it was meant as a call; else None.
+        section: the section whose opener was read, or None.
+        closers: the literals that close such a call, if it was meant as one.
+        is_malformed: whether it was meant as a call and is none; False for a call whose tool is left in content.
+        object_end: absolute position after a complete object that is no call, where calls are bare objects; or None.
+    """
+
+    start: int
+    end: int
+    code: str | None
+    section: Section | None
+    closers: tuple[Op, ...]
+    is_malformed: bool
+    object_end: int | None = None
+
+
 class CallReader:
     """Reads the calls of one turn.
 
@@ -66,23 +87,17 @@ class CallReader:
 
     Attributes:
         after: reads what follows a call.
+        call: the pattern of the last call that has committed, and what was read of it.
+        source: the source of its arguments.
     """
 
     __slots__ = (
-        *("after", "_alike", "_argument_chars", "_choice", "_compiled", "_cut_reported", "_end_reported", "_id"),
-        *(
-            "_limits",
-            "_matchers",
-            "_may_prefilter",
-            "_name",
-            "_out",
-            "_policies",
-            "_start",
-            "_tools",
-            "_window",
-            "call",
-        ),
+        *("_alike", "_argument_chars", "_choice", "_compiled", "_cut_reported", "_id", "_limits", "_matchers"),
+        *("_may_prefilter", "_name", "_out", "_policies", "_start", "_tools", "_window", "after", "call", "source"),
     )
+
+    call: CallMatcher
+    source: ArgumentSource
 
     def __init__(self, window: Window, parts: ReaderParts) -> None:
         self._window = window
@@ -95,21 +110,8 @@ class CallReader:
         self._start = 0
         self._name: str | None = None
         self._id: str | None = None
-        self.call: CallMatcher | None = None
         self._argument_chars = 0
-        self._end_reported = False
         self._cut_reported = False
-
-    # ---- sections
-
-    @property
-    def open_section(self) -> Section | None:
-        """See `AfterCall.open_section`."""
-        return self.after.open_section
-
-    def close_section(self) -> str:
-        """See `AfterCall.close_section`."""
-        return self.after.close_section()
 
     # ---- which call it is
 
@@ -138,11 +140,14 @@ class CallReader:
         window = self._window
         if window.knows_tokens or not self._may_prefilter:
             return False
+        opening, text = self._compiled.openings[marker], window.text
+        if opening.begins.match(text, at) is None:
+            return True
         last, meant = at, False
         section: Section | None = None
         inside = self.after.open_section is not None
-        for pattern in self._compiled.openings[marker]:
-            stopped = pattern.steps.ruled_out(window.text, at)
+        for pattern in opening.patterns:
+            stopped = pattern.steps.ruled_out(text, at)
             if stopped is None:
                 return False
             end, named = stopped
@@ -163,7 +168,7 @@ class CallReader:
             code, "the text ends before the name of a call" if cut else "this is not a call after all", span
         )
 
-    def match(self, *, final: bool, before_end: bool = False) -> NeedMore | Call | NotACall:
+    def match(self, *, final: bool, before_end: bool = False) -> Outcome | NotACall | None:
         """Match the candidates, up to the commit point.
 
         If one commits, the emitter gets the start of the call, and the window's mark is removed. If none can, the
@@ -181,6 +186,8 @@ class CallReader:
                 matcher.run(window)
             if matcher.status == "commit" and not self._is_allowed(matcher):
                 matcher.status = "no match"
+        if len(self._matchers) == 1 and self._matchers[0].status == "commit":
+            return self._commit(self._matchers[0], Way(self._matchers[0].pattern, ()))
         ways = ways_of(by_commit(self._matchers))
         alive = [matcher for matcher in self._matchers if matcher.status == "more"]
         if ways:
@@ -194,12 +201,12 @@ class CallReader:
             if before_end and self._name is not None:
                 return self._cut(self._name, self._id)
             return self._no_match(is_cut=bool(alive) and self._out.is_cut)
-        window.pos = min(matcher.pos for matcher in alive) - window.base
-        return NEED_MORE
+        window.move(min(matcher.pos for matcher in alive) - window.base)
+        return None
 
     def _first_way(
         self, ways: list[tuple[CallMatcher, Way]], alive: list[CallMatcher], *, final: bool
-    ) -> NeedMore | Call:
+    ) -> Outcome | None:
         """Commit the first candidate, unless its arguments may turn out to be those of another."""
         window = self._window
         matcher, way = ways[0]
@@ -209,16 +216,16 @@ class CallReader:
         if whole or (len(ways) == 1 and (final or not alive)):
             return self._commit(matcher, way)
         if alive and not final:
-            window.pos = min(one.pos for one in (*alive, *(one for one, _ in ways))) - window.base
-            return NEED_MORE
+            window.move(min(one.pos for one in (*alive, *(one for one, _ in ways))) - window.base)
+            return None
         self._choice = CallChoice(window, ways, self._declared, self._limits.parser_argument_chars)
         return self._choose(self._choice, final=final)
 
-    def _choose(self, choice: CallChoice, *, final: bool) -> NeedMore | Call:
+    def _choose(self, choice: CallChoice, *, final: bool) -> Outcome | None:
         """Try the arguments in several ways."""
         way = choice.read(final=final)
         if way is None:
-            return NEED_MORE
+            return None
         window = self._window
         window.rewind()
         window.mark()
@@ -233,11 +240,11 @@ class CallReader:
         matcher.source.declare(tool.parameters if tool is not None else None)
         return matcher.source
 
-    def _commit(self, matcher: CallMatcher, way: Way) -> Call:
+    def _commit(self, matcher: CallMatcher, way: Way) -> Outcome:
         window = self._window
         assert matcher.name is not None
         assert matcher.source is not None
-        window.pos = matcher.pos - window.base
+        window.move(matcher.pos - window.base)
         window.unmark()
         span = (self._start, matcher.commit_at)
         if self._tools is not None and matcher.name not in self._tools:
@@ -245,24 +252,23 @@ class CallReader:
         if matcher.header_name not in (None, matcher.name):
             self._out.malformed("E-PARSE-NAME", f"{matcher.header_name!r} and {matcher.name!r} name one call", span)
         self._out.call_start(matcher.name, matcher.id, span)
-        self._declared(matcher)
-        self.call, self._alike, self._choice = matcher, way.alike, None
+        self.call, self.source, self._alike, self._choice = matcher, self._declared(matcher), way.alike, None
         self._argument_chars = 0
         self._matchers = []
-        return Call("begun")
+        return "call"
 
-    def _cut(self, name: str, wire_id: str | None) -> Call:
+    def _cut(self, name: str, wire_id: str | None) -> Outcome:
         """Report a call whose text has ended between its name and its arguments."""
         window = self._window
-        window.pos = len(window.text)
+        window.move(len(window.text))
         window.unmark()
         self._out.call_start(name, wire_id, (self._start, window.here))
-        return Call("truncated")
+        return "truncated"
 
     def _no_match(self, *, is_cut: bool = False) -> NotACall:
         """The result if no candidate matches; `is_cut`: because a limit has cut the text."""
         matchers, self._matchers = self._matchers, []
-        inside = self.open_section is not None
+        inside = self.after.open_section is not None
         meant = [one for one in matchers if one.begun and (inside or one.pattern.intended)]
         code = None
         if meant:
@@ -290,15 +296,6 @@ class CallReader:
             self._no_call(found.code, (found.start, found.end))
         self.after.section_seen(found.section, live=dropped)
 
-    @property
-    def in_section(self) -> bool:
-        """Whether the opener of a section was read, but not its closer."""
-        return self.after.section is not None
-
-    def begin_after_object(self) -> None:
-        """Read on after an object that is no call, inside a section, as after a call."""
-        self.after.begin_after_object()
-
     def _infer(self, arguments: str) -> str | None:
         """The name of the only declared tool that has the keys of these arguments; None: there is not exactly one."""
         try:
@@ -322,32 +319,16 @@ class CallReader:
     # ---- the arguments
 
     @property
-    def arguments_end_at_markers(self) -> bool:
-        """See `ArgumentSource.ends_at_markers`."""
-        assert self.call is not None
-        assert self.call.source is not None
-        return self.call.source.ends_at_markers
-
-    @property
-    def in_string(self) -> bool:
-        """See `ArgumentSource.in_string`."""
-        assert self.call is not None
-        assert self.call.source is not None
-        return self.call.source.in_string
-
-    @property
     def has_closer(self) -> bool:
         """Whether a part of the call follows its arguments: the rest of its object, or a closer."""
-        assert self.call is not None
         return self.call.envelope is not None or bool(self.call.pattern.closer)
 
     @property
     def closers(self) -> set[str]:
         """The literals that close the call."""
-        assert self.call is not None
         return {op.text for op in self.call.pattern.closer if op.kind == "literal"}
 
-    def read_arguments(self, *, final: bool, end: int | None = None) -> NeedMore | Call:
+    def read_arguments(self, *, final: bool, end: int | None = None) -> Outcome | None:
         """Read the arguments.
 
         Args:
@@ -355,9 +336,7 @@ class CallReader:
             end: index in the window's text up to which they may go; None: the end of the text.
         """
         window = self._window
-        assert self.call is not None
-        source = self.call.source
-        assert source is not None
+        source = self.source
         while True:
             text, pos, base = window.text, window.pos, window.base
             size = len(text) if end is None else end
@@ -365,30 +344,30 @@ class CallReader:
             start = base + pos - source.withheld
             after, fragment = source.feed(text, pos, size if size - pos <= room else pos + room)
             self._argument_chars += after - pos
-            window.pos = after
+            window.move(after)
             self._out.call_delta(fragment, (start, base + after - source.withheld))
             repaired = source.has_repair
             if repaired:
                 self._report_repairs(source)
             if source.done:
-                return Call("whole")
+                return "whole"
             if source.bad or self._argument_chars >= self._limits.parser_argument_chars:
                 code = "E-PARSE-ARGUMENTS" if source.bad else "E-LIMIT-ARGUMENT"
-                here = (window.here, window.here)
+                here = window.place
                 if source.withheld:
                     self._out.call_delta(source.finish(""), (window.here - source.withheld, window.here))
                 self._out.malformed(code, "the arguments cannot be read from here on", here)
-                return Call("unreadable")
+                return "malformed"
             if repaired:
                 continue
             if after == size and not final:
-                return NEED_MORE
+                return None
             if fragment or after > pos:
                 continue
             if not final:
-                return NEED_MORE
+                return None
             is_whole = self.end_arguments(len(text), closes=source.ends_with_text)
-            return Call("whole" if is_whole else "truncated")
+            return "whole" if is_whole else "truncated"
 
     def end_arguments(self, end: int, *, closes: bool) -> bool:
         """End incomplete arguments at this index of the window's text.
@@ -401,26 +380,23 @@ class CallReader:
             whether they are complete now; if not, they are cut there.
         """
         window = self._window
-        assert self.call is not None
-        source = self.call.source
-        assert source is not None
+        source = self.source
         start, rest = window.here - source.withheld, window.text[window.pos : end]
         missing = source.close(rest) if closes else None
-        window.pos = end
+        window.move(end)
         self._report_repairs(source)
         self._out.call_delta(source.finish(rest) if missing is None else missing, (start, window.here))
         return missing is not None
 
     def _report_repairs(self, source: ArgumentSource) -> None:
         """Report the repairs at the cursor."""
-        here = (self._window.here, self._window.here)
+        here = self._window.place
         while (repair := source.take_repair()) is not None:
             self._out.malformed("E-PARSE-REPAIRED", repair, here)
 
     def plain_run(self) -> PlainRun | None:
         """The plain run of the arguments, inside a string that is passed on as it comes; else None."""
-        source = self.call.source if self.call is not None else None
-        string = source.open_string if source is not None else None
+        string = self.source.open_string
         if string is None:
             return None
         room = self._limits.parser_argument_chars - self._argument_chars
@@ -437,56 +413,52 @@ class CallReader:
 
         If they cannot be read, the call's section stays open.
         """
-        here = (self._window.here, self._window.here)
+        here = self._window.place
         if truncated:
             self._out.malformed("E-PARSE-TRUNCATED", "the text ends inside a call", here)
         self._out.call_end(complete=False, span=here)
         if not truncated:
-            assert self.call is not None
             self.after.section_seen(self.call.pattern.section, live=True)
 
-    def close(self, *, may_have_id: bool = True) -> State:
-        """End complete arguments; returns the state in which the rest of the call is read.
+    def close(self, *, may_have_id: bool = True) -> Outcome:
+        """End complete arguments; returns what the rest of the call is: its object, or what follows the whole call.
 
         Args:
             may_have_id: whether the text that follows is read, so that an id after the arguments is found.
         """
-        call = self.call
-        assert call is not None
-        here = (self._window.here, self._window.here)
+        call, after = self.call, self.after
         envelope = call.envelope
         goes_on = envelope is not None and envelope.status == "commit"
-        late_id = (goes_on and call.pattern.form.late_id) or any(one.late_id for one in (call.pattern, *self._alike))
-        self._end_reported = call.id is not None or not (late_id and may_have_id)
-        if self._end_reported:
-            self._out.call_end(complete=True, span=here)
+        late_id = (goes_on and call.pattern.form.late_id) or self._may_have_late_id
+        after.owes_end = True
+        if call.id is not None or not (late_id and may_have_id):
+            after.report_end()
         if envelope is not None and goes_on:
             envelope.resume()
-            return State.ENVELOPE
-        self._begin_closers(call)
-        return State.CLOSERS
+            return "object"
+        after.begin(call.pattern, call.name or "", self._alike)
+        return "whole"
 
-    def _begin_closers(self, call: CallMatcher) -> None:
-        self.after.begin(call.pattern, call.name or "", owes_end=not self._end_reported, alike=self._alike)
+    @property
+    def _may_have_late_id(self) -> bool:
+        """Whether an id may stand after the arguments, or after the object that holds them."""
+        return any(one.late_id for one in (self.call.pattern, *self._alike))
 
-    def read_envelope(self, *, final: bool) -> NeedMore | Call:
+    def read_envelope(self, *, final: bool) -> Outcome | None:
         """Read the rest of the object that holds the call."""
         window, call = self._window, self.call
-        assert call is not None
         assert call.envelope is not None
         reader = call.envelope
-        window.pos = reader.run(window.text, window.pos, len(window.text))
+        window.move(reader.run(window.text, window.pos, len(window.text)))
         if reader.status == "more" and not final:
-            return NEED_MORE
-        here = (window.here, window.here)
-        if not self._end_reported and (reader.id or not any(one.late_id for one in (call.pattern, *self._alike))):
-            self._out.call_end(complete=True, span=here, late_id=reader.id)
-            self._end_reported = True
+            return None
+        if reader.id or not self._may_have_late_id:
+            self.after.report_end(reader.id)
         if reader.status != "end":
-            self._out.malformed("E-PARSE-CLOSER", "the object of a call is not closed", here)
-        self._begin_closers(call)
-        return Call("whole")
+            self._out.malformed("E-PARSE-CLOSER", "the object of a call is not closed", window.place)
+        self.after.begin(call.pattern, call.name or "", self._alike)
+        return "whole"
 
-    def read_closers(self, *, final: bool) -> NextCall | CallsOver | NeedMore:
+    def read_closers(self, *, final: bool) -> NextCall | CallsOver | None:
         """Read the closers of the call and its section."""
         return self.after.read(final=final)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterable, Iterator
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -15,17 +14,12 @@ from syntagma.format_schema import (
     PlacedPiece,
     ends_at_next,
     is_weak,
+    kept,
     stands_alone,
     texts_in_turn,
 )
-from syntagma.parsing.call_patterns import (
-    Block,
-    CallPattern,
-    FormParts,
-    Op,
-    Section,
-    block_of,
-)
+from syntagma.format_schema.facts import Block, block_of
+from syntagma.parsing.call_patterns import CallPattern, FormParts, Op, Opening, Section
 from syntagma.parsing.header_router import HeaderRouter
 from syntagma.parsing.pattern_compiler import forms_of, starts_of
 from syntagma.parsing.text.scanner import MarkerSet
@@ -60,7 +54,7 @@ class Exits(NamedTuple):
 
     Attributes:
         by_text: the meanings that each may have, the likeliest first.
-        markers: the texts, for a `Scanner`.
+        markers: the texts.
     """
 
     by_text: dict[str, list[Exit]]
@@ -92,7 +86,7 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
     forms: tuple[FormParts, ...]
     starts: tuple[CallPattern, ...]
     bare_starts: tuple[CallPattern, ...]
-    openings: dict[str, tuple[CallPattern, ...]]
+    openings: dict[str, Opening]
     longer_openers: tuple[str, ...]
     openers_like_closers: tuple[str, ...]
     blocks: tuple[Block, ...]
@@ -107,6 +101,8 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
     """by the open block (None: any closer ends it), and by whether a call may interrupt it"""
     next_calls: dict[Section | None, tuple[CallPattern, ...]]
     """the patterns with which a further call may begin, by the open section (None: outside)"""
+    after_calls: dict[tuple[int, ...], tuple[Any, Any]] = {}
+    """what may come after calls, as far as `AfterCall` has found it"""
 
     def closer_after(self, call: CallPattern) -> tuple[Op, ...]:
         """The section closer, if it is a marker, that may follow a call whose section was not opened."""
@@ -115,10 +111,6 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
                 if section.opener and section.closer and section.closer[0].marker:
                     return section.closer
         return ()
-
-
-_COMPILED: dict[tuple[int, bool], CompiledFormat] = {}
-"""by the `id()` of the format and `calls`; an entry is removed with its format"""
 
 
 def compiled_format(spec: FormatSpec, *, calls: bool = True) -> CompiledFormat:
@@ -131,25 +123,28 @@ def compiled_format(spec: FormatSpec, *, calls: bool = True) -> CompiledFormat:
     Raises:
         FormatError: `E-FORMAT-UNSUPPORTED`, the format uses something that the parser does not support.
     """
-    key = (id(spec), calls)
-    found = _COMPILED.get(key)
-    if found is None:
-        # Two threads may both compile it; both then use the first result.
-        found = _COMPILED.setdefault(key, _compile(spec, calls=calls))
-        weakref.finalize(spec, _COMPILED.pop, key, None).atexit = False
-    return found
+    return _with_calls(spec) if calls else _without_calls(spec)
+
+
+@kept
+def _with_calls(spec: FormatSpec) -> CompiledFormat:
+    return _compile(spec, calls=True)
+
+
+@kept
+def _without_calls(spec: FormatSpec) -> CompiledFormat:
+    return _compile(spec, calls=False)
 
 
 def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
-    markers = Markers(spec.markers)
+    markers = spec.cuts
     known = forms_of(spec)  # even if calls are not read: an unsupported format is refused
     forms = tuple(known) if calls else ()
     starts = tuple(start for form in forms for start in starts_of(form))
     marked = tuple(start for start in starts if not start.bare)
-    reasoning, content = spec.reasoning, spec.content
+    reasoning = spec.reasoning
     blocks = tuple(_reasoning_block(spec, pattern, markers) for pattern in spec.reasoning_blocks)
     wrappers = tuple(block_of(pattern, "content", markers) for pattern in spec.wrappers)
-    drop = content.drop if content is not None else ()
     interrupts = reasoning.interrupt if reasoning is not None else ()
     firsts = dict.fromkeys(start.first for start in marked)
     sections: dict[Section | None, None] = {None: None, **{one: None for _, each, _ in forms for one in each}}
@@ -159,7 +154,9 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
         forms=forms,
         starts=starts,
         bare_starts=tuple(start for start in starts if start.bare),
-        openings={first: tuple(start for start in marked if first.startswith(start.first)) for first in firsts},
+        openings={
+            first: Opening(tuple(start for start in marked if first.startswith(start.first))) for first in firsts
+        },
         longer_openers=tuple(
             block.opener
             for block in (*blocks, *wrappers)
@@ -182,7 +179,7 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
         },
         answer_exits={
             (may_reason, section): _exits(
-                _answer_exits(marked, blocks if may_reason else (), section, wrappers, drop), markers
+                _answer_exits(marked, blocks if may_reason else (), section, wrappers, spec.drop), markers
             )
             for may_reason in (False, True)
             for section in sections

@@ -148,7 +148,7 @@ class Emitter:
 
     def _end_of_text(self) -> None:
         """End text before reasoning or a call: whitespace between it and a marker is no content."""
-        if not self._after_marker:
+        if self._whitespace and not self._after_marker:
             self._release_whitespace()
         self._whitespace.clear()
         self._in_text, self._after_marker = False, True
@@ -226,7 +226,7 @@ class Emitter:
         self._calls += 1
         if not wire_id:
             wire_id = "call_" + hashlib.sha256(f"{self._id_seed}:{index}".encode()).hexdigest()[:24]
-        self._push(ToolCallStart(index, wire_id, name, _after_zero(span)))
+        self._push(ToolCallStart(index, wire_id, name, span if span[0] >= 0 else _after_zero(span)))
 
     def call_delta(self, text: str, span: Span) -> None:
         """Report a fragment of the open call's arguments."""
@@ -236,7 +236,7 @@ class Emitter:
             if self._suppressed_call is not None:
                 self._suppressed_call[2].append(text)
             return
-        self._push(ToolCallDelta(self._calls - 1, text, _after_zero(span)))
+        self._push(ToolCallDelta(self._calls - 1, text, span if span[0] >= 0 else _after_zero(span)))
 
     def call_end(self, *, complete: bool, span: Span, late_id: str | None = None) -> None:
         """Report the end of the open call."""
@@ -280,9 +280,10 @@ class Emitter:
     def _push(self, event: Event) -> None:
         if self._fence is not None:
             self._content(self._fence.release())
-        if not isinstance(event, Malformed):
+        if not isinstance(event, Malformed) and (self._in_text or self._whitespace or not self._after_marker):
             self._end_of_text()
-        self._add(event)
+        self.assembler.add(event)
+        self._events.append(event)
 
     def _add(self, event: Event) -> None:
         self.assembler.add(event)
@@ -304,11 +305,11 @@ def _joined(events: list[Event]) -> list[Event]:
     for event in events:
         # If a marker stood between them, their spans do not touch: a span covers its own text only.
         if run and (type(event) is not type(last) or last.span[1] != event.span[0] or type(event) not in _DELTAS):
-            joined.append(_one(run))
+            joined.append(run[0] if len(run) == 1 else _one(run))
             run = []
         run.append(event)
         last = event
-    joined.append(_one(run))
+    joined.append(run[0] if len(run) == 1 else _one(run))
     return joined
 
 
@@ -318,8 +319,6 @@ _DELTAS = (ContentDelta, ReasoningDelta, ToolCallDelta)
 def _one(run: list[Event]) -> Event:
     """One event for adjacent deltas of the same kind; deltas of two calls are never adjacent."""
     first = run[0]
-    if len(run) == 1:
-        return first
     span = (first.span[0], run[-1].span[1])
     if isinstance(first, ToolCallDelta):
         text = "".join(event.arguments for event in run if isinstance(event, ToolCallDelta))

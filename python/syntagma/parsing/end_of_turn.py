@@ -90,7 +90,7 @@ class EndOfTurn:
         """Take more output; returns what is certainly not the end of the turn, each piece with its token kind."""
         if len(self._held) == 1 and not self._tokens and kind is self._held[0][1] and kind is not SPECIAL:
             text = self._held.pop()[0] + text
-        if self.is_empty and self.beginning_in(text) == len(text):
+        if not self._held and not self._tokens and self.beginning_in(text) == len(text):
             return [(text, kind)]
         self._held += ((token, SPECIAL) for token in self._tokens)
         self._tokens.clear()

@@ -20,12 +20,14 @@ from syntagma.format_schema import (
     split_header,
 )
 from syntagma.format_schema import Literal as LiteralItem
+from syntagma.format_schema.facts import Block, block_of
 from syntagma.format_schema.names import NAME_ENDS, is_word
-from syntagma.parsing.call_patterns import Block, CallPattern, Op, block_of
+from syntagma.parsing.call_patterns import CallPattern, Op
 from syntagma.parsing.message_header import WORD, Header, HeaderShape
 from syntagma.parsing.message_markers import MarkerKind
 from syntagma.parsing.pattern_compiler import form_parts
 from syntagma.parsing.text.scanner import MarkerSet
+from syntagma.parsing.text.window import Window
 
 __all__ = ["BodyExits", "HeaderRouter", "Route", "RouteKind", "Routed", "is_name"]
 
@@ -135,7 +137,7 @@ class BodyExits(NamedTuple):
 
     Attributes:
         markers: each text, with the end of the message in it; empty: the text is dropped.
-        texts: the texts, for a `Scanner`.
+        texts: the texts.
     """
 
     markers: dict[str, str]
@@ -159,7 +161,7 @@ class HeaderRouter:
         markers: cuts literals at the markers of the format.
         kinds: the kind of each marker; one that ends a message and begins the next has the kind of what it begins.
         frame_markers: all markers around and in headers.
-        end_markers: `ends`, for a `Scanner`.
+        end_markers: `ends`.
         body_exits: the texts that leave the body of a message, by its kind, the whitespace before its end, and whether
             it may also end at the beginning of the next message.
     """
@@ -176,7 +178,7 @@ class HeaderRouter:
         keys = {field.strip(): field for field in messages.fields if field[0].isspace()}
         self._naming_keys = tuple(key for key, field in keys.items() if field in self._naming)
         self._prefixes = {**keys, **{field: field for field in self.sections}}
-        self.markers = markers = Markers(spec.markers)
+        self.markers = markers = spec.cuts
         openings = [opening(start, markers) for start in messages.start]
         self.begins = tuple(dict.fromkeys(begin for begin, _ in openings))
         self.role = openings[0][1] if openings else ""
@@ -199,10 +201,9 @@ class HeaderRouter:
         }
         self.frame_markers = MarkerSet(self.kinds)
         self.end_markers = MarkerSet(self.ends)
-        drop = spec.content.drop if spec.content is not None else ()
         edges = {"", *(route.block.before_closer for route in self._routes if route.block is not None)}
         self.body_exits = {
-            (kind, edge, loose): self._exits(drop if kind == "content" else (), edge, loose=loose)
+            (kind, edge, loose): self._exits(spec.drop if kind == "content" else (), edge, loose=loose)
             for kind in ("content", "reasoning")
             for edge in edges
             for loose in (False, True)
@@ -213,6 +214,19 @@ class HeaderRouter:
         markers = {**dict.fromkeys(drop, ""), **{edge + end: end for end in self.ends}}
         markers.update({end: end for end in (*self.ends, *(self.begins if loose else ()))})
         return BodyExits(markers, MarkerSet(markers))
+
+    def find(self, window: Window, markers: MarkerSet, *, final: bool) -> tuple[int, str | None]:
+        """Find the first of these markers from the cursor on. Text tokens that look like one are ignored.
+
+        Returns:
+            its index, and the marker; or the index from which on the text may be the beginning of one, and None.
+        """
+        start = window.pos
+        while True:
+            at, marker = markers.search(window.text, start, final=final)
+            if marker is None or not window.knows_tokens or window.are_markers(at, self.markers.placed(marker)):
+                return at, marker
+            start = at + 1
 
     def _values(self, field: str) -> tuple[str, ...]:
         """The values that a field may have; empty if some route takes any."""
@@ -298,7 +312,7 @@ def _ids(spec: FormatSpec, messages: MessagesSpec) -> list[tuple[str, _Shape]]:
 
 
 def _routes(spec: FormatSpec, messages: MessagesSpec) -> list[Route]:
-    markers = Markers(spec.markers)
+    markers = spec.cuts
     found = []
     for pointer, form in spec.tools.placed_forms if spec.tools is not None else ():
         found += [_call(form, pattern, messages, markers, pointer) for pattern in form.call]

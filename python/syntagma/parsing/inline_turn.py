@@ -1,61 +1,45 @@
 """Reads turns in which markers in the text separate reasoning, the answer and calls.
 
-`INLINE` in `states` has every transition; `_READERS` at the end has the method for each state. A method reads on and
-returns whether there is more to do.
+`INLINE` in `states` has every transition; `STEPS` at the end has the method for each state.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import ClassVar
 
 from syntagma.format_schema import stands_alone
+from syntagma.format_schema.facts import Block
 from syntagma.parsing.after_call import NextCall
-from syntagma.parsing.call_patterns import Block, Op, Section
-from syntagma.parsing.call_results import NEED_MORE, NotACall
-from syntagma.parsing.calls import CallReader, ReaderParts
+from syntagma.parsing.call_patterns import Section
+from syntagma.parsing.calls import CallReader, NotACall, ReaderParts
 from syntagma.parsing.compiled_format import Exit, Exits
 from syntagma.parsing.fast_path import PlainRun
-from syntagma.parsing.states import INLINE, State
-from syntagma.parsing.text.scanner import MarkerSet, Scanner
-from syntagma.parsing.text.window import Window
-from syntagma.parsing.turn_reader import EdgeWhitespace, end_of_first
+from syntagma.parsing.states import INLINE, Outcome, State
+from syntagma.parsing.text.scanner import MarkerSet
+from syntagma.parsing.turn_reader import EdgeWhitespace, Steps, TurnReader, end_of_first
 
 __all__ = ["InlineTurnReader"]
 
-_NO_MARKERS = MarkerSet(())
 _IN_CALL = (State.MATCHING, State.ARGUMENTS, State.ENVELOPE, State.CLOSERS)
 
 
-class InlineTurnReader:
+class InlineTurnReader(TurnReader):
     """A `TurnReader`, which documents the methods and attributes."""
 
+    FOLLOWING: ClassVar = INLINE.following
+
     def __init__(self, parts: ReaderParts) -> None:
-        self.window = Window()
-        self.state = State.ANSWER
-        self.reasoning_done = not parts.compiled.blocks
-        self.wrapper_open = False
+        super().__init__(State.ANSWER, reasoning_done=not parts.compiled.blocks)
         self.content_begun = False
-        self.ends_in_reasoning = False
         self._compiled, self._out, self._policies = parts.compiled, parts.emitter, parts.policies
         self._call = CallReader(self.window, parts)
         self._edge = EdgeWhitespace()
-        self._scanners: dict[MarkerSet, Scanner] = {}
         self._exits: Exits | None = None
         self._exits_for: tuple[bool, Section | None] = (False, None)
         self._block: Block | None = None
         self._reasoning_exits = parts.compiled.reasoning_exits[None, True]
-        self._after_start = State.ANSWER
         self._prompted: str | None = None
-        self._drop_closers: dict[str, Op] = {}
-        self._drop_ends = Scanner(_NO_MARKERS)
-
-    def read(self, *, final: bool = False) -> None:
-        """See `TurnReader`."""
-        self.window.is_final = final
-        readers = self._READERS
-        while readers[self.state](self, final):
-            pass
+        self._dropping_exits: Exits
 
     def plain_run(self) -> PlainRun | None:
         """See `TurnReader`."""
@@ -74,12 +58,6 @@ class InlineTurnReader:
         self.window.skip(size)
         if run.kind == "arguments":
             self._call.skip(size)
-
-    def _go(self, state: State) -> bool:
-        """Enter a state. Once the output has begun, the state changes here only."""
-        assert INLINE.allow(self.state, state), f"{self.state} → {state}"
-        self.state = state
-        return True
 
     # ---- where the output begins
 
@@ -111,7 +89,7 @@ class InlineTurnReader:
         if self.state in _IN_CALL:
             # A call that the tail seems to begin belongs to another message.
             self.window.unmark()
-            self.window.pos = len(self.window.text)
+            self.window.move(len(self.window.text))
             self.state = State.ANSWER
         if self.content_begun:
             # The block may belong to an earlier message on the same line.
@@ -128,9 +106,9 @@ class InlineTurnReader:
         self.state = State.REASONING
         # The prompt may end inside the closer, which was text as long as reasoning was not known to be open.
         window = self.window
-        at, whole = self._scanner(self._reasoning_exits.markers).search(window.text, 0, final=False)
+        at, whole = self._reasoning_exits.markers.search(window.text, 0, final=False)
         if whole is None:
-            window.pos = at
+            window.move(at)
 
     def close_reasoning(self) -> None:
         """See `TurnReader`."""
@@ -139,7 +117,6 @@ class InlineTurnReader:
     def begin_output(self) -> None:
         """See `TurnReader`."""
         self.content_begun = False
-        self._after_start = self.state
         if self.state in (State.REASONING, State.BEFORE_REASONING):
             self.state = State.START_IN_REASONING
         elif self.wrapper_open or self.window.unread or not self._compiled.blocks:
@@ -168,72 +145,66 @@ class InlineTurnReader:
         """See `TurnReader`."""
         return self._prompted or "" if self.state in (State.REASONING, State.BEFORE_REASONING) else ""
 
-    def _repeated_opener(self, final: bool) -> bool:
+    def _repeated_opener(self, final: bool) -> Outcome | None:
         """Remove an opener of reasoning that is repeated although reasoning is open already."""
         blocks = self._compiled.blocks if self._block is None else (self._block,)
         end = end_of_first(self.window, tuple(block.opener for block in blocks), self._compiled.markers, final=final)
         if end is None:
-            return False
+            return None
         if not end:
-            return self._go(self._after_start)
+            return "text"
         opener = self._take_marker(end)
         block = next(block for block in blocks if block.opener == opener.lstrip())
-        return self._expect_edge(block.after_opener, State.BEFORE_REASONING, is_reasoning=True)
+        self._edge.expect(block.after_opener, is_reasoning=True)
+        return "reasoning"
 
-    def _unmatched_closer(self, final: bool) -> bool:
+    def _unmatched_closer(self, final: bool) -> Outcome | None:
         """Report and remove a closer of reasoning that is written first although reasoning is closed already."""
         blocks, markers = self._compiled.blocks, self._compiled.markers
         opened = end_of_first(self.window, self._compiled.openers_like_closers, markers, final=final)
         closers = tuple(block.closer for block in blocks if block.closer.strip() and stands_alone(block.closer))
         end = end_of_first(self.window, closers, markers, final=final)
         if opened is None or (end is None and not opened):
-            return False
+            return None
         if opened or not end:
-            return self._go(self._after_start)
+            return "text"
         start = self.window.here
         closer = self._take_marker(end)
         self._out.malformed("E-PARSE-STRAY", "the end of reasoning that was not open", (start, self.window.here))
         block = next(block for block in blocks if block.closer == closer.lstrip())
-        return self._expect_edge(block.after, State.BEFORE_ANSWER, is_reasoning=True)
+        self._edge.expect(block.after, is_reasoning=True)
+        return "closer"
 
     def _take_marker(self, end: int) -> str:
         """Read the marker of reasoning up to index `end`; returns it with the whitespace before it."""
         window = self.window
-        marker = window.text[window.pos : end]
-        self._out.reasoning_marker(marker, window.here)
-        window.pos = end
+        start, marker = window.here, window.take(end)
+        self._out.reasoning_marker(marker, start)
         return marker
 
     # ---- the answer
 
     def _answer_exits(self) -> Exits:
         """The texts that leave the answer now. Looked up only when they change: to compare sections takes long."""
-        may_reason, section = not self.reasoning_done, self._call.open_section
+        may_reason, section = not self.reasoning_done, self._call.after.open_section
         if self._exits is None or may_reason is not self._exits_for[0] or section is not self._exits_for[1]:
             self._exits_for = (may_reason, section)
             self._exits = self._compiled.answer_exits[self._exits_for]
         return self._exits
 
-    def _scanner(self, markers: MarkerSet) -> Scanner:
-        """The scanner for these markers, which remembers where it has looked."""
-        scanner = self._scanners.get(markers)
-        if scanner is None:
-            scanner = self._scanners[markers] = Scanner(markers)
-        return scanner
-
-    def _answer(self, final: bool) -> bool:
+    def _answer(self, final: bool) -> Outcome | None:
         window = self.window
         if not self.content_begun and self._compiled.bare_starts and self._begin_bare_call():
-            return True
+            return "call"
         exits = self._answer_exits()
-        scanner = self._scanner(exits.markers)
         start = window.pos
+        begun = self.content_begun or self.wrapper_open
         while True:
-            at, marker = scanner.search(window.text, start, final=final)
+            at, marker = exits.markers.search(window.text, start, final=final)
             if marker is None:
                 self._pass_answer(at)
-                return False
-            begun = self.content_begun or self.wrapper_open or bool(window.text[window.pos : at].strip())
+                return None
+            begun = begun or window.after_whitespace(window.pos) < at
             found = [
                 one
                 for one in exits.by_text[marker]
@@ -247,7 +218,6 @@ class InlineTurnReader:
                 start = at + found[0].edge + 1
                 # The opener of a section may have been read; its closer counts from here on.
                 exits = self._answer_exits()
-                scanner = self._scanner(exits.markers)
             else:
                 self._pass_answer(at)
                 return self._leave_answer(marker, found[0])
@@ -263,69 +233,64 @@ class InlineTurnReader:
             return False
         self._pass_answer(at)
         self._call.begin(candidates)
-        return self._go(State.MATCHING)
+        return True
 
     def _pass_answer(self, end: int) -> None:
         """Pass on the text up to index `end` as content."""
         window = self.window
         if end > window.pos:
-            text = window.text[window.pos : end]
-            self._out.content(text, window.here)
+            start, text = window.here, window.take(end)
+            self._out.content(text, start)
             self.content_begun = self.content_begun or not text.isspace()
-            window.pos = end
 
-    def _leave_answer(self, text: str, found: Exit) -> bool:
+    def _leave_answer(self, text: str, found: Exit) -> Outcome:
         window, block = self.window, found.block
         if found.kind == "call":
             at = window.pos + found.edge
             window.mark()  # before the whitespace, which is content if no call begins
-            window.pos = at
-            self._call.begin(self._compiled.openings[text[found.edge :]])
-            return self._go(State.MATCHING)
+            window.move(at)
+            self._call.begin(self._compiled.openings[text[found.edge :]].patterns)
+            return "call"
         start = window.here
-        window.pos += len(text)
+        window.move(window.pos + len(text))
         if found.kind == "reasoning" and block is not None:
             self._out.reasoning_marker(text, start)
             self._block = block
             self._reasoning_exits = self._compiled.reasoning_exits[block, True]
             self._prompted = text[found.edge :]
-            return self._expect_edge(block.after_opener, State.BEFORE_REASONING, is_reasoning=True)
+            self._edge.expect(block.after_opener, is_reasoning=True)
+            return "reasoning"
         self._out.marker_read()
+        edge = ""
         if found.kind == "section":
-            return self._expect_edge(self._call.close_section(), State.BEFORE_ANSWER)
-        if block is not None:
+            edge = self._call.after.close_section()
+        elif block is not None:
             self.wrapper_open = found.opens
-            return self._expect_edge(block.after_opener if found.opens else block.after, State.BEFORE_ANSWER)
-        return True
+            edge = block.after_opener if found.opens else block.after
+        self._edge.expect(edge)
+        return "marker"
 
     # ---- whitespace that belongs to a marker
 
-    def _expect_edge(self, whitespace: str, state: State, *, is_reasoning: bool = False) -> bool:
-        self._edge.expect(whitespace, is_reasoning=is_reasoning)
-        return self._go(state)
+    def _before_answer(self, final: bool) -> Outcome | None:
+        return None if self._edge.read(self.window, self._out, final=final) is None else "whitespace"
 
-    def _before_answer(self, final: bool) -> bool:
-        if self._edge.read(self.window, self._out, final=final) is None:
-            return False
-        return self._go(State.ANSWER)
-
-    def _before_reasoning(self, final: bool) -> bool:
+    def _before_reasoning(self, final: bool) -> Outcome | None:
         taken = self._edge.read(self.window, self._out, final=final)
         if taken is None:
-            return False
+            return None
         if self._prompted is not None:
             self._prompted += taken
-        return self._go(State.REASONING)
+        return "whitespace"
 
     # ---- reasoning
 
     def _next_exit(self, exits: Exits, *, final: bool) -> tuple[int, str | None, Exit | None]:
-        """The index of the next text that leaves reasoning, the text, and its meaning; see `Scanner.search`."""
+        """The index of the next text that leaves reasoning, the text, and its meaning; see `MarkerSet.search`."""
         window = self.window
-        scanner = self._scanner(exits.markers)
         start = window.pos
         while True:
-            at, text = scanner.search(window.text, start, final=final)
+            at, text = exits.markers.search(window.text, start, final=final)
             if text is None:
                 return at, None, None
             for one in exits.by_text[text]:
@@ -333,32 +298,33 @@ class InlineTurnReader:
                     return at, text, one
             start = at + 1
 
-    def _reasoning(self, final: bool) -> bool:
+    def _reasoning(self, final: bool) -> Outcome | None:
         window = self.window
         at, text, found = self._next_exit(self._reasoning_exits, final=final)
         if at > window.pos:
             self._prompted = None
-            self._out.reasoning(window.text[window.pos : at], window.here)
-            window.pos = at
+            start = window.here
+            self._out.reasoning(window.take(at), start)
         if text is None or found is None:
-            return False
+            return None
         if found.kind == "close" and found.block is not None:
             return self._reasoning_closed(text, found.block)
         if found.kind == "next":
             self._end_reasoning()
-            return self._expect_edge(text[: found.edge], State.BEFORE_ANSWER, is_reasoning=True)
+            self._edge.expect(text[: found.edge], is_reasoning=True)
+            return "closer"
         answers = any(block.opener and text.startswith(block.opener) for block in self._compiled.wrappers)
         if answers or self._policies.interrupt == "now":
             self._end_reasoning()
-            return self._go(State.ANSWER)
+            return "end"
         window.mark()
         self._reasoning_exits = self._compiled.reasoning_exits[self._block, False]
-        return self._go(State.INTERRUPTED)
+        return "call"
 
-    def _interrupted(self, final: bool) -> bool:
+    def _interrupted(self, final: bool) -> Outcome | None:
         window = self.window
         at, text, found = self._next_exit(self._reasoning_exits, final=final)
-        window.pos = at
+        window.move(at)
         if text is not None and found is not None:
             quoted = window.marked()
             self._out.reasoning(quoted, window.here - len(quoted))
@@ -366,15 +332,16 @@ class InlineTurnReader:
             assert found.block is not None
             return self._reasoning_closed(text, found.block)
         if not final:
-            return False
+            return None
         window.rewind()
         self._end_reasoning()
-        return self._go(State.ANSWER)
+        return "end"
 
-    def _reasoning_closed(self, closer: str, block: Block) -> bool:
+    def _reasoning_closed(self, closer: str, block: Block) -> Outcome:
         self._take_marker(self.window.pos + len(closer))
         self._end_reasoning()
-        return self._expect_edge(block.after, State.BEFORE_ANSWER, is_reasoning=True)
+        self._edge.expect(block.after, is_reasoning=True)
+        return "closer"
 
     def _end_reasoning(self) -> None:
         self.reasoning_done = not self._compiled.repeats
@@ -383,95 +350,83 @@ class InlineTurnReader:
 
     # ---- calls
 
-    def _matching(self, final: bool) -> bool:
+    def _matching(self, final: bool) -> Outcome | None:
         found = self._call.match(final=final)
-        if found is NEED_MORE:
-            return False
         if isinstance(found, NotACall):
             return self._not_a_call(found)
-        if found.ending == "truncated":
-            return self._truncated()
-        self.content_begun = True
-        return self._go(State.ARGUMENTS)
+        if found == "truncated":
+            self._call.fail(truncated=True)
+        self.content_begun = self.content_begun or found == "call"
+        return found
 
-    def _not_a_call(self, found: NotACall) -> bool:
+    def _not_a_call(self, found: NotACall) -> Outcome:
         """Make the text content, and read it again for other markers."""
         window, call = self.window, self._call
         dropped = found.is_malformed and self._policies.malformed == "drop"
-        between_calls = call.open_section is not None
+        between_calls = call.after.open_section is not None
         call.report(found, dropped=dropped)
-        goes_on = found.object_end is not None and call.in_section
+        goes_on = found.object_end is not None and call.after.section is not None
         release_to = found.object_end if goes_on and found.object_end is not None else found.start + 1
         window.rewind()
         if dropped:
             if not between_calls:
                 self._pass_answer(found.start - window.base)
-            window.pos = min(len(window.text), max(release_to, found.end) - window.base)
+            window.move(min(len(window.text), max(release_to, found.end) - window.base))
         else:
             self._pass_answer(release_to - window.base)
         if goes_on:
-            call.begin_after_object()
-            return self._go(State.CLOSERS)
+            call.after.begin_after_object()
+            return "object"
         if not dropped:
-            return self._go(State.ANSWER)
-        self._drop_closers = {op.text: op for op in found.closers}
-        self._drop_ends = Scanner(MarkerSet((*self._drop_closers, *self._answer_exits().markers.texts)))
-        return self._go(State.DROPPING)
+            return "text"
+        leaving = {
+            text: [one for one in exits if one.kind in ("call", "section")]
+            for text, exits in self._answer_exits().by_text.items()
+        }
+        for op in found.closers:
+            leaving.setdefault(op.text, []).insert(0, Exit("close", 0, op.pieces))
+        self._dropping_exits = Exits(leaving, MarkerSet(leaving))
+        return "malformed"
 
-    def _dropping(self, final: bool) -> bool:
+    def _dropping(self, final: bool) -> Outcome | None:
         """Leave out a malformed call, up to its closer, the next call, or the end of the section."""
-        window, exits, closers = self.window, self._answer_exits(), self._drop_closers
-        start = window.pos
-        while True:
-            at, text = self._drop_ends.search(window.text, start, final=final)
-            if text is None:
-                window.pos = at
-                return False
-            if text in closers and window.are_markers(at, closers[text].pieces):
-                window.pos = at + len(text)
-                break
-            leaving = [one for one in exits.by_text.get(text, ()) if one.kind in ("call", "section")]
-            if any(window.are_markers(at, one.pieces) for one in leaving):
-                window.pos = at
-                return self._go(State.ANSWER)
-            start = at + 1
-        if not self._call.in_section:
-            return self._go(State.ANSWER)
-        self._call.begin_after_object()
-        return self._go(State.CLOSERS)
+        at, text, found = self._next_exit(self._dropping_exits, final=final)
+        self.window.move(at)
+        if text is None or found is None:
+            return None
+        if found.kind != "close":
+            return "end"
+        self.window.move(at + len(text))
+        if self._call.after.section is None:
+            return "end"
+        self._call.after.begin_after_object()
+        return "closer"
 
-    def _arguments(self, final: bool) -> bool:
+    def _arguments(self, final: bool) -> Outcome | None:
         found = self._call.read_arguments(final=final)
-        if found is NEED_MORE:
-            return False
-        if found.ending == "whole":
-            return self._go(self._call.close())
-        if found.ending == "truncated":
-            return self._truncated()
-        self._call.fail()
-        return self._go(State.ANSWER)
+        if found == "whole":
+            return self._call.close()
+        if found is not None:
+            self._call.fail(truncated=found == "truncated")
+        return found
 
-    def _truncated(self) -> bool:
-        self._call.fail(truncated=True)
-        return self._go(State.ANSWER)
+    def _envelope(self, final: bool) -> Outcome | None:
+        return self._call.read_envelope(final=final)
 
-    def _envelope(self, final: bool) -> bool:
-        return self._call.read_envelope(final=final) is not NEED_MORE and self._go(State.CLOSERS)
-
-    def _closers(self, final: bool) -> bool:
+    def _closers(self, final: bool) -> Outcome | None:
         found = self._call.read_closers(final=final)
-        if found is NEED_MORE:
-            return False
+        if found is None:
+            return None
         if isinstance(found, NextCall):
             self._call.begin(found.candidates)
-            return self._go(State.MATCHING)
+            return "call"
         window = self.window
         window.rewind()
         if window.text.startswith(found.whitespace, window.pos):
-            window.pos += len(found.whitespace)
-        return self._go(State.ANSWER)
+            window.move(window.pos + len(found.whitespace))
+        return "end"
 
-    _READERS: ClassVar[dict[State, Callable[[InlineTurnReader, bool], bool]]] = {
+    STEPS: ClassVar[Steps] = {
         State.START_IN_REASONING: _repeated_opener,
         State.START_IN_ANSWER: _unmatched_closer,
         State.ANSWER: _answer,

@@ -1,40 +1,22 @@
 """Reads the bodies of messages to tools.
 
 All text of a body belongs to the call: arguments that cannot be read are passed on as they are, and the call is
-incomplete. Each state has a method, which returns what comes next (`Next`).
+incomplete. Each state has a method, its step. The outcome `text` means that what follows is no part of a call, and goes
+where messages go whose header leads nowhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import Enum
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar
 
-from syntagma.parsing.call_results import NEED_MORE, NeedMore, NotACall
-from syntagma.parsing.calls import CallReader, ReaderParts
+from syntagma.parsing.calls import CallReader, NotACall, ReaderParts
 from syntagma.parsing.fast_path import PlainRun
 from syntagma.parsing.header_router import HeaderRouter, Routed
-from syntagma.parsing.message_frames import MessageFrames
-from syntagma.parsing.states import State
+from syntagma.parsing.states import Outcome, State
 from syntagma.parsing.text.window import Window
 
-__all__ = ["MessageCallReader", "MessageEnd", "Next", "OtherText"]
-
-
-class MessageEnd(NamedTuple):
-    """The message ends: its end marker is next, or (None) the text has ended."""
-
-    marker: str | None
-
-
-class OtherText(Enum):
-    """The text that follows is no part of a call, and goes where messages go whose header leads nowhere."""
-
-    OTHER_TEXT = "other text"
-
-
-Next: TypeAlias = NeedMore | State | MessageEnd | OtherText
-"""more text is needed; the state to go on in, which may be the same; the end of the message; or other text"""
+__all__ = ["MessageCallReader"]
 
 
 class MessageCallReader:
@@ -42,17 +24,17 @@ class MessageCallReader:
 
     Args:
         window: the text.
-        frames: finds the ends of messages in it.
         router: the markers of messages.
         parts: see `ReaderParts`.
 
     Attributes:
         reported: whether the current call was reported to the emitter.
+        marker: the marker that ends the message, which is next; None: the text has ended.
     """
 
-    def __init__(self, window: Window, frames: MessageFrames, router: HeaderRouter, parts: ReaderParts) -> None:
+    def __init__(self, window: Window, router: HeaderRouter, parts: ReaderParts) -> None:
         self._window = window
-        self._frames = frames
+        self._router = router
         self._ends = frozenset(router.ends)
         self._out, self._limits, self._policies = parts.emitter, parts.limits, parts.policies
         self._call = CallReader(window, parts)
@@ -63,6 +45,7 @@ class MessageCallReader:
         self._dropping = False
         self._body_begun = False
         self.reported = False
+        self.marker: str | None = None
 
     def begin(self, routed: Routed) -> None:
         """Begin a body whose header leads to a tool."""
@@ -72,33 +55,30 @@ class MessageCallReader:
         self._own_ends = frozenset(route.end for route in routes if route.end)
         self._call.begin([call for route in routes for call in route.calls], name=self._name, call_id=self._id)
 
-    def read(self, state: State, *, final: bool) -> Next:
+    def read(self, state: State, *, final: bool) -> Outcome | None:
         """Read on in a state; `final`: no more text comes."""
         return self._READERS[state](self, final)
 
     def plain_run(self) -> PlainRun | None:
         """The plain run of the arguments, inside a string that is passed on as it comes; else None."""
         run = self._call.plain_run()
-        return None if run is None else run._replace(stops=run.stops | self._frames.end_chars)
+        return None if run is None else run._replace(stops=run.stops | self._router.end_markers.firsts)
 
     def skip(self, size: int) -> None:
         """Skip `size` characters of the arguments, which the fast path has passed on."""
         self._call.skip(size)
 
-    def _matching(self, final: bool) -> Next:
+    def _matching(self, final: bool) -> Outcome | None:
         before_end = self._is_before_end()
         if before_end and not final:
-            return NEED_MORE
+            return None
         found = self._call.match(final=final, before_end=before_end)
-        if found is NEED_MORE:
-            return NEED_MORE
         if isinstance(found, NotACall):
             return self._unreadable_call()
-        if found.ending == "truncated":
+        if found == "truncated":
             self._call.fail(truncated=True)
-            return State.BETWEEN_MESSAGES
-        self.reported = True
-        return State.ARGUMENTS
+        self.reported = self.reported or found == "call"
+        return found
 
     def _is_before_end(self) -> bool:
         """Whether all text of the body so far may be the beginning of a message's end."""
@@ -108,97 +88,92 @@ class MessageCallReader:
         index = window.after_whitespace(window.pos)
         if index == len(window.text):
             return False
-        at, marker = self._frames.next_end(final=False)
+        at, marker = self._router.find(self._window, self._router.end_markers, final=False)
         self._body_begun = at > index or marker is not None
         return not self._body_begun
 
-    def _unreadable_call(self) -> Next:
+    def _unreadable_call(self) -> Outcome:
         """Handle a body that matches no pattern of the call."""
         self._window.rewind()
-        here = self._window.here
-        self._out.malformed("E-PARSE-CALL", "the arguments of this call cannot be read", (here, here))
+        self._out.malformed("E-PARSE-CALL", "the arguments of this call cannot be read", self._window.place)
         if self._name is None:
-            return OtherText.OTHER_TEXT
+            return "text"
         self._dropping = self._policies.malformed == "drop"
         if not self._dropping:
-            self._out.call_start(self._name, self._id, (here, here))
+            self._out.call_start(self._name, self._id, self._window.place)
             self.reported = True
-        return State.UNREADABLE
+        return "malformed"
 
-    def _unreadable(self, final: bool) -> Next:
+    def _unreadable(self, final: bool) -> Outcome | None:
         """Pass on arguments that cannot be read, up to the end of the message."""
         window = self._window
-        at, marker = self._frames.next_end(final=final)
-        text, start = window.text[window.pos : at], window.here
-        window.pos = at
+        at, marker = self._router.find(self._window, self._router.end_markers, final=final)
+        start, text = window.here, window.take(at)
         if text and not self._dropping:
             self._out.call_delta(text, (start, window.here))
         if marker is None and not final:
-            return NEED_MORE
+            return None
         return self._end(marker, complete=False)
 
-    def _end(self, marker: str | None, *, complete: bool) -> MessageEnd:
+    def _end(self, marker: str | None, *, complete: bool) -> Outcome:
         """End the call and its message."""
-        here = self._window.here
         if not self._dropping:
-            self._out.call_end(complete=complete, span=(here, here))
+            self._out.call_end(complete=complete, span=self._window.place)
         self._dropping = False
-        return MessageEnd(marker)
+        self.marker = marker
+        return "end"
 
-    def _arguments(self, final: bool) -> Next:
+    def _arguments(self, final: bool) -> Outcome | None:
         call, window = self._call, self._window
-        if not call.arguments_end_at_markers:
+        if not call.source.ends_at_markers:
             return self._delimited_arguments(final)
-        at, marker = self._frames.next_end(final=False)
-        start = window.here
-        found = call.read_arguments(final=False, end=at)
-        if found is NEED_MORE and window.pos == len(window.text) and not final:
-            return NEED_MORE
-        if found is NEED_MORE and window.here == start and call.in_string and not window.is_token(at):
-            # Inside a string, a marker that is spelled by text tokens is text; only a special token ends the message.
-            passed = at + len(marker) if marker is not None else len(window.text) if final else at
-            if passed > at:
-                at = passed
-                found = call.read_arguments(final=False, end=at)
-        if found is not NEED_MORE:
-            return self._arguments_over() if found.ending == "whole" else State.UNREADABLE
-        if window.here > start:
-            return State.ARGUMENTS
+        while True:
+            at, marker = self._router.find(self._window, self._router.end_markers, final=False)
+            start = window.here
+            found = call.read_arguments(final=False, end=at)
+            if found is None and window.pos == len(window.text) and not final:
+                return None
+            if found is None and window.here == start and call.source.in_string and not window.is_token(at):
+                # Inside a string, a marker that is spelled by text tokens is text; only a special token ends it.
+                passed = at + len(marker) if marker is not None else len(window.text) if final else at
+                if passed > at:
+                    at = passed
+                    found = call.read_arguments(final=False, end=at)
+            if found is not None:
+                return self._arguments_over() if found == "whole" else "malformed"
+            if window.here == start:
+                break
         if marker is None and not final:
-            return NEED_MORE
+            return None
         if call.end_arguments(at, closes=marker in self._own_ends):
             return self._arguments_over()
         if marker is None:
             # The rest is the beginning of an end marker.
-            window.pos = len(window.text)
-        here = (window.here, window.here)
-        self._out.malformed("E-PARSE-TRUNCATED", "the message ends inside a call", here)
+            window.move(len(window.text))
+        self._out.malformed("E-PARSE-TRUNCATED", "the message ends inside a call", window.place)
         return self._end(marker, complete=False)
 
-    def _delimited_arguments(self, final: bool) -> Next:
+    def _delimited_arguments(self, final: bool) -> Outcome | None:
         """Read arguments that have their own end."""
         call = self._call
         found = call.read_arguments(final=final)
-        if found is NEED_MORE:
-            return NEED_MORE
-        if found.ending == "whole":
+        if found == "whole":
             return self._arguments_over()
-        if found.ending == "truncated":
-            call.fail(truncated=True)
-        else:
-            call.fail()
-        return State.BETWEEN_MESSAGES
+        if found is None:
+            return None
+        call.fail(truncated=found == "truncated")
+        return "truncated"
 
-    def _arguments_over(self) -> State:
+    def _arguments_over(self) -> Outcome:
         """End complete arguments."""
         self._end_reported = self._call.has_closer
         if self._end_reported:
             return self._call.close(may_have_id=self._reads_closers)
         self._window.mark()
-        return State.AFTER_ARGUMENTS
+        return "closer"
 
-    def _envelope(self, final: bool) -> Next:
-        return NEED_MORE if self._call.read_envelope(final=final) is NEED_MORE else State.CLOSERS
+    def _envelope(self, final: bool) -> Outcome | None:
+        return self._call.read_envelope(final=final)
 
     @property
     def _reads_closers(self) -> bool:
@@ -206,39 +181,39 @@ class MessageCallReader:
         closers = self._call.closers
         return bool(closers) and closers.isdisjoint(self._ends)
 
-    def _closers(self, final: bool) -> Next:
-        if self._reads_closers and self._call.read_closers(final=final) is NEED_MORE:
-            return NEED_MORE
+    def _closers(self, final: bool) -> Outcome | None:
+        if self._reads_closers and self._call.read_closers(final=final) is None:
+            return None
         self._window.rewind()
         self._window.mark()
-        return State.AFTER_ARGUMENTS
+        return "closer"
 
-    def _after_arguments(self, final: bool) -> Next:
+    def _after_arguments(self, final: bool) -> Outcome | None:
         """Read the end of the message; nothing else may come."""
         window = self._window
-        at, marker = self._frames.next_end(final=False)
+        at, marker = self._router.find(self._window, self._router.end_markers, final=False)
         index = window.after_whitespace(window.pos)
         if index < at:
             window.rewind()
-            here = (window.here, window.here)
-            self._out.malformed("E-PARSE-ARGUMENTS", "text after the arguments of a call", here)
-            return OtherText.OTHER_TEXT if self._end_reported else State.UNREADABLE
-        window.pos = at
+            self._out.malformed("E-PARSE-ARGUMENTS", "text after the arguments of a call", window.place)
+            return "text" if self._end_reported else "malformed"
+        window.move(at)
         if marker is None and not final:
-            return NEED_MORE
+            return None
         window.unmark()
-        here = (window.here, window.here)
+        here = window.place
         sound = not self._own_ends or marker in self._own_ends
         if marker is None:
-            begun, window.pos = window.unread, len(window.text)
+            begun = window.take(len(window.text))
             sound = sound or any(end.startswith(begun) for end in self._own_ends)
             if begun:
                 self._out.malformed("E-PARSE-CLOSER", "the closing marker of a call is cut", here)
         elif not sound:
             self._out.malformed("E-PARSE-CLOSER", "a call that does not end as one", here)
-        return MessageEnd(marker) if self._end_reported else self._end(marker, complete=sound)
+        self.marker = marker
+        return "end" if self._end_reported else self._end(marker, complete=sound)
 
-    _READERS: ClassVar[dict[State, Callable[[MessageCallReader, bool], Next]]] = {
+    _READERS: ClassVar[dict[State, Callable[[MessageCallReader, bool], Outcome | None]]] = {
         State.MATCHING: _matching,
         State.ARGUMENTS: _arguments,
         State.ENVELOPE: _envelope,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from syntagma.parsing.call_patterns import Block
+from syntagma.format_schema.facts import Block
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.fast_path import PlainRun
 from syntagma.parsing.header_router import HeaderRouter, RouteKind
-from syntagma.parsing.message_frames import MessageFrames
-from syntagma.parsing.states import State
-from syntagma.parsing.text.scanner import Scanner
+from syntagma.parsing.states import Outcome
+from syntagma.parsing.text.scanner import MarkerSet
 from syntagma.parsing.text.window import Window
 from syntagma.parsing.turn_reader import EdgeWhitespace
 
@@ -20,7 +19,6 @@ class MessageText:
 
     Args:
         window: the text.
-        frames: finds the ends of messages in it.
         router: the markers of messages.
         out: receives the text.
 
@@ -30,21 +28,20 @@ class MessageText:
         header: the header that led to the open reasoning, as long as no reasoning has followed it; else None.
     """
 
-    def __init__(self, window: Window, frames: MessageFrames, router: HeaderRouter, out: Emitter) -> None:
+    def __init__(self, window: Window, router: HeaderRouter, out: Emitter) -> None:
         self._window = window
-        self._frames = frames
         self._router = router
         self._out = out
         self._edge = EdgeWhitespace()
         # The texts that end the last body, or are dropped from it.
         self._ends: dict[str, str] = {}
-        self._scanner: Scanner | None = None
+        self._scanner: MarkerSet | None = None
         self.kind: RouteKind = "content"
         self.content_begun = False
         self.header: str | None = None
 
-    def begin(self, kind: RouteKind, block: Block | None, *, loose: bool = False) -> State:
-        """Begin a body of text; returns the state in which it is read.
+    def begin(self, kind: RouteKind, block: Block | None, *, loose: bool = False) -> None:
+        """Begin a body of text, with the whitespace before it.
 
         Args:
             kind: its kind.
@@ -54,44 +51,41 @@ class MessageText:
         self.kind = kind
         edge = block.before_closer if block is not None else ""
         exits = self._router.body_exits[kind, edge, loose]
-        self._ends, self._scanner = exits.markers, Scanner(exits.texts)
-        if block is None:
-            return State.REASONING if kind == "reasoning" else State.ANSWER
-        self._edge.expect(block.after_opener, is_reasoning=kind == "reasoning")
-        return State.BEFORE_REASONING if kind == "reasoning" else State.BEFORE_ANSWER
+        self._ends, self._scanner = exits.markers, exits.texts
+        self._edge.expect(block.after_opener if block is not None else "", is_reasoning=kind == "reasoning")
 
-    def read_edge(self, *, final: bool) -> State | None:
+    def read_edge(self, *, final: bool) -> Outcome | None:
         """Read the whitespace before the body; None: more text is needed."""
         taken = self._edge.read(self._window, self._out, final=final)
         if taken is None:
             return None
         if self.header is not None:
             self.header += taken
-        return State.REASONING if self.kind == "reasoning" else State.ANSWER
+        return "whitespace"
 
     def read(self, *, final: bool) -> str | None:
         """Read the body; returns the marker that ends it, which is next, or None: more text is needed."""
         window, scanner = self._window, self._scanner
         assert scanner is not None
         while True:
-            at, text = self._frames.search(scanner, final=final)
+            at, text = self._router.find(window, scanner, final=final)
             if at > window.pos:
-                self.pass_on(self.kind, window.text[window.pos : at], window.here)
-                window.pos = at
+                start = window.here
+                self.pass_on(self.kind, window.take(at), start)
             if text is None:
                 return None
             end = self._ends[text]
             if end:
                 if self.kind == "reasoning" and text != end:
                     self._out.reasoning_marker(text[: -len(end)], window.here)
-                window.pos += len(text) - len(end)
+                window.move(window.pos + len(text) - len(end))
                 return end
-            window.pos += len(text)
+            window.move(window.pos + len(text))
 
     def plain_run(self) -> PlainRun | None:
         """The plain run of the body, if the fast path may pass more of it on; else None."""
         if self._scanner is not None and (self.kind == "reasoning" or self.content_begun):
-            return PlainRun("reasoning" if self.kind == "reasoning" else "content", self._scanner.markers.firsts)
+            return PlainRun("reasoning" if self.kind == "reasoning" else "content", self._scanner.firsts)
         return None
 
     def pass_on(self, kind: RouteKind, text: str, start: int) -> None:

@@ -1,60 +1,45 @@
 """Reads turns that are a sequence of messages with headers, and routes each message by its header.
 
-`MESSAGES` in `states` has every transition; `_READERS` at the end has the method for each state. A method reads on and
-returns whether there is more to do.
+`MESSAGES` in `states` has every transition; `STEPS` at the end has the method for each state.
 
-A message whose header leads nowhere goes where the format says. `message_frames` finds the markers of messages,
+A message whose header leads nowhere goes where the format says. `header_router` finds the markers of messages,
 `message_header` reads headers, `message_text` passes on text, `message_call` reads calls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import ClassVar
 
-from syntagma.parsing.call_patterns import Block
-from syntagma.parsing.call_results import NEED_MORE
+from syntagma.format_schema.facts import Block
 from syntagma.parsing.calls import ReaderParts
 from syntagma.parsing.fast_path import PlainRun
 from syntagma.parsing.header_router import HeaderRouter, Routed, RouteKind
-from syntagma.parsing.message_call import MessageCallReader, MessageEnd
-from syntagma.parsing.message_frames import MessageFrames
+from syntagma.parsing.message_call import MessageCallReader
 from syntagma.parsing.message_header import WHITESPACE, Header
 from syntagma.parsing.message_markers import HeaderText, marker_effect
 from syntagma.parsing.message_text import MessageText
-from syntagma.parsing.states import MESSAGES, State
-from syntagma.parsing.text.window import Window
-from syntagma.parsing.turn_reader import end_of_first
+from syntagma.parsing.states import MESSAGES, Outcome, State
+from syntagma.parsing.turn_reader import Steps, TurnReader, end_of_first
 
 __all__ = ["MessageTurnReader"]
 
 
-class MessageTurnReader:
+class MessageTurnReader(TurnReader):
     """A `TurnReader`; see there for what its methods and attributes mean."""
 
+    FOLLOWING: ClassVar = MESSAGES.following
+
     def __init__(self, parts: ReaderParts, router: HeaderRouter) -> None:
-        self.window = Window()
-        self.state = State.HEADER
-        self.reasoning_done = not parts.compiled.blocks
-        self.wrapper_open = False
-        self.ends_in_reasoning = False
+        super().__init__(State.HEADER, reasoning_done=not parts.compiled.blocks)
         self._router = router
         self._reads_calls = parts.compiled.calls
         self._out, self._limits, self._policies, self._tools = parts[1:]
-        self._frames = MessageFrames(self.window, router)
-        self._text = MessageText(self.window, self._frames, router, self._out)
-        self._call = MessageCallReader(self.window, self._frames, router, parts)
+        self._text = MessageText(self.window, router, self._out)
+        self._call = MessageCallReader(self.window, router, parts)
         # Whether the turn may be over, and from which absolute position on.
         self._stopped = False
         self._over_from = 0
         self._header_text = self._begin_header(router.role, prompted=True)
-
-    def read(self, *, final: bool = False) -> None:
-        """See `TurnReader`."""
-        self.window.is_final = final
-        readers = self._READERS
-        while readers[self.state](self, final):
-            pass
 
     def plain_run(self) -> PlainRun | None:
         """See `TurnReader`."""
@@ -69,12 +54,6 @@ class MessageTurnReader:
         self.window.skip(size)
         if run.kind == "arguments":
             self._call.skip(size)
-
-    def _go(self, state: State) -> bool:
-        """Enter a state. Once the output has begun, the state changes here only."""
-        assert MESSAGES.allow(self.state, state), f"{self.state} → {state}"
-        self.state = state
-        return True
 
     # ---- where the output begins
 
@@ -100,7 +79,8 @@ class MessageTurnReader:
         """See `TurnReader`."""
         self.window.unmark()
         self.wrapper_open = True
-        self.state = self._text.begin("content", None)
+        self._text.begin("content", None)
+        self.state = State.ANSWER
 
     @property
     def undecided(self) -> str:
@@ -123,64 +103,64 @@ class MessageTurnReader:
         """See `TurnReader`."""
         return self._text.header or "" if self.state.is_reasoning else ""
 
-    def _repeated_opener(self, final: bool) -> bool:
+    def _repeated_opener(self, final: bool) -> Outcome | None:
         """Read a header that the model writes although reasoning is open already; the header counts."""
         router = self._router
         words = tuple(field for field in router.fields if field not in router.sections)
         texts = (*router.begins, *router.sections, *(word.strip() for word in words))
         end = end_of_first(self.window, texts, router.markers, final=final)
         if end is None:
-            return False
+            return None
         if end:
-            return self._go(State.HEADER)
+            return "header"
         self.window.unmark()
         return self._begin_body("reasoning", None)
 
     # ---- between messages
 
-    def _end_message(self, *, stopped: bool = False) -> bool:
+    def _end_message(self, *, stopped: bool = False) -> Outcome:
         """Go on after a message; `stopped`: the turn may be over."""
         self._stopped = stopped
         self.wrapper_open = False
         self.window.unmark()
         self._out.marker_read()
-        return self._go(State.BETWEEN_MESSAGES)
+        return "end"
 
-    def _between_messages(self, final: bool) -> bool:
+    def _between_messages(self, final: bool) -> Outcome | None:
         """Read text between messages: it belongs to none, unless it is a header without its opener."""
         window, router = self.window, self._router
         window.mark()
-        at, marker = self._frames.next_marker(final=final)
+        at, marker = self._router.find(window, self._router.frame_markers, final=final)
         if self._stopped:
             index = window.after_whitespace(window.pos)
             if index < at:
-                window.pos = index
+                window.move(index)
                 return self._end_turn()
         room = self._limits.parser_header_chars - len(window.marked())
         if at - window.pos > room:
-            window.pos += room
+            window.move(window.pos + room)
             self._text_outside_message()
-            return True
-        window.pos = at
+            return "text"
+        window.move(at)
         if marker is None:
             if final:
                 self._text_outside_message()
-            return False
+            return None
         effect = marker_effect(router.kinds[marker], None, stopped=self._stopped)
         if effect == "turn is over":
             return self._end_turn()
         if effect == "begins unopened":
-            return self._begin_unopened_header(marker)
+            return self._begin_unopened_header()
         self._text_outside_message()
         if effect == "begins":
             return self._open_message(marker)
         here = window.here
-        window.pos += len(marker)
+        window.move(window.pos + len(marker))
         self._out.malformed("E-PARSE-STRAY", "the end of a message that was not begun", (here, window.here))
         return self._end_message(stopped=self._stopped)
 
-    def _begin_unopened_header(self, marker: str) -> bool:
-        """Begin a header without its opener at its first marker; the text before it may be a part of it."""
+    def _begin_unopened_header(self) -> Outcome:
+        """Begin a header without its opener at its first marker, which is next; text before it may be a part of it."""
         window, router = self.window, self._router
         text = router.unopened_header(window.marked()) if router.role else None
         if text is None:
@@ -188,22 +168,20 @@ class MessageTurnReader:
             text = router.role
             window.mark()
         self._header_text = self._begin_header(text, repaired=bool(router.begins))
-        self._go(State.HEADER)
-        return self._marker_in_header(marker)
+        return "header"
 
-    def _end_turn(self) -> bool:
+    def _end_turn(self) -> Outcome:
         self._over_from = self.window.here
-        return self._go(State.AFTER_TURN)
+        return "over"
 
-    def _after_turn(self, final: bool) -> bool:
+    def _after_turn(self, final: bool) -> None:
         """Read text after the end of the turn."""
         window = self.window
         window.unmark()
-        window.pos = len(window.text)
+        window.move(len(window.text))
         if final and window.here > self._over_from:
             span = (self._over_from, window.here)
             self._out.malformed("E-PARSE-AFTER-END", "text after the end of the turn", span)
-        return False
 
     def _text_outside_message(self) -> None:
         """Report the text from the mark on, which belongs to no message."""
@@ -220,14 +198,13 @@ class MessageTurnReader:
 
     # ---- headers
 
-    def _open_message(self, begin: str, *, repaired: bool = False) -> bool:
+    def _open_message(self, begin: str, *, repaired: bool = False) -> Outcome:
         """Read the opener of a message, which is next."""
         window = self.window
-        window.unmark()
-        window.mark()
-        window.pos += len(begin)
+        window.mark_again()
+        window.move(window.pos + len(begin))
         self._header_text = self._begin_header("", repaired=repaired)
-        return self._go(State.HEADER)
+        return "header"
 
     def _begin_header(self, text: str, *, prompted: bool = False, repaired: bool = False) -> HeaderText:
         """Begin a header, whose first section begins with this text."""
@@ -237,50 +214,48 @@ class MessageTurnReader:
         self._stopped = False
         return HeaderText(text, self.window.here, role=role, prompted=prompted, repaired=repaired)
 
-    def _header(self, final: bool) -> bool:
+    def _header(self, final: bool) -> Outcome | None:
         window = self.window
-        at, marker = self._frames.next_marker(final=final)
+        at, marker = self._router.find(window, self._router.frame_markers, final=final)
         room = self._limits.parser_header_chars - self._header_text.size
         if at - window.pos > room:
             self._add_to_header(window.pos + max(0, room))
-            here = window.here
-            self._out.malformed("E-LIMIT-HEADER", "a header that does not end", (here, here))
+            self._out.malformed("E-LIMIT-HEADER", "a header that does not end", window.place)
             kind = self._header_without_body()
             return self._begin_body(kind or self._router.otherwise, None, loose=True)
         self._add_to_header(at)
         if marker is not None:
             return self._marker_in_header(marker)
         if not final:
-            return False
+            return None
         kind = self._header_without_body(is_cut=self._out.is_cut)
         if kind is not None:
             self._text.end(kind)
         self._header_text = self._begin_header("")
-        return False
+        return None
 
     def _add_to_header(self, end: int) -> None:
         """Add the text up to index `end` to the header."""
         window = self.window
-        self._header_text.add(window.text[window.pos : end])
-        window.pos = end
+        self._header_text.add(window.take(end))
 
-    def _marker_in_header(self, marker: str) -> bool:
+    def _marker_in_header(self, marker: str) -> Outcome:
         """Read a marker inside a header, which is next."""
         window, header = self.window, self._header_text
         effect = marker_effect(self._router.kinds[marker], header, stopped=False)
         if effect == "begins again":
             if not header.prompted:
-                self._out.malformed("E-PARSE-HEADER", "a message begins twice", (window.here, window.here))
+                self._out.malformed("E-PARSE-HEADER", "a message begins twice", window.place)
             return self._open_message(marker, repaired=not header.prompted)
         header.has_marker = True
         if effect == "body":
-            window.pos += len(marker)
+            window.move(window.pos + len(marker))
             return self._body_begins()
         if effect == "section":
-            window.pos += len(marker)
+            window.move(window.pos + len(marker))
             header.begin_section(marker, window.here)
             header.size += len(marker)
-            return True
+            return "header"
         kind = self._header_without_body()
         if effect == "ends header":
             return self._end_marker(kind or self._router.otherwise, marker)
@@ -300,7 +275,7 @@ class MessageTurnReader:
             self._out.malformed("E-PARSE-HEADER", what, span)
         return header, routed
 
-    def _body_begins(self) -> bool:
+    def _body_begins(self) -> Outcome:
         """Begin the body, after its marker."""
         _, routed = self._read_header(closed=True)
         found = routed.routes
@@ -360,20 +335,20 @@ class MessageTurnReader:
 
     # ---- bodies that are text
 
-    def _begin_body(self, kind: RouteKind, block: Block | None, *, loose: bool = False) -> bool:
+    def _begin_body(self, kind: RouteKind, block: Block | None, *, loose: bool = False) -> Outcome:
         """Begin a body of text, up to the end of the message; `loose`: or up to the beginning of the next."""
         self.wrapper_open = kind == "content"
-        return self._go(self._text.begin(kind, block, loose=loose))
+        self._text.begin(kind, block, loose=loose)
+        return kind
 
-    def _before_body(self, final: bool) -> bool:
-        state = self._text.read_edge(final=final)
-        return state is not None and self._go(state)
+    def _before_body(self, final: bool) -> Outcome | None:
+        return self._text.read_edge(final=final)
 
-    def _body(self, final: bool) -> bool:
+    def _body(self, final: bool) -> Outcome | None:
         end = self._text.read(final=final)
-        return end is not None and self._end_marker(self._text.kind, end)
+        return None if end is None else self._end_marker(self._text.kind, end)
 
-    def _end_marker(self, kind: RouteKind, end: str) -> bool:
+    def _end_marker(self, kind: RouteKind, end: str) -> Outcome:
         """Read the end marker of a message, which is next."""
         self.ends_in_reasoning = False
         if self._router.keeps_ends or end in self._router.begins:
@@ -381,45 +356,44 @@ class MessageTurnReader:
             return self._end_message()
         if kind == "reasoning":
             self._out.reasoning_marker(end, self.window.here)
-        self.window.pos += len(end)
+        self.window.move(self.window.pos + len(end))
         self._text.end(kind)
         return self._end_message(stopped=end in self._router.stops)
 
     # ---- bodies that are calls
 
-    def _begin_call(self, routed: Routed, header: str, start: int) -> bool:
+    def _begin_call(self, routed: Routed, header: str, start: int) -> Outcome:
         """Begin the body of a call; `header` was read from absolute position `start` on."""
         name = routed.name
         unwanted = name is not None and self._tools is not None and name not in self._tools
         if not self._reads_calls or (unwanted and self._policies.unknown_tool == "content"):
             self._out.content(header, start)
             self._text.content_begun = True
-            return self._go(State.CALL_AS_TEXT)
+            return "quoted call"
         self._call.begin(routed)
-        return self._go(State.MATCHING)
+        return "call"
 
-    def _call_as_text(self, final: bool) -> bool:
+    def _call_as_text(self, final: bool) -> Outcome | None:
         """Pass on a call that is not read as one, as text with its markers."""
         window = self.window
-        at, marker = self._frames.next_end(final=final)
+        at, marker = self._router.find(window, self._router.end_markers, final=final)
         end = at + (len(marker) if marker is not None and not self._router.keeps_ends else 0)
         if end > window.pos:
-            self._text.pass_on("content", window.text[window.pos : end], window.here)
-            window.pos = end
-        return marker is not None and self._end_message(stopped=marker in self._router.stops)
+            start = window.here
+            self._text.pass_on("content", window.take(end), start)
+        return None if marker is None else self._end_message(stopped=marker in self._router.stops)
 
-    def _call_body(self, final: bool) -> bool:
+    def _call_body(self, final: bool) -> Outcome | None:
         found = self._call.read(self.state, final=final)
         self._text.content_begun = self._text.content_begun or self._call.reported
-        if found is NEED_MORE:
-            return False
-        if isinstance(found, State):
-            return found is self.state or self._go(found)
-        if isinstance(found, MessageEnd):
-            return self._end_message() if found.marker is None else self._end_marker("call", found.marker)
-        return self._begin_body(self._router.otherwise, None)
+        if found == "text":
+            return self._begin_body(self._router.otherwise, None)
+        if found == "end":
+            marker = self._call.marker
+            return self._end_message() if marker is None else self._end_marker("call", marker)
+        return found
 
-    _READERS: ClassVar[dict[State, Callable[[MessageTurnReader, bool], bool]]] = {
+    STEPS: ClassVar[Steps] = {
         State.START_IN_REASONING: _repeated_opener,
         State.BETWEEN_MESSAGES: _between_messages,
         State.HEADER: _header,

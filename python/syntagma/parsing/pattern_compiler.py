@@ -16,11 +16,14 @@ from syntagma.format_schema import (
     ToolsSpec,
     begins_exactly,
     is_open,
+    leading,
     stands_alone,
     structure_steps,
+    trailing,
     value_ends,
 )
-from syntagma.parsing.call_patterns import CallPattern, Form, FormParts, Nesting, Op, Section, block_of
+from syntagma.format_schema.facts import block_of
+from syntagma.parsing.call_patterns import CallPattern, Form, FormParts, Nesting, Op, Section
 
 __all__ = ["compile_ops", "form_parts", "forms_of", "starts_of"]
 
@@ -51,17 +54,10 @@ def compile_ops(pattern: Pattern, markers: Markers) -> tuple[Op, ...]:
     return tuple(ops)
 
 
-def _edges(pattern: Pattern) -> tuple[str, str]:
-    before, after = pattern.opener, pattern.closer
-    if not isinstance(pattern.items[-1], Placeholder) and len(pattern.items) == 1:
-        after = pattern.items[0].text if not isinstance(pattern.items[0], Placeholder) else ""
-    return before[: len(before) - len(before.lstrip())], after[len(after.rstrip()) :]
-
-
 def _section(pattern: Pattern, markers: Markers, pointer: str) -> Section:
     ops = compile_ops(pattern, markers)
     at = next(i for i, op in enumerate(ops) if op.text == "calls" and op.kind == "placeholder")
-    before, after = _edges(pattern)
+    before, after = leading(pattern.text), trailing(pattern.text)
     if any(op.kind == "placeholder" for op in ops[at + 1 :]):
         raise _unsupported("placeholders after {calls}", f"{pointer}/section", "only text may close a section")
     return Section(_trim(ops[:at]), _closers(ops[at + 1 :], markers), before, after)
@@ -158,8 +154,8 @@ def _nesting(spec: ToolsSpec) -> Nesting | None:
         end.lstrip(),
         end_end.rstrip(),
         spec.item,
-        after_opener=start_end[len(start_end.rstrip()) :],
-        before_closer=end[: len(end) - len(end.lstrip())],
+        after_opener=trailing(start_end),
+        before_closer=leading(end),
     )
 
 
@@ -184,8 +180,7 @@ def forms_of(spec: FormatSpec) -> list[FormParts]:
     """
     # In a format with headers, calls begin in bodies only.
     tools = spec.tools if spec.messages is None else None
-    markers = Markers(spec.markers)
-    return [form_parts(form, markers, pointer) for pointer, form in (tools.placed_forms if tools is not None else ())]
+    return [form_parts(form, spec.cuts, pointer) for pointer, form in (tools.placed_forms if tools is not None else ())]
 
 
 def form_parts(tools: ToolsSpec, markers: Markers, pointer: str, *, named: bool = False) -> FormParts:
@@ -236,12 +231,12 @@ def form_parts(tools: ToolsSpec, markers: Markers, pointer: str, *, named: bool 
             ops = (Op("literal", pattern.opener.lstrip()), *rest)
         ends = [i for i, op in enumerate(ops) if op.kind == "placeholder" and op.text in ("arguments", "envelope")]
         cut = ends[0] + 1 if ends else len(ops)
-        before, after = _edges(pattern)
+        before, after = leading(pattern.text), trailing(pattern.text)
         rest = _closers(ops[cut:], markers)
         if any(op.text in ("arguments", "envelope") for op in rest if op.kind == "placeholder"):
             raise _unsupported("arguments that come twice", f"{pointer}/call", "one {arguments} or {envelope}")
         gap = pattern.around("arguments")[1] if header and "arguments" in pattern.placeholders else ""
-        space = gap[: len(gap) - len(gap.lstrip())]
+        space = leading(gap)
         call = CallPattern(
             ops[:cut],
             rest,

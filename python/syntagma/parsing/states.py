@@ -1,20 +1,39 @@
-"""The states of a turn reader, and its transitions.
+"""The states of a turn reader, and its transitions: the tables that drive it.
 
 There are two readers: `InlineTurnReader` for turns with markers in the text, and `MessageTurnReader` for turns that are
-a sequence of messages with headers. Each has one method for each `State`, and changes the state in one place only,
-which asserts that its table here (`INLINE`, `MESSAGES`) has the transition.
-`docs/reference/parser-states.md` is made from this file.
+a sequence of messages with headers. Each has one method for each `State`, its step, which reads on and returns what was
+read (`Outcome`), or None if more text is needed; the reader's table (`INLINE`, `MESSAGES`) says in which state it goes
+on. `docs/reference/parser-states.md` is made from this file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Literal, NamedTuple, TypeAlias
 
-__all__ = ["INLINE", "MEANING", "MESSAGES", "Meaning", "ReadingNow", "State", "Transition", "Transitions"]
+__all__ = ["INLINE", "MEANING", "MESSAGES", "Meaning", "Outcome", "ReadingNow", "State", "Transition", "Transitions"]
 
 ReadingNow: TypeAlias = Literal["reasoning", "content", "call", "end"]
+
+Outcome: TypeAlias = Literal[
+    "text",  # what belongs to nothing else
+    "whitespace",  # the whitespace beside a marker, or none
+    "marker",  # a marker of the answer
+    "reasoning",  # an opener of reasoning, or a header that leads there
+    "content",  # a header that leads to the answer, or text that goes there
+    "closer",
+    "header",  # the beginning of a header, or a part of it
+    "call",  # a call begins
+    "quoted call",  # a message to a tool that is not to be called
+    "object",  # an object that is no call, or that goes on after the arguments
+    "malformed",  # what was meant as a call and cannot be read
+    "whole",  # the arguments, or the object, are complete
+    "truncated",  # a call, up to the end of the text
+    "end",  # the end of a message, or of what is read
+    "over",  # the turn
+]
+"""what a step has read"""
 
 
 class State(StrEnum):
@@ -96,11 +115,13 @@ class Transition(NamedTuple):
 
     Attributes:
         source: the state that is left.
+        outcome: what its step has read.
         target: the state that is entered.
         when: a sentence that says what was read.
     """
 
     source: State
+    outcome: Outcome
     target: State
     when: str
 
@@ -112,89 +133,113 @@ class Transitions:
         rows: the transitions.
         starts: the states in which reading begins. The prompt's tail is read like output, so that the output itself may
             begin in any state.
+        following: the next state, by the state and what was read in it.
     """
 
-    def __init__(self, starts: Iterable[State], rows: Iterable[tuple[State, State, str]]) -> None:
+    def __init__(self, starts: Iterable[State], rows: Iterable[tuple[State, Outcome, State, str]]) -> None:
         self.starts = tuple(starts)
         self.rows = tuple(Transition(*row) for row in rows)
-        self._pairs = frozenset((row.source, row.target) for row in self.rows)
-
-    def allow(self, source: State, target: State) -> bool:
-        """Whether there is a transition from one state to the other."""
-        return (source, target) in self._pairs
+        self.following: Mapping[State, Mapping[Outcome, State]] = {
+            state: {row.outcome: row.target for row in self.rows if row.source is state} for state in State
+        }
 
 
-_CALLS: tuple[tuple[State, State, str], ...] = (
-    (State.MATCHING, State.ARGUMENTS, "The commit point was read."),
-    (State.ARGUMENTS, State.ENVELOPE, "The arguments are complete, and the object that holds them goes on."),
-    (State.ARGUMENTS, State.CLOSERS, "The arguments are complete."),
-    (State.ENVELOPE, State.CLOSERS, "The object is closed, or cannot be read further."),
+_COMMON: tuple[tuple[State, Outcome, State, str], ...] = (
+    (State.BEFORE_ANSWER, "whitespace", State.ANSWER, "The whitespace was read, or is missing."),
+    (State.BEFORE_REASONING, "whitespace", State.REASONING, "The whitespace was read, or is missing."),
+    (State.MATCHING, "call", State.ARGUMENTS, "The commit point was read."),
+    (State.ARGUMENTS, "object", State.ENVELOPE, "The arguments are complete, and the object that holds them goes on."),
+    (State.ARGUMENTS, "whole", State.CLOSERS, "The arguments are complete."),
+    (State.ENVELOPE, "whole", State.CLOSERS, "The object is closed, or cannot be read further."),
 )
-"""the transitions of both readers inside calls"""
+"""the transitions of both readers"""
 
 INLINE = Transitions(
     (State.START_IN_REASONING, State.START_IN_ANSWER, State.ANSWER, State.REASONING),
     (
-        (State.START_IN_REASONING, State.BEFORE_REASONING, "A repeated opener of reasoning was read."),
-        (State.START_IN_REASONING, State.REASONING, "Something else was read."),
-        (State.START_IN_ANSWER, State.BEFORE_ANSWER, "A closer of reasoning was read, although none is open."),
-        (State.START_IN_ANSWER, State.ANSWER, "Something else was read."),
-        (State.BEFORE_ANSWER, State.ANSWER, "The whitespace was read, or is missing."),
-        (State.BEFORE_REASONING, State.REASONING, "The whitespace was read, or is missing."),
-        (State.ANSWER, State.BEFORE_REASONING, "The opener of reasoning was read."),
-        (State.ANSWER, State.BEFORE_ANSWER, "A marker of the answer's wrapper, or the closer of a section, was read."),
-        (State.ANSWER, State.MATCHING, "The possible beginning of a call was read."),
-        (State.REASONING, State.BEFORE_ANSWER, "The closer of reasoning was read, or what follows it begins."),
-        (State.REASONING, State.ANSWER, "The answer's wrapper begins, or a call ends reasoning at once."),
-        (State.REASONING, State.INTERRUPTED, "The possible beginning of a call was read."),
-        (State.INTERRUPTED, State.BEFORE_ANSWER, "The closer of reasoning was read: the call was quoted."),
-        (State.INTERRUPTED, State.ANSWER, "The text has ended without the closer: the call was not quoted."),
-        *_CALLS,
-        (State.MATCHING, State.ANSWER, "It is no call, or the text has ended before its arguments."),
-        (State.MATCHING, State.CLOSERS, "It is a complete object but no call, in a section of calls that are objects."),
-        (State.MATCHING, State.DROPPING, "It is a malformed call, and such calls are left out."),
-        (State.DROPPING, State.ANSWER, "Its closer was read, or the next call begins, or its section ends."),
-        (State.DROPPING, State.CLOSERS, "Its closer was read, inside a section."),
-        (State.ARGUMENTS, State.ANSWER, "The arguments cannot be read further, or the text has ended in them."),
-        (State.CLOSERS, State.MATCHING, "A further call may begin."),
-        (State.CLOSERS, State.ANSWER, "No further call follows."),
+        (State.START_IN_REASONING, "reasoning", State.BEFORE_REASONING, "A repeated opener of reasoning was read."),
+        (State.START_IN_REASONING, "text", State.BEFORE_REASONING, "Something else was read."),
+        (
+            State.START_IN_ANSWER,
+            "closer",
+            State.BEFORE_ANSWER,
+            "A closer of reasoning was read; none is open.",
+        ),
+        (State.START_IN_ANSWER, "text", State.BEFORE_ANSWER, "Something else was read."),
+        (State.ANSWER, "reasoning", State.BEFORE_REASONING, "The opener of reasoning was read."),
+        (State.ANSWER, "marker", State.BEFORE_ANSWER, "A marker of the answer, or the closer of a section, was read."),
+        (State.ANSWER, "call", State.MATCHING, "The possible beginning of a call was read."),
+        (
+            State.REASONING,
+            "closer",
+            State.BEFORE_ANSWER,
+            "The closer of reasoning was read, or the next begins.",
+        ),
+        (State.REASONING, "end", State.ANSWER, "The answer's wrapper begins, or a call ends reasoning at once."),
+        (State.REASONING, "call", State.INTERRUPTED, "The possible beginning of a call was read."),
+        (State.INTERRUPTED, "closer", State.BEFORE_ANSWER, "The closer of reasoning was read: the call was quoted."),
+        (State.INTERRUPTED, "end", State.ANSWER, "The text has ended without the closer: the call was not quoted."),
+        *_COMMON,
+        (State.MATCHING, "text", State.ANSWER, "It is no call."),
+        (State.MATCHING, "truncated", State.ANSWER, "The text has ended between the name and the arguments."),
+        (State.MATCHING, "object", State.CLOSERS, "It is a complete object but no call, in a section of objects."),
+        (State.MATCHING, "malformed", State.DROPPING, "It is a malformed call, and such calls are left out."),
+        (State.DROPPING, "end", State.ANSWER, "Its closer was read, or the next call begins, or its section ends."),
+        (State.DROPPING, "closer", State.CLOSERS, "Its closer was read, inside a section."),
+        (State.ARGUMENTS, "malformed", State.ANSWER, "The arguments cannot be read further."),
+        (State.ARGUMENTS, "truncated", State.ANSWER, "The text has ended in the arguments."),
+        (State.CLOSERS, "call", State.MATCHING, "A further call may begin."),
+        (State.CLOSERS, "end", State.ANSWER, "No further call follows."),
     ),
 )
 
 MESSAGES = Transitions(
     (State.HEADER, State.START_IN_REASONING, State.ANSWER, State.REASONING),
     (
-        (State.START_IN_REASONING, State.HEADER, "The output begins with a header."),
-        (State.START_IN_REASONING, State.REASONING, "Something else was read."),
-        (State.HEADER, State.HEADER, "A message begins inside a header."),
-        (State.HEADER, State.BEFORE_ANSWER, "The header leads to the answer."),
-        (State.HEADER, State.BEFORE_REASONING, "The header leads to reasoning."),
-        (State.HEADER, State.ANSWER, "The header leads nowhere, or does not end: the body is part of the answer."),
-        (State.HEADER, State.REASONING, "The header leads nowhere, or does not end: the body is reasoning."),
-        (State.HEADER, State.MATCHING, "The header leads to a tool."),
-        (State.HEADER, State.CALL_AS_TEXT, "The header leads to a tool that is not to be called."),
-        (State.HEADER, State.BETWEEN_MESSAGES, "The message has ended in its header."),
-        (State.BEFORE_ANSWER, State.ANSWER, "The whitespace was read, or is missing."),
-        (State.BEFORE_REASONING, State.REASONING, "The whitespace was read, or is missing."),
-        (State.ANSWER, State.BETWEEN_MESSAGES, "The end of the message was read."),
-        (State.REASONING, State.BETWEEN_MESSAGES, "The end of the message was read."),
-        (State.CALL_AS_TEXT, State.BETWEEN_MESSAGES, "The end of the message was read."),
-        (State.BETWEEN_MESSAGES, State.HEADER, "A message begins, or a field of a header without its opener."),
-        (State.BETWEEN_MESSAGES, State.BETWEEN_MESSAGES, "The end of a message that has not begun was read."),
-        (State.BETWEEN_MESSAGES, State.AFTER_TURN, "Something else than a message follows what may end the turn."),
-        *_CALLS,
-        (State.MATCHING, State.UNREADABLE, "No pattern of the call matches."),
-        (State.MATCHING, State.ANSWER, "No pattern of the call matches, and its name is unknown."),
-        (State.MATCHING, State.REASONING, "The same, in a format whose unrouted messages are reasoning."),
-        (State.MATCHING, State.BETWEEN_MESSAGES, "The text has ended before the arguments."),
-        (State.ARGUMENTS, State.AFTER_ARGUMENTS, "The arguments are complete, and nothing else belongs to the call."),
-        (State.ARGUMENTS, State.UNREADABLE, "The arguments cannot be read further."),
-        (State.ARGUMENTS, State.BETWEEN_MESSAGES, "The message, or the text, has ended in the arguments."),
-        (State.CLOSERS, State.AFTER_ARGUMENTS, "The closer of the call was read, or is missing."),
-        (State.AFTER_ARGUMENTS, State.BETWEEN_MESSAGES, "The end of the message was read."),
-        (State.AFTER_ARGUMENTS, State.UNREADABLE, "Text follows arguments without a closer: the call is incomplete."),
-        (State.AFTER_ARGUMENTS, State.ANSWER, "Text follows a call that was closed."),
-        (State.AFTER_ARGUMENTS, State.REASONING, "The same, in a format whose unrouted messages are reasoning."),
-        (State.UNREADABLE, State.BETWEEN_MESSAGES, "The end of the message, or of the text, was read."),
+        (State.START_IN_REASONING, "header", State.HEADER, "The output begins with a header."),
+        (State.START_IN_REASONING, "reasoning", State.BEFORE_REASONING, "Something else was read."),
+        (State.HEADER, "header", State.HEADER, "A field, or a further message, begins in the header."),
+        (
+            State.HEADER,
+            "content",
+            State.BEFORE_ANSWER,
+            "The header leads to the answer, or nowhere.",
+        ),
+        (State.HEADER, "reasoning", State.BEFORE_REASONING, "The header leads to reasoning, or nowhere."),
+        (State.HEADER, "call", State.MATCHING, "The header leads to a tool."),
+        (State.HEADER, "quoted call", State.CALL_AS_TEXT, "The header leads to a tool that is not to be called."),
+        (State.HEADER, "end", State.BETWEEN_MESSAGES, "The message has ended in its header."),
+        (State.ANSWER, "end", State.BETWEEN_MESSAGES, "The end of the message was read."),
+        (State.REASONING, "end", State.BETWEEN_MESSAGES, "The end of the message was read."),
+        (State.CALL_AS_TEXT, "end", State.BETWEEN_MESSAGES, "The end of the message was read."),
+        (
+            State.BETWEEN_MESSAGES,
+            "header",
+            State.HEADER,
+            "A message begins, or a header without its opener.",
+        ),
+        (State.BETWEEN_MESSAGES, "end", State.BETWEEN_MESSAGES, "The end of a message that has not begun was read."),
+        (State.BETWEEN_MESSAGES, "text", State.BETWEEN_MESSAGES, "Text was read that is too long for a header."),
+        (State.BETWEEN_MESSAGES, "over", State.AFTER_TURN, "No message follows what may end the turn."),
+        *_COMMON,
+        (State.MATCHING, "malformed", State.UNREADABLE, "No pattern of the call matches."),
+        (State.MATCHING, "content", State.BEFORE_ANSWER, "No pattern of the call matches, and its name is unknown."),
+        (State.MATCHING, "reasoning", State.BEFORE_REASONING, "The same, where unrouted messages are reasoning."),
+        (State.MATCHING, "truncated", State.BETWEEN_MESSAGES, "The text has ended before the arguments."),
+        (
+            State.ARGUMENTS,
+            "closer",
+            State.AFTER_ARGUMENTS,
+            "The arguments are complete, and with them the call.",
+        ),
+        (State.ARGUMENTS, "malformed", State.UNREADABLE, "The arguments cannot be read further."),
+        (State.ARGUMENTS, "end", State.BETWEEN_MESSAGES, "The message has ended in the arguments."),
+        (State.ARGUMENTS, "truncated", State.BETWEEN_MESSAGES, "The text has ended, or cannot be read, in them."),
+        (State.CLOSERS, "closer", State.AFTER_ARGUMENTS, "The closer of the call was read, or is missing."),
+        (State.AFTER_ARGUMENTS, "end", State.BETWEEN_MESSAGES, "The end of the message was read."),
+        (State.AFTER_ARGUMENTS, "malformed", State.UNREADABLE, "Text follows arguments without a closer."),
+        (State.AFTER_ARGUMENTS, "content", State.BEFORE_ANSWER, "Text follows a call that was closed."),
+        (State.AFTER_ARGUMENTS, "reasoning", State.BEFORE_REASONING, "The same, where such messages are reasoning."),
+        (State.UNREADABLE, "end", State.BETWEEN_MESSAGES, "The end of the message, or of the text, was read."),
     ),
 )

@@ -198,9 +198,9 @@ class StreamParser:
             ArgumentError: `E-ARGUMENT-FINISHED`, after `finish`; `E-ARGUMENT-CHUNK`, neither text nor bytes.
             ParseError: the text is malformed, and the parser is strict.
         """
-        fast = self._fast_path
+        fast, kind = self._fast_path, _kind(special)
         if fast is not None:
-            if fast.kind is _kind(special) and chunk and isinstance(chunk, str):
+            if fast.kind is kind and chunk and isinstance(chunk, str):
                 events = fast.take(chunk)
                 if events is not None:
                     if self._raw is not None:
@@ -208,7 +208,6 @@ class StreamParser:
                     return events
             self._leave_fast_path()
         self._check_open()
-        kind = _kind(special)
         if kind is None:
             given = type(special).__name__
             raise ArgumentTypeError("E-ARGUMENT-TYPE", f"special is True, False or None, not a {given}")
@@ -285,7 +284,7 @@ class StreamParser:
 
     def _enter_fast_path(self) -> None:
         """Let the fast path take the next chunks, if the turn reader is in a plain run."""
-        run = self._turn.plain_run() if self._decoder.is_empty and self._end_of_turn.is_empty else None
+        run = self._turn.plain_run() if not self._decoder.begun and self._end_of_turn.is_empty else None
         sink = None if run is None else self._out.sink(run.kind)
         if run is not None and sink is not None:
             kind = self._turn.window.last_kind

@@ -25,7 +25,7 @@ from syntagma.constraints.arguments.values import (
 )
 from syntagma.constraints.literals import literal_parts, quoted
 from syntagma.constraints.whitespace import WHITESPACE
-from syntagma.format_schema import ToolsSpec
+from syntagma.format_schema import ToolsSpec, leading, trailing
 from syntagma.format_schema.names import is_element
 from syntagma.grammars import Grammar
 from syntagma.json_pointer import pointer_of
@@ -189,7 +189,7 @@ class _Rules:
     def _edged(self, text: str, edges: TextEdges) -> str:
         """Text, with the whitespace that the format shows beside it."""
         _, start_end, end, _ = self._element
-        shown = (start_end[len(start_end.rstrip()) :], end[: len(end) - len(end.lstrip())])
+        shown = (trailing(start_end), leading(end))
         if edges == "free" or not any(shown):
             return text
         first, last = (_text(one) if edges == "shown" or not one else f"[ {_text(one)} ]" for one in shown)

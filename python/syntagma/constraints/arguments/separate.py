@@ -20,7 +20,7 @@ from syntagma.constraints.arguments.values import (
 from syntagma.constraints.literals import literal, structure
 from syntagma.constraints.whitespace import SOME_WHITESPACE, WHITESPACE, joined
 from syntagma.format_schema import Literal as LiteralItem
-from syntagma.format_schema import Markers, Pattern, Placeholder, ToolsSpec
+from syntagma.format_schema import Markers, Pattern, Placeholder, ToolsSpec, leading, trailing
 from syntagma.format_schema.xml_escapes import xml_escaped
 from syntagma.grammars import Grammar
 from syntagma.json_pointer import pointer_of
@@ -178,7 +178,7 @@ class SeparateArguments:
             return [value]
         if edges == "typed":
             return [WHITESPACE, value, *([WHITESPACE] if after else [])]
-        shown = (before[len(before.rstrip()) :], after[: len(after) - len(after.lstrip())])
+        shown = (trailing(before), leading(after))
         first, last = (Grammar.literal(one) for one in shown)
         if edges == "optional":
             first, last = Grammar.optional(first), Grammar.optional(last)

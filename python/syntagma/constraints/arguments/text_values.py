@@ -18,10 +18,11 @@ from syntagma.constraints.arguments.values import (
     unsupported,
     with_definitions,
 )
-from syntagma.constraints.literals import free_text, joined_ends, quoted, shortest, text_without
+from syntagma.constraints.literals import free_text, joined_ends, quoted, text_without
 from syntagma.constraints.schemas import ValueWriter
 from syntagma.errors import GrammarError
 from syntagma.format_schema import Notation, ToolsSpec, is_open
+from syntagma.format_schema.facts import shortest
 from syntagma.format_schema.names import ELEMENT_ENDS, WORD_ENDS, excluding, is_element, is_word, spelled
 from syntagma.format_schema.xml_escapes import TEXT_ENTITIES, xml_escaped
 from syntagma.grammars import Grammar

@@ -56,31 +56,9 @@ class EnvelopeReader:
     """
 
     __slots__ = (
-        *(
-            "_awaits_name",
-            "_buffering",
-            "_closers",
-            "_encoded",
-            "_nodes",
-            "_notation",
-            "_outer_name",
-            "_parts",
-            "_reading",
-        ),
-        *(
-            "repairs",
-            "_skipped",
-            "_stack",
-            "_state",
-            "_string",
-            "_text",
-            "buffered",
-            "buffered_chars",
-            "id",
-            "name",
-            "source",
-        ),
-        "status",
+        *("_awaits_name", "_buffering", "_closers", "_encoded", "_nodes", "_notation", "_outer_name", "_parts"),
+        *("_reading", "_skipped", "_stack", "_state", "_string", "_text", "buffered", "buffered_chars", "id"),
+        *("name", "repairs", "source", "status"),
     )
 
     def __init__(
@@ -152,7 +130,7 @@ class EnvelopeReader:
 
     def _structure(self, char: str) -> bool:
         """Read one character between strings and values; returns whether it fits."""
-        step = (NEXT[self._state] if self.begun else _BEGIN).get(char)
+        step = (NEXT[self._state] if self._state != _START else _BEGIN).get(char)
         if step is None:
             self.status = "bad"
             return False

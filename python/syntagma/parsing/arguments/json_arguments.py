@@ -29,7 +29,7 @@ from syntagma.parsing.arguments.json_syntax import (
     WORDS,
 )
 from syntagma.parsing.arguments.source import ArgumentSource, OpenString
-from syntagma.parsing.text.scanner import MarkerSet, Scanner
+from syntagma.parsing.text.scanner import MarkerSet
 
 __all__ = ["JsonArguments"]
 
@@ -90,7 +90,7 @@ class JsonArguments(ArgumentSource):
 
     def __init__(self, closers: Iterable[str] = ()) -> None:
         self._closers = tuple(closers)
-        self._scanner: Scanner | None = None
+        self._scanner: MarkerSet | None = None
         self._machine = JsonMachine()
         # A comma with the whitespace after it; in a value without quotes, the whitespace after its last word.
         self._held: list[str] = []
@@ -376,8 +376,8 @@ class JsonArguments(ArgumentSource):
     def _bare_value(self, text: str, pos: int, end: int, out: list[str]) -> tuple[int, bool]:
         """Read a string without quotes, up to structure, a quote, or the call's closer."""
         if self._scanner is None:
-            self._scanner = Scanner(MarkerSet((*self._closers, *_ENDS_VALUE)))
-        at, stop = self._scanner.search(text[:end] if end < len(text) else text, pos, final=False)
+            self._scanner = MarkerSet((*self._closers, *_ENDS_VALUE))
+        at, stop = self._scanner.search(text, pos, final=False, end=end)
         piece = text[pos:at]
         words = piece.rstrip(WHITESPACE)
         if words:

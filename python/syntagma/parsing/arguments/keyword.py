@@ -10,6 +10,7 @@ from syntagma.parsing.arguments.json_syntax import WHITESPACE
 from syntagma.parsing.arguments.literal_machine import LiteralMachine
 from syntagma.parsing.arguments.source import ArgumentSource
 from syntagma.parsing.call_patterns import Form, Op
+from syntagma.parsing.text.scanner import is_cut
 
 __all__ = ["KeywordArguments"]
 
@@ -108,12 +109,12 @@ class KeywordArguments(ArgumentSource):
             self.done = True
             out.append("}")
             return pos
-        elif self._closer.startswith(text[pos:end]):
+        elif is_cut(self._closer, text, pos, end):
             return pos
         if separator:
             return self._literal(separator, "next", text, pos, end)
         if self._opener and not text.startswith(self._opener, pos, end):
-            self.bad = not self._opener.startswith(text[pos:end])
+            self.bad = not is_cut(self._opener, text, pos, end)
             return pos
         self._comma = ", " if self._state in ("after", "next") else ""
         self._state = "key"
@@ -128,7 +129,7 @@ class KeywordArguments(ArgumentSource):
         """Whether a separator and an argument up to its value stand here; None: more text is needed."""
         for literal in (separator, self._opener):
             if not text.startswith(literal, pos, end):
-                return None if literal.startswith(text[pos:end]) else False
+                return None if is_cut(literal, text, pos, end) else False
             pos += len(literal)
             while literal and pos < end and text[pos] in WHITESPACE:
                 pos += 1
@@ -144,7 +145,7 @@ class KeywordArguments(ArgumentSource):
             return False
         if text.startswith(self._between, pos, end):
             return True
-        return None if self._between.startswith(text[pos:end]) else False
+        return None if is_cut(self._between, text, pos, end) else False
 
     def close(self, rest: str) -> str | None:
         """See `ArgumentSource`."""
@@ -164,14 +165,14 @@ class KeywordArguments(ArgumentSource):
         """Whether a literal that begins with the closer of the arguments stands here, or may come to."""
         if not literal.startswith(self._closer) or literal == self._closer:
             return False
-        return text.startswith(literal, pos, end) or literal.startswith(text[pos:end])
+        return text.startswith(literal, pos, end) or is_cut(literal, text, pos, end)
 
     def _literal(self, literal: str, then: Literal["after", "next"], text: str, pos: int, end: int) -> int:
         """Read a literal that must stand here."""
         if text.startswith(literal, pos, end):
             self._state = then
             return pos + len(literal)
-        self.bad = not literal.startswith(text[pos:end])
+        self.bad = not is_cut(literal, text, pos, end)
         return pos
 
     def _value(self, text: str, pos: int, end: int) -> int:
@@ -182,7 +183,7 @@ class KeywordArguments(ArgumentSource):
             self._state, self._key = "value", ""
             self._machine = LiteralMachine(self._form.notation, self._ends)
             return pos + len(self._between)
-        self.bad = not self._between.startswith(text[pos:end])
+        self.bad = not is_cut(self._between, text, pos, end)
         return pos
 
     def _read_key(self, text: str, pos: int, end: int, out: list[str]) -> int:

@@ -7,9 +7,12 @@ from collections.abc import Iterable
 from syntagma.format_schema import Notation
 from syntagma.parsing.arguments.literal_machine import LiteralMachine
 from syntagma.parsing.arguments.source import ArgumentSource
-from syntagma.parsing.text.scanner import MarkerSet, Scanner
+from syntagma.parsing.text.scanner import MarkerSet
 
 __all__ = ["LiteralArguments"]
+
+_BLOCK = 1024
+"""the most code points that are read at once, beside those of a closer"""
 
 
 class LiteralArguments(ArgumentSource):
@@ -28,7 +31,7 @@ class LiteralArguments(ArgumentSource):
 
     def __init__(self, notation: Notation, closers: Iterable[str] = ()) -> None:
         self._machine = LiteralMachine(notation)
-        self._closers = Scanner(MarkerSet(closers))
+        self._closers = MarkerSet(closers)
         # The text that completes the arguments at the closer, and how many characters before the closer it replaces.
         self._ending: tuple[str, int] | None = None
         self._repair = False
@@ -57,8 +60,10 @@ class LiteralArguments(ArgumentSource):
             ending, size = self._ending
             self.done = True
             return pos + size, ending
-        at, closer = self._closers.search(text, pos, final=False)
-        after, fragment = machine.feed(text, pos, min(at, end))
+        # Not far, since the machine may soon find that it cannot read on.
+        end = min(end, pos + _BLOCK + self._closers.longest)
+        at, closer = self._closers.search(text, pos, final=False, end=end)
+        after, fragment = machine.feed(text, pos, at)
         if after == pos and not fragment and at < end and machine.in_string:
             # Inside a string a closer is text.
             after, fragment = machine.feed(text, pos, end if closer is None else min(at + len(closer), end))

@@ -11,6 +11,7 @@ from syntagma.parsing.arguments.escapes import read_escape
 from syntagma.parsing.arguments.json_string import json_text
 from syntagma.parsing.arguments.json_syntax import WHITESPACE
 from syntagma.parsing.arguments.source import ArgumentSource
+from syntagma.parsing.text.scanner import is_cut
 
 __all__ = ["LiteralMachine", "literal_to_json"]
 
@@ -161,7 +162,7 @@ class LiteralMachine(ArgumentSource):
                 out.append('"')
                 self._state, self._delimiter, self._in_key = _STRING, quote, is_key
                 return pos + len(quote)
-            if quote.startswith(text[pos:end]):
+            if is_cut(quote, text, pos, end):
                 return pos
         char = text[pos]
         if is_key:

@@ -12,7 +12,7 @@ from syntagma.parsing.arguments.raw_value import RawValue
 from syntagma.parsing.arguments.source import ArgumentSource, OpenString
 from syntagma.parsing.arguments.typed_values import allowed_types, any_json, inner_schema, to_json
 from syntagma.parsing.call_patterns import CallPattern, Nesting
-from syntagma.parsing.text.scanner import MarkerSet, Scanner
+from syntagma.parsing.text.scanner import MarkerSet
 from syntagma.parsing.text.window import Window
 
 __all__ = ["NestedArguments"]
@@ -124,7 +124,7 @@ class NestedArguments(ArgumentSource):
         self._name(key, out)
         self._allowed = allowed
         self._value = RawValue(
-            Scanner(MarkerSet((self._closer(key), self._form.before_closer + self._closer(key)))),
+            MarkerSet((self._closer(key), self._form.before_closer + self._closer(key))),
             is_string=allowed == _STRING,
             structure=None if "string" in allowed else JsonMachine(),
         )

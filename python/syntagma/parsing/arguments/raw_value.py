@@ -9,7 +9,7 @@ from syntagma.parsing.arguments.json_string import json_text
 from syntagma.parsing.arguments.literal_machine import LiteralMachine
 from syntagma.parsing.arguments.source import OpenString
 from syntagma.parsing.arguments.unescaper import Unescaper
-from syntagma.parsing.text.scanner import Scanner
+from syntagma.parsing.text.scanner import MarkerSet
 from syntagma.parsing.text.text_buffer import TextBuffer
 
 __all__ = ["RawValue"]
@@ -19,7 +19,7 @@ class RawValue:
     """Reads the text of one value up to its closer. A string is passed on as it comes; any other text is collected.
 
     Args:
-        scanner: finds the closer, with the whitespace before it that belongs to it.
+        ends: the closers, with and without the whitespace before them that belongs to them.
         is_string: whether the value is a string, whatever it looks like.
         structure: follows the structure of a value that is no string, since a closer in a string inside it is text.
         whole_brackets: whether a closer between the brackets of an object or array is text, too.
@@ -34,13 +34,13 @@ class RawValue:
     """
 
     __slots__ = (
-        *("_is_closer", "_scanner", "_structure", "_text", "_unescaper", "_unread", "_whole_brackets"),
+        *("_ends", "_is_closer", "_structure", "_text", "_unescaper", "_unread", "_whole_brackets"),
         *("_whole_strings", "closer", "is_string", "open_string"),
     )
 
     def __init__(
         self,
-        scanner: Scanner,
+        ends: MarkerSet,
         *,
         is_string: bool,
         structure: JsonMachine | LiteralMachine | None,
@@ -49,7 +49,7 @@ class RawValue:
         whole_brackets: bool = False,
         whole_strings: bool = True,
     ) -> None:
-        self._scanner = scanner
+        self._ends = ends
         self.is_string = is_string
         self._structure = structure
         self._unescaper = unescaper
@@ -60,7 +60,7 @@ class RawValue:
         self._unread = ""
         self.closer = ""
         is_plain = is_string and unescaper is None
-        self.open_string = OpenString(scanner.markers.firsts, json_text) if is_plain else None
+        self.open_string = OpenString(ends.firsts, json_text) if is_plain else None
 
     def feed(self, text: str, pos: int, end: int, out: list[str]) -> tuple[int, bool]:
         """Read `text[pos:end]`; the text of a string is appended to `out` as JSON text.
@@ -68,9 +68,8 @@ class RawValue:
         Returns:
             the index of the first character that was not read, and whether the closer was.
         """
-        piece = text[:end] if end < len(text) else text
         while True:
-            at, closer = self._scanner.search(piece, pos, final=False)
+            at, closer = self._ends.search(text, pos, final=False, end=end)
             if at > pos:
                 self._pass_on(text[pos:at], out)
             if closer is None:

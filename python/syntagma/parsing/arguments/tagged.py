@@ -6,15 +6,15 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, Protocol
 
+from syntagma.format_schema.facts import Block
 from syntagma.parsing.arguments.json_machine import JsonMachine
 from syntagma.parsing.arguments.literal_machine import LiteralMachine
 from syntagma.parsing.arguments.raw_value import RawValue
 from syntagma.parsing.arguments.source import ArgumentSource, OpenString
 from syntagma.parsing.arguments.typed_values import allowed_types, any_json, to_json
 from syntagma.parsing.arguments.unescaper import Unescaper
-from syntagma.parsing.call_patterns import Block, CallPattern, Form
+from syntagma.parsing.call_patterns import CallPattern, Form
 from syntagma.parsing.literal_runs import run_at
-from syntagma.parsing.text.scanner import Scanner
 from syntagma.parsing.text.window import Window
 
 __all__ = ["HeaderReader", "TaggedArguments"]
@@ -60,8 +60,9 @@ class TaggedArguments(ArgumentSource):
     """
 
     __slots__ = (
-        *("_after_separator", "_after_value", "_allowed", "_block", "_form", "_header", "_next_value", "_open_header"),
-        *("_opened", "_pieces", "_properties", "_scanner", "_schema", "_separated", "_value", "_window", "bad", "done"),
+        *("_after_separator", "_after_value", "_allowed", "_block", "_ends", "_form", "_header", "_next_value"),
+        *("_open_header", "_opened", "_pieces", "_properties", "_schema", "_separated", "_value", "_window"),
+        *("bad", "done"),
     )
 
     def __init__(
@@ -80,9 +81,8 @@ class TaggedArguments(ArgumentSource):
         self._open_header = open_header
         self._after_value = pattern.after_value
         self._after_separator = tuple(run for run in pattern.after_value if run.kind != "separator")
-        self._pieces = pattern.value_pieces
+        self._ends, self._pieces = pattern.value_closers, pattern.value_pieces
         self._block: Block = form.value
-        self._scanner = Scanner(pattern.value_closers)
         self._schema: Any = None
         self._properties: Mapping[str, Any] = {}
         self._header: HeaderReader | None = None
@@ -142,7 +142,7 @@ class TaggedArguments(ArgumentSource):
         nests = self._is_open and not self._allowed.isdisjoint(("object", "array"))
         may_be_text = "string" in self._allowed and not nests
         self._value = RawValue(
-            self._scanner,
+            self._ends,
             is_string=is_string,
             structure=None if may_be_text else self._structure(),
             unescaper=Unescaper() if "values" in self._form.escape else None,

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["MarkerSet", "Scanner"]
+__all__ = ["MarkerSet", "is_cut"]
 
 _SHORT_CHUNK = 16
-"""characters up to which a chunk is searched without a cache"""
+"""characters up to which a chunk is first tested for those with which a text begins"""
+_BLOCK = 256
+"""characters in which each text is searched for before those after them; four times as many each time"""
+
+
+def is_cut(literal: str, text: str, pos: int, end: int) -> bool:
+    """Whether `text[pos:end]` is a beginning of this literal, or all of it."""
+    return end - pos <= len(literal) and literal.startswith(text[pos:end])
 
 
 class MarkerSet:
-    """The fixed texts that a scanner looks for. Immutable: parsers may share one.
+    """A few fixed texts, and the search for them. Immutable: parsers may share one.
 
     Attributes:
         texts: the texts, the longest first.
@@ -28,62 +35,35 @@ class MarkerSet:
         self.beginnings = frozenset(text[:size] for text in self.texts for size in range(1, len(text)))
         self.longest = len(self.texts[0]) if self.texts else 0
 
+    def search(self, text: str, start: int, *, final: bool, end: int | None = None) -> tuple[int, str | None]:
+        """Find the first of the texts in `text[start:end]`; of those that begin there, the longest.
 
-class Scanner:
-    """Finds the leftmost, longest match of the texts of a set, for one parser.
-
-    It uses `str.find` for each text, and caches the results as long as the buffer is the same, so that each text is
-    searched for once, however often the buffer is asked about.
-    """
-
-    __slots__ = ("_buffer", "_cut", "_from", "_next", "markers")
-
-    def __init__(self, markers: MarkerSet) -> None:
-        self.markers = markers
-        self._buffer = ""
-        self._from = 0
-        self._next: dict[str, int] = {}
-        self._cut = -1
-
-    def search(self, text: str, start: int, *, final: bool) -> tuple[int, str | None]:
-        """Find the first of the texts from `start` on.
+        It looks no further than a few times the distance, so that to search on after each find is linear.
 
         Returns:
-            its index, and the text; or the index from which on the buffer may be the beginning of one (the length of
-            `text` if there is none, and always if `final`), and None.
+            its index, and the text; or the index from which on the text may be the beginning of one (`end` if there is
+            none, and always if `final`), and None.
         """
-        size = len(text)
-        # The cache is valid for this text, from the start of the last search on.
-        if text is not self._buffer or start < self._from:
-            if size - start < _SHORT_CHUNK and self.markers.firsts.isdisjoint(text[start:]):
-                return size, None
-            self._buffer, self._cut = text, -1
-            self._next = dict.fromkeys(self.markers.texts, -1)
-        self._from = start
-        at: int = size
-        found: str | None = None
-        for marker, known in self._next.items():
-            here = known
-            if here < start:
-                here = text.find(marker, start)
-                if here < 0:
-                    here = size
-                self._next[marker] = here
-            if here < at:
-                at, found = here, marker
-        if final:
-            return at, found
-        if self._cut < start:
-            self._cut = self._cut_from(text, max(start, size - self.markers.longest + 1))
+        size = len(text) if end is None else end
+        if size - start < _SHORT_CHUNK and self.firsts.isdisjoint(text[start:size]):
+            return size, None
+        at, found = size, None
+        begin, block = start, _BLOCK
+        while found is None and begin < size:
+            limit = begin + block
+            for marker in self.texts:
+                here = text.find(marker, begin, min(size, limit + len(marker) - 1))
+                if here >= 0:
+                    at, found, limit = here, marker, here
+            begin, block = limit, block * 4
         # A longer text may begin before or with the one found: the next characters decide.
-        return (self._cut, None) if self._cut <= at else (at, found)
-
-    def _cut_from(self, text: str, start: int) -> int:
-        """The first index from `start` on at which a text begins that the buffer cuts; its length if there is none."""
-        tail = text[start:]
-        if not self.markers.firsts.isdisjoint(tail):
-            beginnings = self.markers.beginnings
-            for at in range(len(tail)):
-                if tail[at:] in beginnings:
-                    return start + at
-        return len(text)
+        cut_from = size - self.longest + 1
+        if final or at < cut_from:
+            return at, found
+        cut_from = max(start, cut_from)
+        tail = text[cut_from:size]
+        if not self.firsts.isdisjoint(tail):
+            for cut in range(min(at + 1, size) - cut_from):
+                if tail[cut:] in self.beginnings:
+                    return cut_from + cut, None
+        return at, found

@@ -25,7 +25,7 @@ class Window:
 
     Attributes:
         text: the available text.
-        pos: index of the first unread character in `text`.
+        pos: index of the first unread character in `text`; only methods of the window change it.
         base: absolute position of `text[0]`, code points.
         is_final: whether no more text comes.
         vocabulary: the kind of a vocabulary's text tokens, once tokens of it were read.
@@ -55,6 +55,21 @@ class Window:
     def end(self) -> int:
         """Absolute position after the last character."""
         return self.base + len(self.text)
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """The empty span at the cursor."""
+        return self.base + self.pos, self.base + self.pos
+
+    def move(self, end: int) -> None:
+        """Move the cursor to this index."""
+        self.pos = end
+
+    def take(self, end: int) -> str:
+        """Move the cursor to this index; returns the text that it passes."""
+        text = self.text[self.pos : end]
+        self.pos = end
+        return text
 
     @property
     def unread(self) -> str:
@@ -115,6 +130,10 @@ class Window:
         if self._mark is None:
             self._mark = self.pos
             self._kept = None
+
+    def mark_again(self) -> None:
+        """Set the mark at the cursor, wherever it was."""
+        self._mark, self._kept = self.pos, None
 
     def unmark(self) -> None:
         """Remove the mark."""

@@ -1,0 +1,109 @@
+"""Text of many openers that come to nothing is read in linear time: counted are steps and characters, not seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import syntagma as sg
+from syntagma.parsing.compiled_format import compiled_format
+from syntagma.parsing.text.token_kind import UNKNOWN, TokenKind
+from syntagma.parsing.text.window import Window
+from tests.formats.cases import load
+
+FORMATS = {one.id.partition(":")[0]: one.fmt for one in load()}
+LIMITS = sg.Limits(parser_header_chars=1024)
+SIZE = 1600
+"""characters; the window must be larger than any header, and than what is searched at once"""
+SHOWN = {"whitespace": "\n", "name": "f", "envelope": "{", "arguments": "{", "index": "0", "ordinal": "1", "suffix": ""}
+
+
+class Counter:
+    """What was read of the text: how often, and how many characters."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+        self.chars = 0
+
+    def add(self, chars: int) -> None:
+        self.steps += 1
+        self.chars += chars
+
+
+class CountedText(str):
+    """Text that counts what is looked at in it."""
+
+    __slots__ = ("counter",)
+    counter: Counter
+
+    @classmethod
+    def of(cls, text: str, counter: Counter) -> CountedText:
+        made = cls(text)
+        made.counter = counter
+        return made
+
+    def __getitem__(self, key: Any) -> str:
+        found = super().__getitem__(key)
+        self.counter.add(len(found))
+        return found
+
+    def find(self, text: str, start: Any = 0, end: Any = None) -> int:
+        end = len(self) if end is None else min(end, len(self))
+        at = super().find(text, start, end)
+        self.counter.add((at if at >= 0 else end) - start)
+        return at
+
+    def startswith(self, text: Any, *where: Any) -> bool:
+        self.counter.add(1)
+        return super().startswith(text, *where)
+
+
+@pytest.fixture
+def counter(monkeypatch: pytest.MonkeyPatch) -> Counter:
+    """Counts what readers do with the text of their windows."""
+    counted = Counter()
+    push, rewind = Window.push, Window.rewind
+
+    def counted_push(self: Window, chunk: str, kind: TokenKind = UNKNOWN) -> None:
+        push(self, chunk, kind)
+        self.text = CountedText.of(self.text, counted)
+
+    def counted_rewind(self: Window) -> None:
+        before = self.text
+        rewind(self)
+        if self.text is not before:
+            counted.add(len(self.text))
+            self.text = CountedText.of(self.text, counted)
+
+    monkeypatch.setattr(Window, "push", counted_push)
+    monkeypatch.setattr(Window, "rewind", counted_rewind)
+    return counted
+
+
+def openers(fmt: sg.ChatFormat) -> Iterator[str]:
+    """Every beginning of a call, up to a literal or a placeholder of it."""
+    compiled = compiled_format(fmt.spec)
+    for call in compiled.starts:
+        text = ""
+        for op in call.ops:
+            text += op.text if op.kind == "literal" else SHOWN.get(op.text or op.kind, "x")
+            if text.strip():
+                yield text.strip()
+    yield from fmt.triggers
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_openers_are_read_in_linear_time(name: str, counter: Counter) -> None:
+    fmt = FORMATS[name]
+
+    def cost(text: str) -> tuple[int, int]:
+        counter.steps = counter.chars = 0
+        fmt.parse(text, limits=LIMITS)
+        return counter.steps, counter.chars
+
+    for opener in dict.fromkeys(openers(fmt)):
+        few = SIZE // len(opener) + 1
+        for once, twice in zip(cost(opener * few), cost(opener * (2 * few)), strict=True):
+            assert twice < 2.6 * once + 1000, opener
