@@ -85,7 +85,12 @@ def test_what_may_be_written_reads_without_diagnostics(name: str, enforce: Any) 
 @pytest.mark.every_format
 @pytest.mark.parametrize("name", CALLING)
 def test_required_calls_are_valid(name: str, choice: str) -> None:
-    found = _read_back(FORMATS[name], f"{name} {choice}", 20, tool_choice=choice)
+    found: list[tuple[str, Message]] = []
+    # Few walks come to the end of reasoning that is open and has a long closer.
+    for number in range(6):
+        found += _read_back(FORMATS[name], f"{name} {choice} {number or ''}".rstrip(), 20, tool_choice=choice)
+        if len(found) > 5:
+            break
     for text, message in found:
         assert not message.content, text
         assert message.tool_calls, text
@@ -127,7 +132,7 @@ def test_what_is_written_is_accepted(name: str) -> None:
     fmt = FORMATS[name]
     reasoning = fmt.spec.reasoning
     front = reasoning.block[0].opener if reasoning is not None and reasoning.to == "content" else ""
-    text = "Well; 1 < 2." if reasoning is not None and not front else None
+    text = "Well; 1 < 2." if reasoning is not None and reasoning.start != "off" and not front else None
     # Where a line break ends a value, none holds one.
     breaks = "" if fmt.spec.tools is not None and "\n" in line_ends(fmt.spec.tools) else "\\n"
     note = ToolCall(
@@ -164,6 +169,7 @@ def test_whatever_is_written_is_accepted(name: str, message: Message) -> None:
     fmt = FORMATS[name]
     content, reasoning = str(message.content or ""), message.reasoning_content or ""
     assume(not any(word in content for word in forbidden_in_content(fmt.spec)))
+    assume(not reasoning or fmt.spec.reasoning is None or fmt.spec.reasoning.start != "off")
     if fmt.spec.messages is not None:
         assume(not any(word in reasoning for word in forbidden_in_reasoning(fmt.spec)))
     assume(not (has_bare_calls(fmt.spec) and content.lstrip().startswith("{")))
