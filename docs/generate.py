@@ -144,6 +144,32 @@ def _by_shape() -> Iterator[str]:
     yield from (f"| {shape} | {', '.join(names)} |\n" for shape, names in sorted(index.items()))
 
 
+ORIGINS = """
+## Names
+
+Every name and alias, the format that it means, and whose it is: `--tool-call-parser` (tools) and `--reasoning-parser`
+(reasoning) of the programs that have parsers by name, with the version that was read. llama.cpp has none: it reads the
+chat template, as `sg.analyze` does. Signs count: `deepseek-v3` and `deepseek_v3` are two names.
+
+| name | format | known to |
+|---|---|---|
+"""
+
+
+def _by_origin() -> Iterator[str]:
+    """Every name, its format, and the programs that know it."""
+    origins: dict[str, list[str]] = {}
+    known = tomllib.loads((DOCS / "reference" / "format-names.toml").read_text(encoding="utf-8"))
+    for program, parts in known.items():
+        for name in dict.fromkeys(itertools.chain(*parts.values())):
+            has = [part for part, listed in parts.items() if name in listed]
+            origins.setdefault(name, []).append(f"{program} ({', '.join(has)})")
+    owners = {alias: name for name in sg.formats.names() for alias in (name, *sg.formats.get(name).spec.aliases)}
+    yield ORIGINS
+    for name in sorted(owners):
+        yield f"| `{name}` | [{owners[name]}](#{owners[name]}) | {', '.join(origins.get(name, ['Syntagma']))} |\n"
+
+
 def formats() -> str:
     """Every registered format, as its file says it."""
     pages = [NOTE + "# Formats\n\nThe formats that come with the package. Each is one file.\n\n" + HELD]
@@ -152,6 +178,7 @@ def formats() -> str:
         spec = sg.formats.get(name).spec
         thoughts = "" if spec.reasoning is None else f"start {spec.reasoning.start}"
         pages.append(f"| [{name}](#{name}) | {', '.join(spec.aliases)} | {thoughts} | {_arguments(spec)} |\n")
+    pages += _by_origin()
     pages += _by_shape()
     pages += [f"\n## {name}\n\n```toml\n{sg.formats.get(name).to_toml()}```\n" for name in sg.formats.names()]
     return "".join(pages)

@@ -28,7 +28,7 @@ __all__ = ["PARTS", "in_part", "mark_long", "touched_formats"]
 PARTS = 8
 _WORDS = ("/escape", "/numbers", "/otherwise", "/reasoning/start", "/to", "/types", "/values", "/when")
 """keys whose values are words of the format language, not texts of a format"""
-_IGNORED = {"aliases", "anchor", "prompt"}
+_IGNORED = {"aliases", "anchor", "families", "prompt"}
 """keys that neither the parser nor the grammar reads"""
 
 

@@ -101,7 +101,8 @@ def test_what_stands_around_a_call_is_what_is_written(name: str, tool: str, odd:
     except sg.FormatError:
         return  # no call of such a name can be written
     info = FunctionCallParser.ToolCallParserEnum[name]().structure_info()(tool + odd)
-    (call,) = fmt.parse(f'{info.begin}{{"a": 1}}{info.end}').tool_calls
+    start = "closed" if fmt.spec.reasoning is not None else "auto"
+    (call,) = fmt.parse(f'{info.begin}{{"a": 1}}{info.end}', reasoning=start).tool_calls
     assert (call.name, call.arguments, call.complete) == (tool + odd, '{"a": 1}', True)
 
 

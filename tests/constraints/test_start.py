@@ -27,12 +27,16 @@ def _options(fmt: ChatFormat) -> Iterator[dict[str, Any]]:
     yield from ({"reasoning": state} for state in states)
     for variable, values in fmt.spec.reasoning.switch.items():
         for value in values:
-            try:
-                given = json.loads(value)
-            except ValueError:
-                given = value
-            yield {"template_kwargs": {variable: given}}
-            yield {"template_kwargs": {variable: given}, "reasoning": "off"}
+            yield {"template_kwargs": {variable: _given(value)}}
+            yield {"template_kwargs": {variable: _given(value)}, "reasoning": "off"}
+
+
+def _given(value: str) -> Any:
+    """The value of a template variable that a file writes as this text."""
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
 
 
 @pytest.mark.every_format
@@ -68,11 +72,9 @@ def test_reasoning_that_is_off_is_not_written(name: str) -> None:
     reasoning = fmt.spec.reasoning
     assert reasoning is not None
     block = reasoning.block[0]
-    said = [{"reasoning": "off"}]
+    said: list[dict[str, Any]] = [{"reasoning": "off"}]
     for variable, values in reasoning.switch.items():
-        said += [
-            {"template_kwargs": {variable: json.loads(value)}} for value, state in values.items() if state == "off"
-        ]
+        said += [{"template_kwargs": {variable: _given(value)}} for value, state in values.items() if state == "off"]
     for options in said:
         assert fmt.start_state(**options).reasoning == "done"
         if block.opener.strip():

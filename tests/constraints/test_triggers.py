@@ -85,7 +85,7 @@ def test_what_may_be_written_from_a_trigger_on_reads_as_calls(name: str) -> None
     assert grammar is not None
     rng = random.Random(name)
     read = 0
-    for _ in range(20):
+    for _ in range(40):
         text = walk(grammar, rng, hints(fmt))
         if text is None:
             continue

@@ -3,7 +3,8 @@
     python tests/external/run.py SUITE... [--data DIR] [--json] [--verbose]
 
 A suite is one or more modules in `suites/`, each with one function, `run(data: Path)`, that yields `(case, problem)`:
-the name of the case, and what is wrong or None. Without data nothing is run, and that is said.
+the name of the case, and what is wrong or None. Modules of several suites take one more text, with which the paths of
+their files begin. Without data nothing is run, and that is said.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ DEFAULT_DATA = HERE.parents[2] / "shared" / "data"
 
 
 class Suite(NamedTuple):
-    """A suite: a file that must be there for it to run, relative to the data, and its modules in `suites/`."""
+    """A suite: a file that must be there for it to run, relative to the data, its modules in `suites/`, and with what
+    the paths of their files begin where several suites share them."""
 
     needs: str
     modules: tuple[str, ...]
+    files: str = ""
 
 
 SUITES = {
@@ -36,7 +39,8 @@ SUITES = {
     "vocabularies": Suite("engine/vocabs/llama3.tkv", ("vocabularies",)),
     "jumps": Suite("engine/vocabs/llama3.tokenizer.json", ("jumps",)),
     "grammar": Suite("autoparser/roundtrip.jsonl", ("grammar",)),
-    "formats": Suite("formats/tool_vectors.jsonl", ("tool_formats", "reasoning_formats")),
+    "formats": Suite("formats/tool_vectors.jsonl", ("tool_formats", "reasoning_formats"), "formats/"),
+    "vllm": Suite("vllm/vllm_tool_vectors.jsonl", ("tool_formats", "reasoning_formats"), "vllm/vllm_"),
 }
 
 KNOWN = HERE / "known"
@@ -75,7 +79,7 @@ def unknown_failures(suite: str, result: Result) -> dict[str, str]:
 
 def cases(suite: str, data: Path) -> Iterator[tuple[str, str | None]]:
     """The cases of a suite, each with its problem or None; named after their module where a suite has several."""
-    modules = SUITES[suite].modules
+    _, modules, files = SUITES[suite]
     for name in modules:
         spec = importlib.util.spec_from_file_location(f"external_{name}", HERE / "suites" / f"{name}.py")
         assert spec is not None
@@ -83,7 +87,7 @@ def cases(suite: str, data: Path) -> Iterator[tuple[str, str | None]]:
         module = importlib.util.module_from_spec(spec)
         sys.modules[spec.name] = module
         spec.loader.exec_module(module)
-        for case, problem in module.run(data):
+        for case, problem in module.run(data, files) if files else module.run(data):
             yield (f"{name}/{case}" if len(modules) > 1 else case), problem
 
 

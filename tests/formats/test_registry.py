@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import threading
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from syntagma.errors import ArgumentError, FormatError
 from syntagma.formats import ChatFormat
 from syntagma.formats.registry import PLUGIN_GROUP, FormatRegistry
 
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "reference"
 CALLS = '[tools]\ncall = "<c>{envelope}</c>"\nenvelope = \'{"n": "{name}", "a": {arguments}}\'\n'
 REASONING = '[reasoning]\nblock = "<t>{reasoning}</t>"\n'
 HEADERS = (
@@ -43,6 +45,28 @@ def test_an_unknown_name_lists_near_ones() -> None:
         formats.get(near + "x")
     assert caught.value.code == "E-FORMAT-UNKNOWN"
     assert near in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("name", ["acme/vole-7b", "ACME_2", "the acme2 model"])
+def test_an_unknown_name_suggests_the_formats_of_its_family(name: str) -> None:
+    registry = FormatRegistry()
+    registry.register('families = ["acme"]\n' + CALLS, name="vole")
+    with pytest.raises(FormatError) as caught:
+        registry.canonical(name)
+    assert caught.value.hint == "similar names: vole"
+
+
+@pytest.mark.parametrize(
+    ("part", "name"),
+    [
+        (part, name)
+        for registry in tomllib.loads((DOCS / "format-names.toml").read_text(encoding="utf-8")).values()
+        for part, listed in registry.items()
+        for name in listed
+    ],
+)
+def test_a_name_that_other_programs_know_is_known_with_its_part(part: str, name: str) -> None:
+    assert getattr(formats.get(name).spec, part) is not None
 
 
 def test_a_file_registers_under_its_name(tmp_path: Path) -> None:

@@ -203,6 +203,7 @@ TOOLS = st.builds(lambda first, also: msgspec.structs.replace(first, also=also),
 SPECS = st.builds(
     FormatSpec,
     aliases=_list(SOME),
+    families=_list(SOME),
     anchor=st.none() | TEXT,
     end_of_turn=_list(SOME),
     reasoning=st.none() | REASONING,

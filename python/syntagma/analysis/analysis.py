@@ -317,9 +317,9 @@ def _has_headers_of(named: FormatSpec, derived: FormatSpec) -> bool:
 
 
 def _without_aliases(fmt: ChatFormat) -> FormatSpec:
-    """The format without its aliases and its prompt: formats that are then equal share one certificate."""
-    named = fmt.spec.aliases or fmt.spec.prompt is not None
-    return msgspec.structs.replace(fmt.spec, aliases=(), prompt=None) if named else fmt.spec
+    """The format without its names and its prompt: formats that are then equal share one certificate."""
+    named = fmt.spec.aliases or fmt.spec.families or fmt.spec.prompt is not None
+    return msgspec.structs.replace(fmt.spec, aliases=(), families=(), prompt=None) if named else fmt.spec
 
 
 def _beats(one: Certificate, other: Certificate, *, in_tie: bool) -> bool:

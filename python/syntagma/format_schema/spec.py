@@ -46,6 +46,8 @@ class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     aliases: tuple[str, ...] = ()
     """further names"""
+    families: tuple[str, ...] = ()
+    """words for the models that write it, and for who makes them: an unknown name that has one suggests the format"""
     anchor: str | None = None
     """the text in a prompt after which the assistant's turn begins; what follows its last occurrence is read first"""
     end_of_turn: tuple[str | tuple[str, ...], ...] = ()

@@ -86,8 +86,16 @@ class FormatFile(msgspec.Struct, frozen=True):
     @property
     def aliases(self) -> tuple[str, ...]:
         """The further names in the file, as far as they are strings."""
-        listed = self.tables.get("aliases", [])
-        return tuple(alias for alias in listed if isinstance(alias, str)) if isinstance(listed, list) else ()
+        return self._words("aliases")
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """The words for its models in the file, as far as they are strings."""
+        return self._words("families")
+
+    def _words(self, key: str) -> tuple[str, ...]:
+        listed = self.tables.get(key, [])
+        return tuple(word for word in listed if isinstance(word, str)) if isinstance(listed, list) else ()
 
     def spec(
         self, base: Callable[[str], Tables] | None = None, check: Callable[[FormatSpec], None] | None = None

@@ -8,6 +8,7 @@ import importlib.metadata
 import importlib.resources
 import os
 import pathlib
+import re
 from collections.abc import Iterator
 from importlib.resources.abc import Traversable
 
@@ -60,7 +61,7 @@ class FormatRegistry:
         """The name of the format with this name or alias.
 
         Raises:
-            FormatError: `E-FORMAT-UNKNOWN`, with similar names.
+            FormatError: `E-FORMAT-UNKNOWN`, with names that are similar, or of a family that the name speaks of.
         """
         with self._guard.lock:
             found = self._find(name)
@@ -69,8 +70,11 @@ class FormatRegistry:
                 found = self._find(name)
             if found is not None:
                 return found
-            known = [key for file in self._own().values() for key in file.aliases] + list(self._own())
-        near = difflib.get_close_matches(name, known, n=4, cutoff=0.5)
+            files = self._own()
+        words = {*re.findall(r"[a-z]+|[0-9]+", name.lower()), *re.findall(r"[a-z0-9]+", name.lower())}
+        kin = [key for key, file in files.items() if words.intersection(file.families)]
+        known = [*(key for file in files.values() for key in file.aliases), *files]
+        near = dict.fromkeys([*kin, *difflib.get_close_matches(name, known, n=4, cutoff=0.75 if kin else 0.5)])
         hint = f"similar names: {', '.join(near)}" if near else "`formats.names()` lists them"
         raise FormatError("E-FORMAT-UNKNOWN", f"there is no format {name!r}", hint=hint)
 

@@ -15,12 +15,12 @@ from syntagma.compat.sglang import ReasoningParser
 from syntagma.errors import SyntagmaError
 
 
-def run(data: Path) -> Iterator[tuple[str, str | None]]:
+def run(data: Path, files: str) -> Iterator[tuple[str, str | None]]:
     """Every case that counts, with what is wrong or None."""
-    with (data / "formats" / "reasoning_vectors.jsonl").open(encoding="utf-8") as lines:
+    with (data / f"{files}reasoning_vectors.jsonl").open(encoding="utf-8") as lines:
         for line in lines:
             case = json.loads(line)
-            if case["verdict"] in ("agree", "sglang-bug"):
+            if case["verdict"] in ("agree", "sglang-bug", "vllm-bug", "vllm-policy"):
                 yield case["id"], _problem(case)
 
 

@@ -20,13 +20,13 @@ from syntagma.formats import ChatFormat
 _BLANKS = re.compile(r"\s+")
 
 
-def run(data: Path) -> Iterator[tuple[str, str | None]]:
+def run(data: Path, files: str) -> Iterator[tuple[str, str | None]]:
     """Every case that counts, with what is wrong or None."""
-    tools = json.loads((data / "formats" / "tools.json").read_text(encoding="utf-8"))
-    with (data / "formats" / "tool_vectors.jsonl").open(encoding="utf-8") as lines:
+    tools = json.loads((data / f"{files}tools.json").read_text(encoding="utf-8"))
+    with (data / f"{files}tool_vectors.jsonl").open(encoding="utf-8") as lines:
         for line in lines:
             case = json.loads(line)
-            if case["verdict"] in ("agree", "sglang-bug"):
+            if case["verdict"] in ("agree", "sglang-bug", "vllm-bug", "vllm-policy"):
                 yield case["id"], _problem(case, tools[case["tools"]])
 
 
