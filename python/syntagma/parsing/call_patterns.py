@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Literal as OneOf
@@ -32,7 +31,6 @@ __all__ = [
     "FormParts",
     "Nesting",
     "Op",
-    "Opening",
     "Section",
 ]
 
@@ -250,17 +248,6 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
     def weight(self) -> int:
         """The number of literal characters, which decides a tie."""
         return sum(len(op.text) for op in self.ops if op.kind == "literal")
-
-
-class Opening(msgspec.Struct, frozen=True, dict=True):
-    """The patterns that begin with one marker."""
-
-    patterns: tuple[CallPattern, ...]
-
-    @cached_property
-    def begins(self) -> re.Pattern[str]:
-        """What stands at the marker if a call may begin there."""
-        return re.compile("|".join(one.steps.beginning for one in self.patterns))
 
 
 FormParts: TypeAlias = tuple[Form, tuple[Section, ...], tuple[CallPattern, ...]]

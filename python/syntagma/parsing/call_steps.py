@@ -10,7 +10,8 @@ import re
 from typing import Literal, NamedTuple
 
 from syntagma.format_schema import PlacedPiece
-from syntagma.format_schema.names import DIGITS, IN_NAME, IN_WORD, spelled
+from syntagma.format_schema.names import DIGITS, IN_NAME, IN_WORD
+from syntagma.parsing.text.scanner import is_cut
 
 __all__ = ["CallSteps", "Step", "characters_of"]
 
@@ -78,10 +79,9 @@ class CallSteps:
 
     Attributes:
         steps: the steps.
-        beginning: what a text that follows them begins with, as a regular expression.
     """
 
-    __slots__ = ("_longest", "_rows", "beginning", "steps")
+    __slots__ = ("_longest", "_rows", "steps")
 
     def __init__(self, steps: tuple[Step, ...]) -> None:
         self.steps = steps
@@ -92,7 +92,24 @@ class CallSteps:
             for step in steps
         )
 
-        self.beginning = _beginning(steps)
+    def may_begin(self, text: str, pos: int) -> bool:
+        """Whether the text follows the steps up to the first capture or the arguments, as far as it goes."""
+        for literal, step in self._rows:
+            if literal:
+                if not text.startswith(literal, pos):
+                    return is_cut(literal, text, pos, len(text))
+                pos += len(literal)
+            elif step is None:
+                match = _WHITESPACE.match(text, pos)
+                pos = pos if match is None else match.end()
+            elif pos == len(text) or step.may_be_empty:
+                return True
+            elif step.kind == "capture":
+                match = step.characters.match(text, pos, pos + 1)
+                return match is not None and match.end() > pos
+            else:
+                return step.first_chars is None or text[pos] in step.first_chars
+        return True
 
     def ruled_out(self, text: str, index: int) -> tuple[int, bool] | None:
         """The index at which the text from `index` on stops to follow the steps, and whether it has a name before.
@@ -123,22 +140,3 @@ class CallSteps:
         else:
             return None
         return (pos, named) if pos <= room else None
-
-
-def _beginning(steps: tuple[Step, ...]) -> str:
-    """A pattern up to its first capture or its arguments, and a character with which these begin; or cut before."""
-    found = ""
-    for number, step in reversed(tuple(enumerate(steps))):
-        if step.kind == "whitespace":
-            found = rf"\s*{found}"
-        elif step.kind == "literal":
-            # The first one was found whole.
-            cuts = (re.escape(step.text[:size]) + r"\Z" for size in range(len(step.text) if number else 0))
-            found = f"(?:{'|'.join((re.escape(step.text) + found, *cuts))})"
-        elif step.kind == "capture" and not step.may_be_empty:
-            found = rf"(?:\Z|{step.characters.pattern.removesuffix('*')})"
-        elif step.first_chars is not None:
-            found = rf"(?:\Z|[{spelled(''.join(sorted(step.first_chars)))}])"
-        else:
-            found = ""
-    return found

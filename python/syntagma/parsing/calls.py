@@ -140,13 +140,13 @@ class CallReader:
         window = self._window
         if window.knows_tokens or not self._may_prefilter:
             return False
-        opening, text = self._compiled.openings[marker], window.text
-        if opening.begins.match(text, at) is None:
+        patterns, text = self._compiled.openings[marker], window.text
+        if not any(pattern.steps.may_begin(text, at) for pattern in patterns):
             return True
         last, meant = at, False
         section: Section | None = None
         inside = self.after.open_section is not None
-        for pattern in opening.patterns:
+        for pattern in patterns:
             stopped = pattern.steps.ruled_out(text, at)
             if stopped is None:
                 return False

@@ -19,7 +19,7 @@ from syntagma.format_schema import (
     texts_in_turn,
 )
 from syntagma.format_schema.facts import Block, block_of
-from syntagma.parsing.call_patterns import CallPattern, FormParts, Op, Opening, Section
+from syntagma.parsing.call_patterns import CallPattern, FormParts, Op, Section
 from syntagma.parsing.header_router import HeaderRouter
 from syntagma.parsing.pattern_compiler import forms_of, starts_of
 from syntagma.parsing.text.scanner import MarkerSet
@@ -86,7 +86,7 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
     forms: tuple[FormParts, ...]
     starts: tuple[CallPattern, ...]
     bare_starts: tuple[CallPattern, ...]
-    openings: dict[str, Opening]
+    openings: dict[str, tuple[CallPattern, ...]]
     longer_openers: tuple[str, ...]
     openers_like_closers: tuple[str, ...]
     blocks: tuple[Block, ...]
@@ -154,9 +154,7 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
         forms=forms,
         starts=starts,
         bare_starts=tuple(start for start in starts if start.bare),
-        openings={
-            first: Opening(tuple(start for start in marked if first.startswith(start.first))) for first in firsts
-        },
+        openings={first: tuple(start for start in marked if first.startswith(start.first)) for first in firsts},
         longer_openers=tuple(
             block.opener
             for block in (*blocks, *wrappers)

@@ -249,7 +249,7 @@ class InlineTurnReader(TurnReader):
             at = window.pos + found.edge
             window.mark()  # before the whitespace, which is content if no call begins
             window.move(at)
-            self._call.begin(self._compiled.openings[text[found.edge :]].patterns)
+            self._call.begin(self._compiled.openings[text[found.edge :]])
             return "call"
         start = window.here
         window.move(window.pos + len(text))

@@ -52,7 +52,7 @@ class Window:
         return self.base + self.pos
 
     @property
-    def end(self) -> int:
+    def _end(self) -> int:
         """Absolute position after the last character."""
         return self.base + len(self.text)
 
@@ -106,7 +106,7 @@ class Window:
         self.text = self.text[self.pos :] + chunk
         self.pos = 0
         if kind is not UNKNOWN or self._kinds:
-            self._note(self.end - len(chunk), kind)
+            self._note(self._end - len(chunk), kind)
 
     def _note(self, start: int, kind: TokenKind) -> None:
         if kind is SPECIAL or not self._kinds or self._kinds[-1] is not kind:
@@ -175,8 +175,8 @@ class Window:
         """Whether the piece of a literal at `index` has the tokens by which the vocabulary spells it."""
         inside = self.vocabulary.tokens_in(text) if self.vocabulary is not None else ()
         if marker and not any(token != text for _, token in inside):
-            return self.is_marker(index, text)
-        return all(self.is_marker(index + offset, token) for offset, token in inside)
+            return self._is_marker(index, text)
+        return all(self._is_marker(index + offset, token) for offset, token in inside)
 
     def is_token(self, index: int) -> bool:
         """Whether a special token is known to begin at `index`."""
@@ -184,7 +184,7 @@ class Window:
         at = bisect.bisect_right(self._starts, start) - 1
         return at >= 0 and self._kinds[at] is SPECIAL and self._starts[at] == start
 
-    def is_marker(self, index: int, text: str) -> bool:
+    def _is_marker(self, index: int, text: str) -> bool:
         """Whether `text`, found at `index`, may be a marker, by its tokens if they are known."""
         start = self.base + index
         at = bisect.bisect_right(self._starts, start) - 1
@@ -192,6 +192,6 @@ class Window:
             return True
         kind = self._kinds[at]
         if kind is SPECIAL:
-            end = self._starts[at + 1] if at + 1 < len(self._starts) else self.end
+            end = self._starts[at + 1] if at + 1 < len(self._starts) else self._end
             return self._starts[at] == start and end == start + len(text)
         return kind.may_hold(text)
