@@ -25,7 +25,7 @@ from syntagma.openchatml import (
 )
 from syntagma.openchatml.errors import ERROR_CODES
 
-CALL = Message(role="assistant", recipient="functions.f", call_id="1", channel="commentary", body='{"deadline_ms": 20}')
+CALL = Message(role="assistant", recipient="functions.f", call_id="1", channel="commentary", body="{}")
 SLOW = "<|start|>assistant to=functions.f call_id=1<|channel|>commentary<|message|>{}<|call|>"
 HIDDEN = parse("<|start|>system<|message|>s<|end|>")
 
@@ -36,9 +36,7 @@ def read(text: str, **options: Any) -> Callable[[], Any]:
 
 async def _cancelled() -> None:
     router = ToolRouter({"functions.f": lambda _: None, "functions.g": _sleep})
-    running = asyncio.ensure_future(
-        router.run([Message(**{**_fields(CALL), "recipient": "functions.g", "body": "{}"})])
-    )
+    running = asyncio.ensure_future(router.run([Message(**{**_fields(CALL), "recipient": "functions.g"})]))
     await asyncio.sleep(0.05)
     assert router.cancel("1")
     await running
@@ -52,8 +50,9 @@ async def _sleep(_: Any) -> None:
     await asyncio.sleep(5)
 
 
-def run(tool: Any) -> Callable[[], Any]:
-    return lambda: asyncio.run(ToolRouter({"functions.f": tool}).run([CALL]))
+def run(tool: Any, body: str = "{}") -> Callable[[], Any]:
+    call = Message(**{**_fields(CALL), "body": body})
+    return lambda: asyncio.run(ToolRouter({"functions.f": tool}).run([call]))
 
 
 def failing(_: Any) -> None:
@@ -68,7 +67,7 @@ WHERE: list[tuple[str, Callable[[], Any]]] = [
     ("E-CALL-SCHEMA", lambda: validate(parse("<|start|>assistant to=python<|channel|>analysis<|message|>1<|call|>"))),
     ("E-CALL-SCHEMA", lambda: harmony.parse_completion("<|channel|>commentary<|message|>{}<|call|>")),
     ("E-CALL-SCHEMA", lambda: asyncio.run(ToolRouter({}).run([CALL]))),
-    ("E-TOOL-TIMEOUT", run(_sleep)),
+    ("E-TOOL-TIMEOUT", run(_sleep, '{"deadline_ms": 20}')),
     ("E-TOOL-CANCELLED", lambda: asyncio.run(_cancelled())),
     ("E-STREAM-TRUNCATED", read("<|start|>user<|message|>a")),
     ("E-PERM-VISIBILITY", lambda: show(HIDDEN, 0)),
