@@ -26,7 +26,6 @@ from syntagma.openchatml import (
 from syntagma.openchatml.errors import ERROR_CODES
 
 CALL = Message(role="assistant", recipient="functions.f", call_id="1", channel="commentary", body="{}")
-SLOW = "<|start|>assistant to=functions.f call_id=1<|channel|>commentary<|message|>{}<|call|>"
 HIDDEN = parse("<|start|>system<|message|>s<|end|>")
 
 
