@@ -11,14 +11,14 @@ from collections.abc import Iterable
 from syntagma.entry import entry
 from syntagma.messages import Message as ChatMessage
 from syntagma.messages import ToolCall
-from syntagma.openchatml.tokens import TERMINATORS, incomplete_token_from, spell
+from syntagma.openchatml.tokens import TERMINATORS, spell
 from syntagma.openchatml.tool_calls import called_tool
 from syntagma.openchatml.transcript import Message, names_tool
-from syntagma.parsing import JsonMachine
+from syntagma.parsing import object_in
 
 __all__ = ["to_chat"]
 
-_WHITESPACE = " \t\r\n"
+_ENDS = tuple(map(spell, TERMINATORS))
 
 
 @entry
@@ -26,8 +26,8 @@ def to_chat(messages: Iterable[Message]) -> ChatMessage:
     """The messages of one completion as one chat message.
 
     A call is complete if its arguments are one JSON object and it ends with the call token or with the text, because
-    engines remove the stop token. A recovered message is never a call; it is an answer only if it is on the final
-    channel and has no recipient. Messages of other roles than the assistant count as reasoning. An answer of only
+    engines remove the stop token. A message whose header had to be guessed is never a call, and a call without the message
+    token is never complete; a recovered message is an answer only if it is on the final channel and has no recipient. Messages of other roles than the assistant count as reasoning. An answer of only
     whitespace is dropped before reasoning or a call, and after the last call.
     """
     content: list[str] = []
@@ -40,7 +40,8 @@ def to_chat(messages: Iterable[Message]) -> ChatMessage:
             continue
         name = called_tool(message)
         if name is not None:
-            arguments, whole = _arguments(message.body, is_cut=message.terminator is None)
+            arguments, whole, half = object_in(message.body, _ENDS, is_cut=message.terminator is None)
+            whole = whole and message.lacks != "message" and spell("call").startswith(half)
             complete = whole and message.terminator in ("call", None)
             call_id = message.call_id or f"call_{len(calls)}"
             calls.append(ToolCall(id=call_id, name=name, arguments=arguments, complete=complete))
@@ -80,30 +81,3 @@ def _is_answer(message: Message) -> bool:
     if message.channel == "final":
         return sound or message.recipient is None
     return sound and message.channel == "commentary" and message.recipient is None
-
-
-def _arguments(body: str, *, is_cut: bool) -> tuple[str, bool]:
-    """A call's arguments as text, and whether they are one complete JSON object.
-
-    Args:
-        body: the text of the call.
-        is_cut: the text ended inside the call. A cut terminator at the end is not part of the arguments.
-    """
-    begin = len(body) - len(body.lstrip(_WHITESPACE))
-    end = _half_end_from(body) if is_cut else len(body)
-    if not body.startswith("{", begin):
-        return "" if is_cut and begin >= end else body, False
-    machine = JsonMachine()
-    at, arguments = machine.feed(body, begin, end)
-    rest, half_end = body[at:end], body[end:]
-    if rest.strip(_WHITESPACE):
-        return arguments + rest + half_end, False
-    if machine.in_string:
-        return arguments + machine.feed(body, end, len(body))[1], False
-    return arguments, machine.done and spell("call").startswith(half_end)
-
-
-def _half_end_from(body: str) -> int:
-    """The index at which a cut terminator begins at the end of a body; the length of the body if there is none."""
-    at = incomplete_token_from(body, 0)
-    return at if any(spell(name).startswith(body[at:]) for name in TERMINATORS) else len(body)

@@ -1,7 +1,7 @@
 """Reads completions of Harmony models from text or bytes, however malformed.
 
 Harmony has no escapes and no literal blocks. The reader never raises because of the text. It keeps every character up
-to the stop token and marks every message it had to guess as `recovered`; a recovered call is never run.
+to the stop token and marks every message with a malformed header as `recovered`; what had to be guessed is never run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from syntagma.openchatml.harmony.harmony_header import HarmonyHeader, read_harmo
 from syntagma.openchatml.read_events import BodyDelta, BodyStarted, MessageFinished, ReadError, ReadEvent
 from syntagma.openchatml.tokens import ROLES, TERMINATORS, incomplete_token_from, spell
 from syntagma.openchatml.tool_calls import CallIds, called_tool, channels_of_calls, to_tool
-from syntagma.openchatml.transcript import Message, Problem, SourceLocation, checked_stop
+from syntagma.openchatml.transcript import Message, Problem, SourceLocation, checked_stop, names_tool
 from syntagma.parsing import HeaderText, MarkerEffect, MarkerKind, marker_effect
 
 __all__ = ["HARMONY_TOKENS", "HarmonyReader", "HarmonyResult", "parse_completion"]
@@ -185,7 +185,7 @@ class HarmonyReader:
             if self.draft is not None:
                 self._close(None)
             elif self._header is not None:
-                self._end_header(self._header, None)
+                self._end_header(self._header, None, is_over=True)
             else:
                 self._end_stray_text()
             if is_cut and not self._stop_seen:
@@ -199,7 +199,7 @@ class HarmonyReader:
         run = [
             index
             for index, message in enumerate(self.messages)
-            if message.is_call and message.recipient is not None and to_tool(message) and not message.recovered
+            if message.is_call and message.recipient is not None and to_tool(message) and message.may_run
             if index not in wrong
         ]
         return HarmonyResult(messages=tuple(self.messages), dispatch=tuple(run), errors=tuple(self.errors))
@@ -339,12 +339,19 @@ class HarmonyReader:
         self._begin = begin
         return header
 
-    def _end_header(self, header: HeaderText, terminator: str | None) -> None:
-        """End a header that has no message token. Its text outside of fields is the body."""
+    def _end_header(self, header: HeaderText, terminator: str | None, *, is_over: bool = False) -> None:
+        """End a header that has no message token. Its text outside of fields is the body.
+
+        Args:
+            terminator: the token that ends the message, or None.
+            is_over: whether the text has ended.
+        """
         if terminator is None and header.is_role_alone(ROLES):
             self._header = None
             return
         read = self._without_body(header)
+        if terminator is None and not is_over:
+            read.lacks = None
         self._begin_body(read, _written(header))
         self._body.parts.append(read.rest)
         self._close(terminator)
@@ -392,6 +399,7 @@ class HarmonyReader:
             constrain=header.constrain,
             terminator=None,
             recovered=header.recovered,
+            lacks=header.lacks if names_tool(header.recipient) else None,
             header_raw=written if header.recovered or header.intent is not None else None,
             place=self._begin,
         )
