@@ -47,6 +47,9 @@ class MessageDraft:
     def begin(self, at: int) -> None:
         """Begin a header, whose start token is at index `at` of the cursor's text."""
         self.place = self._cursor.place(at)
+        # Until the header is read it is not known whether the text will be in a message.
+        self._output.lose(self._cursor.kept(at))
+        self._cursor.keep(at)
         self._cursor.parts = []
         self.sections = []
         self.section = "start"
@@ -68,6 +71,7 @@ class MessageDraft:
         self.loose = False
         self._index = -1
         if message is not None:
+            self._cursor.kept(0)
             self.message = message
             self._index = len(self._output.messages)
             self._output.events.append(BodyStarted(self._index, message))
@@ -127,7 +131,8 @@ class MessageDraft:
         output.events.append(MessageFinished(self._index, message))
 
     def leave(self) -> None:
-        """Leave the message and discard its text."""
+        """Leave the message and discard its text, which is lost if no message holds it."""
+        self._output.lose(self._cursor.kept(self._cursor.at))
         self._cursor.parts = []
         self._reported = 0
         self._index = -1

@@ -248,6 +248,7 @@ class Problem(msgspec.Struct, frozen=True):
         place: where the fault is; None if it has no place in a text.
         requirement: the requirement that is violated, such as `R-060`.
         index: number of the message, or None.
+        text: the text from the place on that is in no message (lenient reading), as it was written; None if there is none.
     """
 
     code: str
@@ -255,6 +256,7 @@ class Problem(msgspec.Struct, frozen=True):
     place: SourceLocation | None = None
     requirement: str | None = None
     index: int | None = None
+    text: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The fields that are set, as plain data."""
@@ -265,6 +267,8 @@ class Problem(msgspec.Struct, frozen=True):
             data["requirement"] = self.requirement
         if self.index is not None:
             data["index"] = self.index
+        if self.text is not None:
+            data["text"] = self.text
         return data
 
     def exception(self) -> OpenChatMLError:

@@ -7,6 +7,7 @@ answer, a message to a tool is a call, and everything else is reasoning.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal
 
 from syntagma.entry import entry
 from syntagma.messages import Message as ChatMessage
@@ -16,7 +17,7 @@ from syntagma.openchatml.tool_calls import called_tool
 from syntagma.openchatml.transcript import Message, names_tool
 from syntagma.parsing import object_in
 
-__all__ = ["to_chat"]
+__all__ = ["call_in", "part_of", "to_chat"]
 
 _ENDS = tuple(map(spell, TERMINATORS))
 
@@ -36,19 +37,17 @@ def to_chat(messages: Iterable[Message]) -> ChatMessage:
     calls: list[ToolCall] = []
     in_text = incomplete = False
     for message in messages:
-        if _is_header_alone(message):
+        kind = part_of(message)
+        if kind is None:
             continue
-        name = called_tool(message)
-        if name is not None:
-            arguments, whole, half = object_in(message.body, _ENDS, is_cut=message.terminator is None)
-            whole = whole and message.lacks != "message" and spell("call").startswith(half)
-            complete = whole and message.terminator in ("call", None)
+        if kind == "call":
+            name, arguments, complete = call_in(message)
             call_id = message.call_id or f"call_{len(calls)}"
             calls.append(ToolCall(id=call_id, name=name, arguments=arguments, complete=complete))
             waiting, in_text = [], False
         elif not message.body:
             pass
-        elif not _is_answer(message):
+        elif kind == "reasoning":
             reasoning.append(message.body)
             waiting, in_text = [], False
         elif in_text or not message.body.isspace():
@@ -56,7 +55,7 @@ def to_chat(messages: Iterable[Message]) -> ChatMessage:
             waiting, in_text = [], True
         else:
             waiting.append(message.body)
-        incomplete = name is None and message.terminator is None and not _is_answer(message)
+        incomplete = kind == "reasoning" and message.terminator is None
     if not calls:
         content += waiting
     return ChatMessage(
@@ -67,11 +66,23 @@ def to_chat(messages: Iterable[Message]) -> ChatMessage:
     )
 
 
-def _is_header_alone(message: Message) -> bool:
-    """Whether the text ended in a header that could not be read as a message."""
+def part_of(message: Message) -> Literal["content", "reasoning", "call"] | None:
+    """The part of a chat message that a message of a completion becomes; None: it is only a header, or its beginning."""
     written = message.header_raw
-    alone = written is not None and not written.endswith(spell("message"))
-    return alone and message.terminator is None and not message.body
+    if written is not None and not written.endswith(spell("message")):
+        # The text ended in a header that could not be read as a message.
+        if message.terminator is None and not message.body:
+            return None
+    if called_tool(message) is not None:
+        return "call"
+    return "content" if _is_answer(message) else "reasoning"
+
+
+def call_in(message: Message) -> tuple[str, str, bool]:
+    """The tool's name in a message that is a call, its arguments, and whether the call is complete."""
+    arguments, whole, half = object_in(message.body, _ENDS, is_cut=message.terminator is None)
+    whole = whole and message.lacks != "message" and spell("call").startswith(half)
+    return called_tool(message) or "", arguments, whole and message.terminator in ("call", None)
 
 
 def _is_answer(message: Message) -> bool:

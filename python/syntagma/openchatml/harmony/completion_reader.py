@@ -18,7 +18,12 @@ from syntagma.limits import Limits
 from syntagma.openchatml.constraint import violation
 from syntagma.openchatml.errors import CALL_SCHEMA, CONSTRAINT, HEADER, TRUNCATED, log_error
 from syntagma.openchatml.harmony.completion_body import CompletionBody
-from syntagma.openchatml.harmony.harmony_header import HarmonyHeader, read_harmony_header, unopened_role
+from syntagma.openchatml.harmony.harmony_header import (
+    HarmonyHeader,
+    read_harmony_header,
+    read_whole_header,
+    unopened_role,
+)
 from syntagma.openchatml.read_events import BodyDelta, BodyStarted, MessageFinished, ReadError, ReadEvent
 from syntagma.openchatml.tokens import ROLES, TERMINATORS, incomplete_token_from, spell
 from syntagma.openchatml.tool_calls import CallIds, called_tool, channels_of_calls, to_tool
@@ -72,25 +77,36 @@ class HarmonyReader:
     """
 
     @entry
-    def __init__(self, *, role: str | None = "assistant", deltas: bool = True, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        role: str | None = "assistant",
+        deltas: bool = True,
+        limits: Limits | None = None,
+        document: bool = False,
+    ) -> None:
         """Create a reader.
 
         Args:
             role: the text continues a prompt that ended after the start token and this role; None for transcripts.
             deltas: report the pieces of bodies as `BodyDelta` events.
             limits: bounds on headers and on text between messages. Longer text becomes a body.
+            document: the messages are those of an OpenChatML document: a whole header is read as there, with all attributes.
         """
         self._room = (limits or Limits()).openchatml_message_header_chars
         self.messages: list[Message] = []
         self.errors: list[Problem] = []
         self.draft: Message | None = None
         self._role = (role or "").strip(_WHITESPACE)
+        self._is_completion = role is not None
+        self._document = document
         self._deltas = deltas
         self._events: list[ReadEvent] = []
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._waiting = ""  # the end of the text, which may be a cut control token
         self._offset = 0
         self._line = 1
+        self._line_begin = 0  # offset of the first character of that line
         self._begin = SourceLocation(0, 1)  # where the current message begins
         self._between: list[str] = []  # text since the last message
         self._between_size = 0
@@ -131,11 +147,7 @@ class HarmonyReader:
             for match in _TOKEN.finditer(text):
                 if match.start() > at:
                     self._on_text(text[at : match.start()])
-                name = match.group(1)
-                if name in TERMINATORS and self.draft is not None and self._body.is_in_string():
-                    self._on_text(match.group())
-                else:
-                    self._on_token(name)
+                self._on_marker(match.group(1))
                 at = match.end()
             cut = incomplete_token_from(text, at)
             self._waiting = text[cut:]
@@ -152,15 +164,36 @@ class HarmonyReader:
         return self._take_events()
 
     @entry
-    def feed_token(self, name: str) -> list[ReadEvent]:
+    def move_to(self, place: SourceLocation) -> None:
+        """Say where the next text stands, if text was left out before it."""
+        self._offset, self._line, self._line_begin = place.offset, place.line, place.offset - place.column + 1
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all further text is ignored."""
+        return self._over
+
+    def resume(self) -> None:
+        """Read on after the end of a turn."""
+        self._over = False
+
+    @entry
+    def feed_token(self, name: str, *, spelled: bool = False) -> list[ReadEvent]:
         """Read a control token, by its name.
+
+        Args:
+            name: the name.
+            spelled: only the text is known, which inside a string of arguments is text.
 
         Raises:
             ArgumentError: `E-ARGUMENT-VALUE`, the name is not that of a control token.
         """
         if name not in HARMONY_TOKENS:
             raise ArgumentError("E-ARGUMENT-VALUE", f"there is no control token {name!r}")
-        self._on_token(name)
+        if spelled:
+            self._on_marker(name)
+        else:
+            self._on_token(name)
         return self._take_events()
 
     def finish(self, *, stop: str | None = None) -> list[ReadEvent]:
@@ -188,7 +221,7 @@ class HarmonyReader:
                 self._end_header(self._header, None, is_over=True)
             else:
                 self._end_stray_text()
-            if is_cut and not self._stop_seen:
+            if is_cut and not (self._stop_seen and self._is_completion):
                 self._fail(TRUNCATED, "the text ends without a stop token", self._here())
             self._over = True
         return self._take_events()
@@ -221,7 +254,7 @@ class HarmonyReader:
         log_error(code, message)
 
     def _here(self) -> SourceLocation:
-        return SourceLocation(self._offset, self._line)
+        return SourceLocation(self._offset, self._line, self._offset - self._line_begin + 1)
 
     # Text and control tokens.
 
@@ -262,8 +295,17 @@ class HarmonyReader:
             self._count(text)
 
     def _count(self, text: str) -> None:
+        found = text.rfind("\n")
+        if found >= 0:
+            self._line += text.count("\n")
+            self._line_begin = self._offset + found + 1
         self._offset += len(text)
-        self._line += text.count("\n")
+
+    def _on_marker(self, name: str) -> None:
+        if name in TERMINATORS and self.draft is not None and self._body.is_in_string():
+            self._on_text(spell(name))
+        else:
+            self._on_token(name)
 
     def _on_token(self, name: str) -> None:
         if self._over:
@@ -305,7 +347,11 @@ class HarmonyReader:
             header.begin_section(name, self._offset)
             header.size += len(spell(name))
         elif effect == "body":
-            self._begin_body(read_harmony_header(header, closed=True), f"{_written(header)}{spell('message')}")
+            whole = read_whole_header(header) if self._document else None
+            if whole is not None:
+                self._begin_body(whole)
+            else:
+                self._begin_body(read_harmony_header(header, closed=True), f"{_written(header)}{spell('message')}")
         elif effect == "begins again":
             self._begin_header(HeaderText(repaired=not header.prompted))
         else:
@@ -395,9 +441,12 @@ class HarmonyReader:
             channel=header.channel,
             recipient=header.recipient,
             call_id=header.call_id,
+            intent=header.intent if self._document else None,
             content_type=header.content_type,
             constrain=header.constrain,
             terminator=None,
+            extra=header.extra,
+            role_raw=header.role_raw,
             recovered=header.recovered,
             lacks=header.lacks if names_tool(header.recipient) else None,
             header_raw=written if header.recovered or header.intent is not None else None,
@@ -424,9 +473,13 @@ class HarmonyReader:
             and not draft.recovered
         )
         message = msgspec.structs.replace(
-            draft, body=body, terminator=terminator, intent="preamble" if plan else None, end=self._offset
+            draft,
+            body=body,
+            terminator=terminator,
+            intent=draft.intent if self._document else "preamble" if plan else None,
+            end=self._offset,
         )
-        if message.is_call:
+        if message.terminator == "call":
             self._check_call(message)
         if terminator is not None and message.constrain is not None:
             wrong = violation(message.constrain, body)
@@ -440,7 +493,9 @@ class HarmonyReader:
 
     def _check_call(self, call: Message) -> None:
         wrong = None
-        if call.recipient is None:
+        if not call.is_call:
+            wrong = f"a message of {call.role} ends as a call"
+        elif call.recipient is None:
             wrong = "the call does not name a tool"
         elif call.effective_channel not in channels_of_calls(call.recipient):
             wrong = f"a call of {call.recipient} must not be on channel {call.effective_channel}"
