@@ -57,9 +57,7 @@ HeaderOption = Annotated[bool, typer.Option("--require-header", help="Require th
 DebugOption = Annotated[bool, typer.Option("--debug", help="Show hidden messages as well.")]
 
 
-def _read(
-    source: str, profile: _Profile | None, *, lenient: bool, role: str | None = None
-) -> tuple[str, Transcript]:
+def _read(source: str, profile: _Profile | None, *, lenient: bool, role: str | None = None) -> tuple[str, Transcript]:
     text = read_bytes(source).decode("utf-8", "replace")
     with progress(source):
         return text, _transcript(text, source, profile=profile, role=role, lenient=lenient)

@@ -205,9 +205,7 @@ def _call(fields: _Fields, call: Any, name: str | None) -> Message:
 
 
 @entry
-def to_openai(
-    messages: Iterable[Message], *, of_harmony: bool = False
-) -> tuple[list[dict[str, Any]], list[Loss]]:
+def to_openai(messages: Iterable[Message], *, of_harmony: bool = False) -> tuple[list[dict[str, Any]], list[Loss]]:
     """OpenChatML messages as OpenAI chat messages, and the losses.
 
     Consecutive assistant messages become one. Three details are not counted as losses, because they do not change the
@@ -215,8 +213,8 @@ def to_openai(
 
     Args:
         messages: the messages.
-        of_harmony: they were read from Harmony, so what is an answer, reasoning or a call is as `harmony.to_chat` says. A
-            call that is not complete has the further field `"complete": False`.
+        of_harmony: they were read from Harmony, so what is an answer, reasoning or a call is as `harmony.to_chat` says.
+            A call that is not complete has the further field `"complete": False`.
     """
     part_of = harmony_part if of_harmony else _part_of
     given = list(messages)

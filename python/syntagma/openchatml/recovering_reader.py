@@ -1,6 +1,6 @@
 """Reads the messages of a transcript under the harmony profile, leniently: as `HarmonyReader` reads Harmony itself.
 
-The two differ in what a transcript may hold besides: escapes and literal blocks, and further messages after a stop token.
+A transcript may also hold escapes and literal blocks, and further messages after a stop token.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ class RecoveringReader:
         self._output = output
         self.reader = HarmonyReader(role=role, deltas=deltas, limits=limits, document=True)
         self.reader.messages, self.reader.errors = output.messages, output.errors
+        self._goes_on = role is None  # after a stop token, as only transcripts do
         self._in_literal = False
         self._lost = False  # text after the end of the turn is read
 
@@ -43,10 +44,7 @@ class RecoveringReader:
         while True:
             cursor.parts.clear()
             begin = cursor.at
-            if self._in_literal:
-                name = "endliteral" if cursor.until(_ENDLITERAL) else None
-            else:
-                name = cursor.next_token()
+            name = self._next()
             size = 0 if name is None else len(spell(name))
             reader.move_to(cursor.place(begin))
             self._pass("".join(cursor.parts), begin)
@@ -55,7 +53,7 @@ class RecoveringReader:
             reader.move_to(cursor.place(cursor.at - size))
             if self._in_literal:
                 self._in_literal = False
-            elif name == "start" and self._lost:
+            elif name == "start" and self._lost and self._goes_on:
                 self._output.lose(cursor.kept(cursor.at - size))
                 self._lost = False
                 reader.resume()
@@ -69,6 +67,12 @@ class RecoveringReader:
                 self._is_lost(cursor.at - size)
             else:
                 self._pass(spell(name), cursor.at - size)
+
+    def _next(self) -> str | None:
+        """Move past the next control token and return its name; in a literal block only its end is one."""
+        if not self._in_literal:
+            return self._cursor.next_token()
+        return "endliteral" if self._cursor.until(_ENDLITERAL) else None
 
     def _pass(self, text: str, begin: int) -> None:
         if text and not self._lost:

@@ -99,9 +99,9 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
             assistant addresses a tool, else `end`.
         extra: unknown attributes.
         recovered: the header was malformed, so some fields may be guesses.
-        lacks: what alone the recovered header of a message to a tool lacks; Harmony only. `beginning`: nothing was guessed,
-            so the call may be run. `message`: the message token, so the call may be run if its tool is declared and its
-            schema holds. None: more had to be guessed, so it is no call.
+        lacks: what alone the recovered header of a message to a tool lacks; Harmony only. `beginning`: nothing was
+            guessed, so the call may be run. `message`: the message token, so the call may be run if its tool is
+            declared and its schema holds. None: more had to be guessed, so it is no call.
         header_raw: a malformed header as it was written, with its message token if there is one; Harmony only.
         role_raw: the role word as it was written, if it differs from `role`.
         place: where the message begins; `same` ignores it.
@@ -161,7 +161,9 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
         return self._said() == other._said()
 
     def _said(self) -> Message:
-        return msgspec.structs.replace(self, role_raw=None, header_raw=None, place=None, end=None, recovered=False, lacks=None)
+        return msgspec.structs.replace(
+            self, role_raw=None, header_raw=None, place=None, end=None, recovered=False, lacks=None
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The fields that are set, as plain data."""
@@ -248,7 +250,7 @@ class Problem(msgspec.Struct, frozen=True):
         place: where the fault is; None if it has no place in a text.
         requirement: the requirement that is violated, such as `R-060`.
         index: number of the message, or None.
-        text: the text from the place on that is in no message (lenient reading), as it was written; None if there is none.
+        text: the text from the place on that is in no message, as it was written (lenient reading); or None.
     """
 
     code: str

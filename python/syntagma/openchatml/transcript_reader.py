@@ -198,7 +198,7 @@ class StreamReader:
         events = self._read()
         if output.stopped:
             return events
-        if self._state is State.OPENING and self._document.recovers:
+        if self._recovering is None and self._state is State.OPENING and self._document.recovers:
             self._recovering = self._begin_recovering(role=None)
         if self._recovering is not None:
             self._recovering.finish(stop)

@@ -96,7 +96,8 @@ class MessageCallReader:
 
         Args:
             routed: where the header leads.
-            body: the text after the header, from absolute position `start` on.
+            body: the text after the header.
+            start: its absolute position.
             end: the marker that ends the message; empty: the text has ended.
         """
         arguments, whole, half = object_in(body, self._ends, is_cut=end == "")

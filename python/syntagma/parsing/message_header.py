@@ -23,6 +23,7 @@ WORD = re.compile(r"[^ \t\r\n]+")
 _WORD_OF_SECTION = re.compile(IN_HEADER_WORD + "+")
 _NAME = re.compile(r"[a-z]+")
 _TYPE_OF_OBJECT = re.compile(f"({IN_HEADER_WORD}+)[ \\t\\r\\n]*(?={{)")
+_ATTRIBUTE = re.compile(r"([A-Za-z_][A-Za-z0-9_.-]*)=(.+)", re.DOTALL)
 _OBJECT = "{"
 """what arguments begin with, where the marker of the body is missing"""
 
@@ -36,8 +37,8 @@ class HeaderShape(msgspec.Struct, frozen=True):
         bare: the key of the field that may stand without its key, after a section with fixed values; or None.
         has_role: whether the first word is the role.
         role: the word for the model's role.
-        leading: a section with fixed values; headers are then read that lack their beginning, up to such a value. Empty:
-            all but a whole header is a guess.
+        leading: a section with fixed values; a header may then lack its beginning, up to such a value. Empty: all but a
+            whole header is a guess.
     """
 
     sections: dict[str, tuple[str, ...]]
@@ -66,6 +67,7 @@ class Header(msgspec.Struct):
     Attributes:
         role: the first word; empty if there is none.
         values: the values of the fields, by their marker or key.
+        extra: fields of one word with an unknown key, where headers are recovered.
         problems: sentences about malformed parts.
         guessed: whether a part had to be guessed.
         repaired: whether its beginning is missing or malformed.
@@ -76,6 +78,7 @@ class Header(msgspec.Struct):
 
     role: str = ""
     values: dict[str, str] = {}
+    extra: dict[str, str] = {}
     problems: list[str] = []
     guessed: bool = False
     repaired: bool = False
@@ -151,6 +154,9 @@ def _beginning(header: Header, shape: HeaderShape, text: str, *, closed: bool, p
     """Read what stands before the fields of the first section, whole or not; returns the index after it.
 
     Args:
+        header: the header, into which it is read.
+        shape: its possible content.
+        text: the first section.
         closed: whether none of the text can belong to the body.
         prompted: whether the prompt holds the role.
     """
@@ -168,18 +174,18 @@ def _beginning(header: Header, shape: HeaderShape, text: str, *, closed: bool, p
             break
     if not at:
         # Another role, or none.
-        match = WORD.search(text)
-        if match is None:
+        first = WORD.search(text)
+        if first is None:
             header.note("a header without a role")
             return 0
-        header.role = match.group()
-        return match.end()
+        header.role = first.group()
+        return first.end()
     if roles:
         header.role = shape.role
     else:
         header.note("a header without a role")
     if closed:
-        stray = next((m.start() for m in WORD.finditer(text, at) if m.group().startswith(tuple(shape.keys))), len(text))
+        stray = next((m.start() for m in WORD.finditer(text, at) if _ATTRIBUTE.fullmatch(m.group())), len(text))
         if text[at:stray].strip(WHITESPACE):
             # Words before the fields say nothing about them, unless nothing else says that a header begins.
             header.guessed = header.guessed or header.repaired
@@ -195,6 +201,14 @@ def _take(header: Header, field: str, value: str) -> None:
         header.note(f"{field} has two values")
         del header.values[field]
         header.unknown.add(field)
+
+
+def _take_extra(header: Header, word: str) -> bool:
+    """Take a field with an unknown key; returns whether the word is one."""
+    match = _ATTRIBUTE.fullmatch(word)
+    if match is not None and header.extra.setdefault(match[1], match[2]) != match[2]:
+        header.note(f"{match[1]}= has two values")
+    return match is not None
 
 
 def _fixed(header: Header, shape: HeaderShape, marker: str, word: str, *, again: bool) -> int:
@@ -267,6 +281,8 @@ def _words(
                     return match.start()
                 header.values.setdefault(shape.bare or "", typed[1])
                 return typed.end()
+            if shape.leading and not key and _take_extra(header, word):
+                continue
             if not bare or not _WORD_OF_SECTION.fullmatch(word) or (shape.bare or "") in header.values:
                 left, bare = match.start() if left is None else left, False
                 continue

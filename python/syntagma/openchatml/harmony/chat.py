@@ -27,9 +27,10 @@ def to_chat(messages: Iterable[Message]) -> ChatMessage:
     """The messages of one completion as one chat message.
 
     A call is complete if its arguments are one JSON object and it ends with the call token or with the text, because
-    engines remove the stop token. A message whose header had to be guessed is never a call, and a call without the message
-    token is never complete; a recovered message is an answer only if it is on the final channel and has no recipient. Messages of other roles than the assistant count as reasoning. An answer of only
-    whitespace is dropped before reasoning or a call, and after the last call.
+    engines remove the stop token. A message whose header had to be guessed is never a call, and a call without the
+    message token is never complete; a recovered message is an answer only if it is on the final channel and has no
+    recipient. Messages of other roles than the assistant count as reasoning. An answer of only whitespace is dropped
+    before reasoning or a call, and after the last call.
     """
     content: list[str] = []
     waiting: list[str] = []  # whitespace since the last reasoning or call
@@ -67,12 +68,11 @@ def to_chat(messages: Iterable[Message]) -> ChatMessage:
 
 
 def part_of(message: Message) -> Literal["content", "reasoning", "call"] | None:
-    """The part of a chat message that a message of a completion becomes; None: it is only a header, or its beginning."""
+    """The part of a chat message that a message of a completion becomes; None: it is only a header."""
     written = message.header_raw
-    if written is not None and not written.endswith(spell("message")):
+    if written and not written.endswith(spell("message")) and message.terminator is None and not message.body:
         # The text ended in a header that could not be read as a message.
-        if message.terminator is None and not message.body:
-            return None
+        return None
     if called_tool(message) is not None:
         return "call"
     return "content" if _is_answer(message) else "reasoning"

@@ -18,12 +18,7 @@ from syntagma.limits import Limits
 from syntagma.openchatml.constraint import violation
 from syntagma.openchatml.errors import CALL_SCHEMA, CONSTRAINT, HEADER, TRUNCATED, log_error
 from syntagma.openchatml.harmony.completion_body import CompletionBody
-from syntagma.openchatml.harmony.harmony_header import (
-    HarmonyHeader,
-    read_harmony_header,
-    read_whole_header,
-    unopened_role,
-)
+from syntagma.openchatml.harmony.harmony_header import HarmonyHeader, read_harmony_header, unopened_role
 from syntagma.openchatml.read_events import BodyDelta, BodyStarted, MessageFinished, ReadError, ReadEvent
 from syntagma.openchatml.tokens import ROLES, TERMINATORS, incomplete_token_from, spell
 from syntagma.openchatml.tool_calls import CallIds, called_tool, channels_of_calls, to_tool
@@ -91,7 +86,7 @@ class HarmonyReader:
             role: the text continues a prompt that ended after the start token and this role; None for transcripts.
             deltas: report the pieces of bodies as `BodyDelta` events.
             limits: bounds on headers and on text between messages. Longer text becomes a body.
-            document: the messages are those of an OpenChatML document: a whole header is read as there, with all attributes.
+            document: the messages are those of an OpenChatML document, whose headers have an intent.
         """
         self._room = (limits or Limits()).openchatml_message_header_chars
         self.messages: list[Message] = []
@@ -347,11 +342,7 @@ class HarmonyReader:
             header.begin_section(name, self._offset)
             header.size += len(spell(name))
         elif effect == "body":
-            whole = read_whole_header(header) if self._document else None
-            if whole is not None:
-                self._begin_body(whole)
-            else:
-                self._begin_body(read_harmony_header(header, closed=True), f"{_written(header)}{spell('message')}")
+            self._begin_body(read_harmony_header(header, closed=True), f"{_written(header)}{spell('message')}")
         elif effect == "begins again":
             self._begin_header(HeaderText(repaired=not header.prompted))
         else:
@@ -389,6 +380,7 @@ class HarmonyReader:
         """End a header that has no message token. Its text outside of fields is the body.
 
         Args:
+            header: the header.
             terminator: the token that ends the message, or None.
             is_over: whether the text has ended.
         """
@@ -435,6 +427,9 @@ class HarmonyReader:
     def _begin_body(self, header: HarmonyHeader, written: str | None = None) -> None:
         for code, message in header.errors:
             self._fail(code, message)
+        is_odd = header.recovered or header.intent is not None or bool(header.extra)
+        is_kept = not header.is_sound if self._document else is_odd
+        is_spelled = self._document or (header.role_raw is not None and ":" in header.role_raw)
         self.draft = Message(
             role=header.role,
             name=header.name,
@@ -446,10 +441,10 @@ class HarmonyReader:
             constrain=header.constrain,
             terminator=None,
             extra=header.extra,
-            role_raw=header.role_raw,
+            role_raw=header.role_raw if is_spelled else None,
             recovered=header.recovered,
             lacks=header.lacks if names_tool(header.recipient) else None,
-            header_raw=written if header.recovered or header.intent is not None else None,
+            header_raw=written if is_kept else None,
             place=self._begin,
         )
         self._header = None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from syntagma.openchatml.errors import CHANNEL_MISSING, HEADER, ChannelMissingError, HeaderError, OpenChatMLError
-from syntagma.openchatml.message_header import ATTRIBUTES, is_function_role, read_fields, split_role
+from syntagma.openchatml.errors import CHANNEL_MISSING, HEADER, HeaderError
+from syntagma.openchatml.message_header import ATTRIBUTES, is_function_role, split_role
 from syntagma.openchatml.tokens import CHANNELS, ROLES, WORD
 from syntagma.parsing import HeaderShape, HeaderText
 
@@ -31,6 +31,7 @@ class HarmonyHeader(msgspec.Struct):
     Attributes:
         lacks: as in `Message`.
         intent: the attribute as written. In Harmony the channel decides a message's intent, not this attribute.
+        is_sound: whether nothing is wrong with what stands in it, though the channel may lack.
         errors: pairs of code and message, in order.
         rest: text that belongs to no field: the body, if the message token is missing.
         extra, role_raw: as in `Message`.
@@ -46,6 +47,7 @@ class HarmonyHeader(msgspec.Struct):
     constrain: str | None = None
     recovered: bool = False
     lacks: str | None = None
+    is_sound: bool = False
     errors: list[tuple[str, str]] = []
     rest: str = ""
     extra: dict[str, str] = {}
@@ -65,36 +67,6 @@ def unopened_role(text: str) -> str | None:
     return "assistant " if names or _SHAPE.begins(text) else None
 
 
-def read_whole_header(text: HeaderText) -> HarmonyHeader | None:
-    """The fields of a header as a document has them, perhaps without a channel; None if it is malformed."""
-    if text.repaired:
-        return None
-    sections = [(marker or "start", section) for marker, section in text.sections]
-    errors = []
-    try:
-        try:
-            read = read_fields(sections, "harmony")
-        except ChannelMissingError as error:
-            errors.append((CHANNEL_MISSING, error.message))
-            read = read_fields(sections, "ocm")
-            # Without a channel it is unknown whether the message is for users, so it is hidden.
-            read.channel = "analysis"
-    except OpenChatMLError:
-        return None
-    if read.role == "tool" and read.role_raw is not None and _SHAPE.begins(read.role_raw):
-        return None
-    return HarmonyHeader(
-        role=read.role,
-        channel=read.channel,
-        constrain=read.constrain,
-        recovered=bool(errors),
-        errors=errors,
-        extra=read.extra,
-        role_raw=read.role_raw,
-        **{field: read.attributes.get(key) for key, field in ATTRIBUTES.items()},
-    )
-
-
 def read_harmony_header(text: HeaderText, *, closed: bool) -> HarmonyHeader:
     """The fields of a header.
 
@@ -108,6 +80,8 @@ def read_harmony_header(text: HeaderText, *, closed: bool) -> HarmonyHeader:
         channel=read.values.get("channel"),
         constrain=read.values.get("constrain"),
         recovered=not read.is_sound,
+        is_sound=read.is_sound,
+        extra=read.extra,
         errors=[(HEADER, message) for message in read.problems],
         rest="".join(outside),
     )
@@ -133,7 +107,7 @@ def read_harmony_header(text: HeaderText, *, closed: bool) -> HarmonyHeader:
 def _set_role(header: HarmonyHeader, word: str) -> None:
     try:
         header.role, name = split_role(word, "harmony")
-        header.role_raw = word if ":" in word else None
+        header.role_raw = word if word != header.role else None
     except HeaderError as error:
         # The role is unknown: as a tool message it is neither shown nor run.
         header.role, name = "tool", word
