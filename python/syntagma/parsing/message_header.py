@@ -8,7 +8,6 @@ a header that is whole but for its beginning is no guess (`repaired`): what deci
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 import msgspec
 
@@ -48,17 +47,24 @@ class HeaderShape(msgspec.Struct, frozen=True):
     role: str = ""
     leading: str = ""
 
-    @property
-    def beginning(self) -> re.Pattern[str]:
-        """A word at the beginning of a header: the role, perhaps repeated, and perhaps a value of `leading`."""
-        return _beginning_of(self.role, self.sections[self.leading])
-
     def begins(self, text: str) -> bool:
         """Whether a text begins as a header that lacks its opener."""
         word = WORD.search(text)
-        if word is None:
-            return False
-        return word.group() == self.role or bool(self.leading and self.beginning.fullmatch(word.group()))
+        return word is not None and self.beginning(word.group()) is not None
+
+    def beginning(self, word: str) -> tuple[int, str] | None:
+        """The parts of a word at the beginning of a header; None: it is another word.
+
+        Returns:
+            how often it holds the role, and a value of `leading` after that, which may be empty.
+        """
+        if not self.leading:
+            return (1, "") if word == self.role else None
+        count = 0
+        while word.startswith(self.role):
+            word = word[len(self.role) :]
+            count += 1
+        return (count, word) if not word or word in self.sections[self.leading] else None
 
 
 class Header(msgspec.Struct):
@@ -95,11 +101,6 @@ class Header(msgspec.Struct):
         """Record that the header is malformed."""
         self.guessed = True
         self.problems.append(message)
-
-
-@lru_cache
-def _beginning_of(role: str, values: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(f"(?P<roles>(?:{re.escape(role)})*)(?P<value>{'|'.join(map(re.escape, values))})?")
 
 
 def read_header(
@@ -162,13 +163,14 @@ def _beginning(header: Header, shape: HeaderShape, text: str, *, closed: bool, p
     """
     at = roles = 0
     for match in WORD.finditer(text):
-        found = shape.beginning.fullmatch(match.group())
+        found = shape.beginning(match.group())
         if found is None:
             break
-        roles += len(found["roles"]) // len(shape.role)
-        at = match.end() if closed else match.start() + len(found["roles"])
-        if found["value"] and closed:
-            _take(header, shape.leading, found["value"])
+        count, value = found
+        roles += count
+        at = match.end() if closed else match.start() + count * len(shape.role)
+        if value and closed:
+            _take(header, shape.leading, value)
             header.repaired = True
         if at < match.end():
             break
