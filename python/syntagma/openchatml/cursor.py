@@ -82,6 +82,10 @@ class Cursor:
         """Keep all text from index `at` on as it is written, until `kept`."""
         self._kept, self._kept_at = [], at
 
+    def drop(self) -> None:
+        """Keep no more, and forget what was kept."""
+        self._kept = None
+
     def kept(self, at: int) -> str:
         """The kept text up to index `at`; no more is kept."""
         text = "" if self._kept is None else "".join(self._kept) + self.text[self._kept_at : at]

@@ -22,6 +22,7 @@ class ReaderOutput:
         warnings: irregular but readable text.
         incomplete: the message in which the text ends.
         events: events since the last `take_events`.
+        keeps_text: whether text that is in no message is kept, in the error.
         stopped: all further text is ignored: a strict reader has found a fault, or the text has ended.
     """
 
@@ -33,6 +34,7 @@ class ReaderOutput:
         self.events: list[ReadEvent] = []
         self.stopped = False
         self._strict = strict
+        self.keeps_text = not strict
         self._allowed = {
             "openchatml_header_bytes": limits.openchatml_header_bytes,
             "openchatml_message_header_chars": limits.openchatml_message_header_chars,

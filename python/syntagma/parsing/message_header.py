@@ -129,7 +129,8 @@ def read_header(
             is_whole = closed or len(sections) > 1
             at = _beginning(header, shape, text, closed=is_whole, prompted=prompted)
             left = _words(header, shape, text, at, closed=is_whole)
-            seen.update(header.values.keys() & {shape.leading})
+            if shape.leading in header.values:
+                seen.add(shape.leading)
         elif number == 0:
             header.role = word
             if match is None:
@@ -161,6 +162,9 @@ def _beginning(header: Header, shape: HeaderShape, text: str, *, closed: bool, p
         closed: whether none of the text can belong to the body.
         prompted: whether the prompt holds the role.
     """
+    if text.strip(WHITESPACE) == shape.role:
+        header.role = shape.role
+        return len(text)
     at = roles = 0
     for match in WORD.finditer(text):
         found = shape.beginning(match.group())

@@ -427,9 +427,11 @@ class HarmonyReader:
     def _begin_body(self, header: HarmonyHeader, written: str | None = None) -> None:
         for code, message in header.errors:
             self._fail(code, message)
-        is_odd = header.recovered or header.intent is not None or bool(header.extra)
-        is_kept = not header.is_sound if self._document else is_odd
-        is_spelled = self._document or (header.role_raw is not None and ":" in header.role_raw)
+        if self._document:
+            is_kept, role_raw = not header.is_sound, header.role_raw
+        else:
+            is_kept = header.recovered or header.intent is not None or bool(header.extra)
+            role_raw = header.role_raw if header.role_raw and ":" in header.role_raw else None
         self.draft = Message(
             role=header.role,
             name=header.name,
@@ -441,7 +443,7 @@ class HarmonyReader:
             constrain=header.constrain,
             terminator=None,
             extra=header.extra,
-            role_raw=header.role_raw if is_spelled else None,
+            role_raw=role_raw,
             recovered=header.recovered,
             lacks=header.lacks if names_tool(header.recipient) else None,
             header_raw=written if is_kept else None,
