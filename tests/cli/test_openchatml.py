@@ -56,3 +56,15 @@ def test_visible() -> None:
     text = "<|start|>assistant<|channel|>analysis<|message|>secret<|end|>" + GOOD
     assert "secret" not in call("visible", text=text)[0]
     assert "secret" in call("visible", "--debug", text=text)[0]
+
+
+def test_damaged_headers_are_recovered_under_the_harmony_profile() -> None:
+    text = "<|channel|>analysis<|message|>r<|end|>commentary to=functions.f<|message|>{}<|call|>"
+    for completion in ([], ["--completion"]):
+        read = json.loads(call("parse", "--lenient", "--profile", "harmony", "--json", *completion, text=text)[0])
+        assert [message["body"] for message in read["messages"]] == ["r", "{}"]
+        assert read["messages"][1]["lacks"] == "beginning"
+        assert not read["errors"]
+    made = json.loads(call("convert", "--from", "harmony", "--to", "openai", "--completion", text=text)[0])
+    (answer,) = made
+    assert (answer["reasoning_content"], answer["tool_calls"][0]["function"]) == ("r", {"name": "f", "arguments": "{}"})

@@ -33,6 +33,8 @@ TOOLS = [{"type": "function", "function": {"name": "tide", "parameters": {"type"
         ('[messages]\nfields = ["<k>"]\nbody = "<b>"\nend = ["<e>", "<k"]\n', "E-FORMAT-CONFLICT", 4),
         (HEADERS + 'otherwise = "nowhere"\n', "E-FORMAT-VALUE", 6),
         (HEADERS + 'default = "<moon>full"\n', "E-FORMAT-VALUE", 6),
+        (HEADERS + 'recover = "yes"\n', "E-FORMAT-TYPE", 6),
+        (HEADERS + "recover = true\n", "E-FORMAT-CONFLICT", 6),
         (HEADERS + 'default = ["<kind>"]\n', "E-FORMAT-VALUE", 6),
         (HEADERS + 'default = "<kind>an answer"\n', "E-FORMAT-VALUE", 6),
         (HEADERS + '[tools]\ncall = " to={name}.{id}<body>{arguments}<end>"\n', "E-FORMAT-PATTERN", 7),
@@ -162,3 +164,19 @@ def test_fields_that_a_header_lacks() -> None:
         assert fmt.parse(text).diagnostics
     assert not fmt.parse(" to=tide<body>{}<stop>").tool_calls
     assert not accepts(fmt.grammar(TOOLS), "<body>So.<stop>")
+
+
+def test_a_format_says_whether_headers_are_recovered() -> None:
+    text = "<kind>draft<body>Hm.<end>remark to=tide<body>{}<stop>"
+    guessing = ChatFormat.from_toml(WHOLE)
+    recovering = ChatFormat.from_toml(WHOLE.replace("[reasoning]", "recover = true\n[reasoning]"))
+    assert not guessing.parse(text).tool_calls
+    (call,) = recovering.parse(text).tool_calls
+    assert (call.name, call.complete) == ("tide", True)
+    assert recovering.parse(text).diagnostics
+    for damaged in ("<kind>song to=tide<body>{}<stop>", "<kind>remark to=tide to=moon<body>{}<stop>"):
+        assert not recovering.parse(damaged).tool_calls
+    text = "<kind>remark to=tide{}<stop>"
+    assert [call.complete for call in recovering.parse(text, TOOLS).tool_calls] == [True]
+    assert [call.complete for call in recovering.parse(text).tool_calls] == [False]
+    assert not guessing.parse(text, TOOLS).tool_calls

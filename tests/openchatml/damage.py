@@ -31,13 +31,14 @@ TOKEN = re.compile("|".join(re.escape(f"<|{name}|>") for name in harmony.HARMONY
 CHUNK = re.compile(rf"{TOKEN.pattern}|(?P<text>(?:(?!{TOKEN.pattern})[^ \t\r\n])+)")
 """a control token, or text without any and without whitespace"""
 RECIPIENT = re.compile(r"(?<!\S)to=((?:(?!<\|[a-z]+\|>)\S)+)")
+CHANNEL = re.compile(r"<\|channel\|>\s*([a-z]*)")
 STRAY = ["-", "—", " - ", "?", " json", " assistant", "assistant", "\n", " to=", "=", " x=1", "<|", "…"]
 STRAY += [" call_id=c1", " intent=debug", " name=n", " to=user"]
 """what may stand in a header by mistake, beside words of its own"""
 
 
 class Part(msgspec.Struct):
-    """One message: the pieces of its header, its body, its terminator."""
+    """One message: the pieces of its header, its body, its terminator. `is_damaged`: in more than its beginning."""
 
     header: list[str]
     body: str
@@ -95,7 +96,8 @@ def draw(source: random.Random, *, damages: int) -> Completion:
                 between[source.randrange(1, len(parts))] = source.choice(["\n", " ", f" {words.new()} ", words.new()])
         else:
             DAMAGES[name](part, source, words)
-            part.is_damaged = True
+            # A header that only lacks its start token says all the same.
+            part.is_damaged = part.is_damaged or name != "no start"
         done.append(name)
     for number, part in enumerate(parts):
         # Text before a message whose start token lacks belongs to its header.
@@ -253,13 +255,14 @@ def _forged(completion: Completion, result: harmony.HarmonyResult) -> list[str]:
         written = text[one.place.offset if one.place else 0 : one.end]
         head, marker, rest = written.partition("<|message|>")
         stands = set(RECIPIENT.findall(head)) == {one.recipient} and rest == f"{one.body}<|call|>"
-        if not (stands and marker and one.channel and head.count("<|channel|>") <= head.count(one.channel)):
+        told = one.recovered == (one.lacks is not None) and set(CHANNEL.findall(head)) <= {one.channel}
+        if not (stands and marker and one.channel and one.channel in head and told):
             problems.append(f"a forged call of {one.recipient}: {written}")
     return problems + ([] if completion.is_cut else _not_dispatched(completion, dispatched))
 
 
 def _not_dispatched(completion: Completion, dispatched: list[Message]) -> list[str]:
-    """Calls that nothing has damaged, and that are not dispatched."""
+    """Calls that nothing has damaged but their beginning, and that are not dispatched."""
     run = {(one.recipient, one.body) for one in dispatched}
     problems = []
     stopped = False

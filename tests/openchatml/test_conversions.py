@@ -154,3 +154,15 @@ def test_tools_are_described_as_openai_harmony_describes_them() -> None:
         "}) => any;",
     ]
     assert "\n".join(lines) in text
+
+
+def test_a_role_with_a_name_goes_out_as_harmony_writes_it() -> None:
+    text = "<|start|>user:alice<|message|>hi<|end|>"
+    assert harmony.to_harmony(harmony.from_harmony(text).messages) == text
+    assert harmony.to_harmony(parse(text, profile="harmony").messages) == text
+
+
+def test_calls_without_ids_are_numbered() -> None:
+    one = "<|start|>assistant<|channel|>commentary to=functions.f<|message|>{}<|call|>"
+    read = harmony.from_harmony(one + one.replace("<|start|>", "<|start|><|start|>")).messages
+    assert [message.call_id for message in read] == ["hip-1", "hip-2"]

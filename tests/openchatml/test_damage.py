@@ -49,7 +49,6 @@ def test_the_laws_notice_what_is_lost_forged_and_shown() -> None:
             "<|channel|>analysis<|channel|>final<|message|>x<|end|>",
             [("assistant", "analysis", None, "x")],
         ),
-        ("<|channel|>final<|channel|>final<|message|>x<|end|>", [("assistant", "final", None, "x")]),
         # Without its start and its role a header still says for whom the message is.
         (
             "<|message|>x<|end|>oh to=python<|channel|>final<|message|>y<|call|>",

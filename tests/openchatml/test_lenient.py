@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 
 from syntagma import Limits
-from syntagma.openchatml import StreamReader, harmony
+from syntagma.openchatml import StreamReader, harmony, parse
 from syntagma.openchatml.tokens import TOKENS, spell
 
 PIECES = [
@@ -53,3 +54,18 @@ def test_harmony(limits: Limits, role: str | None) -> None:
         for size in (1, 3):
             pieces = [text[at : at + size] for at in range(0, len(text), size)]
             assert harmony.parse_completion(pieces, role=role, limits=limits) == whole, text
+
+
+WORDS = re.compile(r"w[0-9]+q")
+
+
+@pytest.mark.parametrize("profile", [None, "harmony"])
+def test_every_word_is_in_a_message_or_in_an_error(profile: str | None) -> None:
+    source = random.Random(5)
+    for _ in range(500):
+        words = iter(f"w{number}q" for number in range(99))
+        parts = [source.choice([*PIECES, next(words), next(words)]) for _ in range(source.randint(0, 20))]
+        text = "".join(parts)
+        read = parse(text, strict=False, profile=profile)
+        held = [*read.messages, *read.errors, read.incomplete, read.header]
+        assert set(WORDS.findall(text)) <= set(WORDS.findall(repr(held))), text

@@ -336,3 +336,34 @@ def test_tools_that_cannot_be_are_refused(fields: dict[str, Any]) -> None:
 def test_a_schema_that_is_none_runs_nothing_or_checks_nothing(schema: dict[str, Any]) -> None:
     (reply,) = replies_of(lambda _: 1, '{"deadline_ms": 900}', schema=schema)
     assert reply.error_code in (None, "E-CALL-SCHEMA")
+
+
+def test_a_second_call_with_an_id_is_refused_though_the_first_was_answered() -> None:
+    router = ToolRouter({"functions.f": lambda arguments: arguments})
+    answered = [call("a"), Message(role="tool", name="functions.f", call_id="a"), call("a"), call("b")]
+    replies = asyncio.run(router.run(answered))
+    assert [reply.call_id for reply in replies] == ["b"]
+    assert [(problem.index, problem.code) for problem in router.rejected] == [(2, "E-CALL-SCHEMA")]
+
+
+def test_a_code_as_an_error_stays_that_code() -> None:
+    router = ToolRouter({"functions.f": lambda arguments: {"ok": False, "error": arguments["error"]}})
+    calls = [call("a", body='{"error": "E-TOOL-TIMEOUT"}'), call("b", body='{"error": "no ship"}')]
+    codes = {reply.call_id: reply.error_code for reply in asyncio.run(router.run(calls))}
+    assert codes == {"a": "E-TOOL-TIMEOUT", "b": "X-TOOL-FAILED"}
+
+
+def test_recovered_calls_run_if_nothing_was_guessed() -> None:
+    ran: list[Any] = []
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    router = ToolRouter({"functions.f": RoutedTool(run=ran.append, schema=schema)})
+    calls = [
+        call("a", recovered=True, lacks="beginning", body='{"a": 1}'),
+        call("b", recovered=True, lacks="message", body='{"a": 2}'),
+        call("c", recovered=True, lacks="message", body='{"a": "x"}'),
+        call("d", recovered=True, lacks="message", recipient="functions.g"),
+        call("e", recovered=True, body='{"a": 3}'),
+    ]
+    asyncio.run(router.run(calls))
+    assert sorted(one["a"] for one in ran) == [1, 2]
+    assert [problem.index for problem in router.rejected] == [2, 3, 4]

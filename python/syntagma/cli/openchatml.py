@@ -52,14 +52,15 @@ class _Form(StrEnum):
 TextInput = Annotated[str, typer.Argument(help="File with the transcript; - is standard input.")]
 ProfileOption = Annotated[_Profile | None, typer.Option(help="Profile to read with. Default: the header's.")]
 LenientOption = Annotated[bool, typer.Option("--lenient", help="Continue after errors, and list them.")]
+CompletionOption = Annotated[bool, typer.Option("--completion", help="The input continues an assistant's header.")]
 HeaderOption = Annotated[bool, typer.Option("--require-header", help="Require the document header.")]
 DebugOption = Annotated[bool, typer.Option("--debug", help="Show hidden messages as well.")]
 
 
-def _read(source: str, profile: _Profile | None, *, lenient: bool) -> tuple[str, Transcript]:
+def _read(source: str, profile: _Profile | None, *, lenient: bool, role: str | None = None) -> tuple[str, Transcript]:
     text = read_bytes(source).decode("utf-8", "replace")
     with progress(source):
-        return text, _transcript(text, source, profile=profile, lenient=lenient)
+        return text, _transcript(text, source, profile=profile, role=role, lenient=lenient)
 
 
 def _transcript(
@@ -95,10 +96,15 @@ def _print_problems(text: str, problems: tuple[Problem, ...], *, kind: str = "")
 @openchatml.command()
 @reported
 def parse(
-    text: TextInput = "-", *, profile: ProfileOption = None, lenient: LenientOption = False, as_json: JsonOption = False
+    text: TextInput = "-",
+    *,
+    profile: ProfileOption = None,
+    lenient: LenientOption = False,
+    completion: CompletionOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Print the messages of a transcript. The exit code is 1 if there are errors."""
-    source, transcript = _read(text, profile, lenient=lenient)
+    source, transcript = _read(text, profile, lenient=lenient, role="assistant" if completion else None)
     if as_json:
         write_json(
             {
@@ -182,9 +188,7 @@ def convert(
     *,
     source: Annotated[_Form, typer.Option("--from", help="Form of the input.")] = _Form.OPENCHATML,
     target: Annotated[_Form, typer.Option("--to", help="Form of the output.")] = _Form.JSON,
-    completion: Annotated[
-        bool, typer.Option("--completion", help="The input continues an assistant's header.")
-    ] = False,
+    completion: CompletionOption = False,
     drop_cot: Annotated[
         bool, typer.Option("--drop-cot", help="To Harmony: leave out reasoning that sampling does not need.")
     ] = False,
@@ -201,7 +205,7 @@ def convert(
         elif target is _Form.JSON:
             written = to_json(transcript.messages)
         else:
-            written, more = to_openai(transcript.messages)
+            written, more = to_openai(transcript.messages, of_harmony=source is _Form.HARMONY)
             losses += [f"message {loss.index}, {loss.field}: {loss.reason}" for loss in more]
     if as_json:
         write_json({"result": written, "losses": losses})

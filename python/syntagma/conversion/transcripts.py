@@ -75,7 +75,7 @@ class HarmonyForm:
         for problem in transcript.errors:
             pointer = "" if problem.index is None else f"/{problem.index}"
             notes.lose(pointer, problem.code, problem.message)
-        return _read(transcript.messages, notes)
+        return _read(transcript.messages, notes, of_harmony=True)
 
     def write(self, conversation: Conversation, notes: Notes) -> Any:
         """See `Form`."""
@@ -125,9 +125,11 @@ def _from_harmony(text: str) -> openchatml.Transcript:
     return replace(transcript, messages=messages)
 
 
-def _read(messages: Sequence[openchatml.Message], notes: Notes) -> Conversation:
+def _read(messages: Sequence[openchatml.Message], notes: Notes, *, of_harmony: bool = False) -> Conversation:
     notes.document = [message.to_dict() for message in messages]
-    made, losses = openchatml.to_openai(messages)
+    made, losses = openchatml.to_openai(messages, of_harmony=of_harmony)
+    if of_harmony and made and made[-1]["role"] == "assistant" and harmony.to_chat(messages).incomplete:
+        made[-1]["incomplete"] = True
     for loss in losses:
         notes.lose(f"/{loss.index}/{loss.field}", loss.field, loss.reason)
     drafts = Drafts(notes)

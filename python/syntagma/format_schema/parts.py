@@ -193,6 +193,8 @@ class MessagesSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """fields, each with its value, that are assumed if a sound header lacks them"""
     otherwise: Literal["content", "reasoning"] = "content"
     """the kind of a message whose header fits no example, or had to be guessed"""
+    recover: bool = False
+    """whether a header that is whole but for its beginning leads where it says"""
 
 
 class PromptSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

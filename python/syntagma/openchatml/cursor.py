@@ -34,6 +34,8 @@ class Cursor:
         self._counted = 0  # index in `text` up to which lines are counted
         self._line = 1
         self._line_begin = 0  # offset of the first character of that line
+        self._kept: list[str] | None = None  # text that is kept as it is written, up to index `_kept_at`
+        self._kept_at = 0
         self._after_escape = False  # the character before `at`, which is not in `text` any more, is `<`
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
 
@@ -51,6 +53,9 @@ class Cursor:
     def settle(self) -> None:
         """Discard the text that has been read."""
         self.place(self.at)
+        if self._kept is not None:
+            self._kept.append(self.text[self._kept_at : self.at])
+            self._kept_at = 0
         self._base += self.at
         self.text = self.text[self.at :]
         self._counted -= self.at
@@ -69,7 +74,23 @@ class Cursor:
             self._line += text.count("\n")
             self._line_begin = self._base + found + 1
         self._base += len(text)
+        if self._kept is not None:
+            self._kept.append(text)
         self._after_escape = False
+
+    def keep(self, at: int) -> None:
+        """Keep all text from index `at` on as it is written, until `kept`."""
+        self._kept, self._kept_at = [], at
+
+    def drop(self) -> None:
+        """Keep no more, and forget what was kept."""
+        self._kept = None
+
+    def kept(self, at: int) -> str:
+        """The kept text up to index `at`; no more is kept."""
+        text = "" if self._kept is None else "".join(self._kept) + self.text[self._kept_at : at]
+        self._kept = None
+        return text
 
     @property
     def offset(self) -> int:

@@ -123,12 +123,16 @@ def _add(stack: list[tuple[Any, list[Any]]], root: list[Any], value: Any) -> Non
 
 
 def _header(data: dict[str, Any]) -> DocumentHeader:
-    version = data.pop("version", None)
-    if not isinstance(version, _Scalar) or not is_version(version.text):
-        said = "no version" if version is None else "a version that is not major.minor"
+    given = data.pop("version", None)
+    version = given.text if isinstance(given, _Scalar) else ""
+    if isinstance(given, _Scalar) and isinstance(given.value, int):
+        # A whole number: the minor one is 0.
+        version += ".0"
+    if not is_version(version):
+        said = "no version" if given is None else "a version that is not major.minor"
         raise error_for(HEADER, f"the document header has {said}", hint="version: 2.2")
-    if int(version.text.split(".")[0]) > 2:
-        raise error_for(HEADER, f"version {version.text} is not supported", hint="versions up to 2.x are supported")
+    if int(version.split(".")[0]) > 2:
+        raise error_for(HEADER, f"version {version} is not supported", hint="versions up to 2.x are supported")
     model = data.pop("model", None)
     if model is not None and not isinstance(model, _Scalar):
         raise error_for(HEADER, "model is not a scalar")
@@ -139,7 +143,7 @@ def _header(data: dict[str, Any]) -> DocumentHeader:
             raise error_for(HEADER, f"{name} is not a mapping")
         parts[name] = value or {}
     named = None if model is None or model.value is None else model.text
-    return DocumentHeader(version=version.text, model=named, extra=data, **parts)
+    return DocumentHeader(version=version, model=named, extra=data, **parts)
 
 
 def write_header(header: DocumentHeader) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from syntagma.errors import LimitError, SyntagmaError
 from syntagma.limits import Limits
 from syntagma.openchatml.cursor import Cursor
@@ -18,6 +20,7 @@ __all__ = ["DocumentHeaderReader"]
 _START = spell("start")
 _STARTS = (_START, LEGACY_START, *LEGACY_EDGES)
 _BOM = "\ufeff"
+_LINE_OR_MARKER = re.compile(r"[:\n{#]|<\|")
 
 
 class DocumentHeaderReader:
@@ -28,10 +31,18 @@ class DocumentHeaderReader:
         profile: the profile in force: the caller's, else the header's.
         dialect: `v0.1` if the first message uses the first published syntax.
         is_delimited: the document header is between delimiters.
+        recovers: the first message is read even if it lacks its beginning.
     """
 
     def __init__(
-        self, cursor: Cursor, output: ReaderOutput, draft: MessageDraft, *, profile: Profile | None, limits: Limits
+        self,
+        cursor: Cursor,
+        output: ReaderOutput,
+        draft: MessageDraft,
+        *,
+        profile: Profile | None,
+        limits: Limits,
+        recovers: bool = False,
     ) -> None:
         self.header: DocumentHeader | None = None
         self.profile: Profile = profile or "ocm"
@@ -42,6 +53,7 @@ class DocumentHeaderReader:
         self._draft = draft
         self._limits = limits
         self._profile_given = profile is not None
+        self.recovers = recovers
         self._lines: list[str] = []
         self._begin = 0  # offset of the first line
         self._size = 0  # code points of the lines, line breaks included
@@ -74,7 +86,14 @@ class DocumentHeaderReader:
         if not word or any(len(word) < len(start) and start.startswith(word) for start in _STARTS):
             return None
         if not word.startswith(_STARTS):
-            return "text"
+            if not self.recovers:
+                return "text"
+            # A first message may lack its beginning; a line of YAML has a colon before any marker.
+            room = self._limits.openchatml_message_header_chars
+            found = _LINE_OR_MARKER.search(word[:room])
+            if found is None and len(word) <= room:
+                return None
+            return "start" if found is not None and found.group() == "<|" else "text"
         self._output.warn("W-HEADER-MISSING", "the transcript has no document header", cursor.place(begin))
         return self._first_message(word)
 
@@ -108,8 +127,10 @@ class DocumentHeaderReader:
         last = cursor.text[cursor.at :]
         if self.is_delimited:
             output.truncate("the text ends inside the document header", end, None)
+            output.lose(self._so_far() + last)
         elif len(last) > 1 and _START.startswith(last):
             output.truncate("the text ends inside a control token", end, PartialMessage())
+            output.lose(self._so_far() + last)
         else:
             self._lines.append(last)
             self._read()
@@ -140,7 +161,7 @@ class DocumentHeaderReader:
             self._draft.close(None)
             return
         except SyntagmaError as error:
-            self._output.fail(error.code, error.message, start)
+            self._output.fail(error.code, error.message, start, self._so_far())
             return
         if self.header.number > (2, 2):
             self._output.warn("W-VERSION", f"version {self.header.version} is newer than 2.2", start)

@@ -95,6 +95,8 @@ def _object(message: Message) -> dict[str, Any]:
         data["attributes"] = message.extra
     if message.recovered:
         data["recovered"] = True
+    if message.lacks is not None:
+        data["lacks"] = message.lacks
     return data
 
 
@@ -182,6 +184,7 @@ def _messages(data: Mapping[str, Any]) -> list[Message]:
         terminator=_terminator(data),
         extra=dict(attributes or {}),
         recovered=_flag(data, "recovered"),
+        lacks=_text(data, "lacks"),
     )
     if content is not None or not (calls or made):
         made.append(_on_its_channel(message) if message.is_call else message)
@@ -196,6 +199,7 @@ def _call(call: Mapping[str, Any], message: Message, own: dict[str, Any]) -> Mes
         "role": message.role,
         "channel": message.channel,
         "recovered": message.recovered,
+        "lacks": message.lacks,
         "recipient": call.get("recipient"),
         "call_id": call.get("id"),
         "constrain": call.get("content_type"),

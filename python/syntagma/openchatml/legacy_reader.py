@@ -51,6 +51,7 @@ class LegacyReader:
         if any(token.startswith(rest) for token in (LEGACY_START, *LEGACY_EDGES)):
             return None
         self._output.fail(HEADER, "text outside of any message", cursor.place(at))
+        cursor.keep(at)
         return "text"
 
     def stray_text(self) -> Seen | None:

@@ -47,6 +47,10 @@ class MessageDraft:
     def begin(self, at: int) -> None:
         """Begin a header, whose start token is at index `at` of the cursor's text."""
         self.place = self._cursor.place(at)
+        if self._output.keeps_text:
+            # Until the header is read it is not known whether the text will be in a message.
+            self._output.lose(self._cursor.kept(at))
+            self._cursor.keep(at)
         self._cursor.parts = []
         self.sections = []
         self.section = "start"
@@ -68,6 +72,7 @@ class MessageDraft:
         self.loose = False
         self._index = -1
         if message is not None:
+            self._cursor.drop()
             self.message = message
             self._index = len(self._output.messages)
             self._output.events.append(BodyStarted(self._index, message))
@@ -127,7 +132,9 @@ class MessageDraft:
         output.events.append(MessageFinished(self._index, message))
 
     def leave(self) -> None:
-        """Leave the message and discard its text."""
+        """Leave the message and discard its text, which is lost if no message holds it."""
+        if self.rejected:
+            self._output.lose(self._cursor.kept(self._cursor.at))
         self._cursor.parts = []
         self._reported = 0
         self._index = -1

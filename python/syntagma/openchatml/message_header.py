@@ -84,7 +84,7 @@ def read_fields(sections: list[tuple[str, str]], profile: Profile) -> MessageHea
                 fields.attributes["name"] = name
             _attributes(fields, words[1:], bare=False)
         elif token == "channel":
-            if channel_seen:
+            if channel_seen and not (profile == "harmony" and words[:1] == [fields.channel]):
                 raise error_for(HEADER, "the header has two channels")
             if not words or words[0] not in CHANNELS:
                 raise error_for(HEADER, f"{words[0]!r} is not a channel" if words else "the channel is empty")
@@ -94,7 +94,7 @@ def read_fields(sections: list[tuple[str, str]], profile: Profile) -> MessageHea
             if "call_id" in fields.attributes and any(word.startswith("call_id=") for word in words):
                 fields.warnings.append("call_id is after the channel; it belongs before it")
         else:
-            if constrain_seen:
+            if constrain_seen and not (profile == "harmony" and words == [fields.constrain]):
                 raise error_for(HEADER, "the header has two constraints")
             if len(words) != 1:
                 raise error_for(HEADER, "a constraint must be one word")

@@ -6,7 +6,7 @@ from syntagma.errors import SyntagmaError
 from syntagma.openchatml.constraint import is_checked
 from syntagma.openchatml.cursor import Cursor
 from syntagma.openchatml.document_header_reader import DocumentHeaderReader
-from syntagma.openchatml.errors import CHANNEL_MISSING, HEADER
+from syntagma.openchatml.errors import HEADER
 from syntagma.openchatml.message_draft import MessageDraft
 from syntagma.openchatml.message_header import read_fields
 from syntagma.openchatml.reader_output import ReaderOutput
@@ -61,6 +61,7 @@ class MessageReader:
         if not rest or _START.startswith(rest) or (self._end_is_redundant and _END.startswith(rest)):
             return None
         self._output.fail(HEADER, "text outside of any message", cursor.place(at))
+        cursor.keep(at)
         cursor.parts = []
         return "text"
 
@@ -145,16 +146,11 @@ class MessageReader:
     def _message(self) -> Message | None:
         """The message of the current header, without its body; None if the header is malformed."""
         output, draft = self._output, self._draft
-        recovered = False
         try:
             header = read_fields(draft.sections, self._document.profile)
         except SyntagmaError as error:
             output.fail(error.code, error.message, draft.place)
-            if error.code != CHANNEL_MISSING:
-                return None
-            # Without a channel it is unknown whether the message is for users, so it is hidden.
-            header = read_fields(draft.sections, "ocm")
-            header.channel, recovered = "analysis", True
+            return None
         for irregular in header.warnings:
             output.warn("W-HEADER", irregular, draft.place)
         if header.constrain is not None and not is_checked(header.constrain):
@@ -172,6 +168,5 @@ class MessageReader:
             extra=header.extra,
             terminator="end",
             role_raw=header.role_raw,
-            recovered=recovered,
             place=draft.place,
         )

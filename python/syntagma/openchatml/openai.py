@@ -13,6 +13,8 @@ from msgspec.structs import replace
 from syntagma.entry import entry
 from syntagma.openchatml.constraint import violation
 from syntagma.openchatml.errors import CALL_SCHEMA, HEADER, OpenChatMLError, error_for
+from syntagma.openchatml.harmony.chat import call_in
+from syntagma.openchatml.harmony.chat import part_of as harmony_part
 from syntagma.openchatml.tokens import ROLES
 from syntagma.openchatml.tool_calls import CallIds, is_function
 from syntagma.openchatml.transcript import Message
@@ -203,12 +205,18 @@ def _call(fields: _Fields, call: Any, name: str | None) -> Message:
 
 
 @entry
-def to_openai(messages: Iterable[Message]) -> tuple[list[dict[str, Any]], list[Loss]]:
+def to_openai(messages: Iterable[Message], *, of_harmony: bool = False) -> tuple[list[dict[str, Any]], list[Loss]]:
     """OpenChatML messages as OpenAI chat messages, and the losses.
 
     Consecutive assistant messages become one. Three details are not counted as losses, because they do not change the
     meaning: the terminator, the recipient `assistant` of a reply, and the declared type JSON of a call or reply.
+
+    Args:
+        messages: the messages.
+        of_harmony: they were read from Harmony, so what is an answer, reasoning or a call is as `harmony.to_chat` says.
+            A call that is not complete has the further field `"complete": False`.
     """
+    part_of = harmony_part if of_harmony else _part_of
     given = list(messages)
     taken = {message.call_id for message in given}
     fresh = (name for number in itertools.count() if (name := f"call_{number}") not in taken)
@@ -220,19 +228,20 @@ def to_openai(messages: Iterable[Message]) -> tuple[list[dict[str, Any]], list[L
     for index, each in enumerate(given):
         message = each
         losses += [Loss(index, field, reason) for field, reason in _not_kept(message)]
-        if message.role == "assistant" and not (
-            message.is_call or message.channel == "analysis" or is_visible(message)
-        ):
+        part = part_of(message)
+        if message.role == "assistant" and part is None:
             # Content is shown to users, so a hidden message must not become content.
             losses.append(Loss(index, "body", "private commentary has no place in OpenAI's form"))
         elif message.role == "assistant":
-            if message.is_call and message.call_id is None:
+            if part == "call" and message.call_id is None:
                 message = replace(message, call_id=next(fresh))
                 losses.append(Loss(index, "call_id", "a call needs an id, so one was generated"))
-            current = _joined(made, current, message)
-            if message.is_call:
+            current = _joined(made, current, message, part)
+            if part == "call":
                 called[message.call_id] = message.recipient
-            elif not message.is_reasoning:
+                if of_harmony:
+                    _as_read(current["tool_calls"][-1], message)
+            elif part == "content":
                 contents.append((index, message, current))
         elif message.role == "tool":
             current = None
@@ -249,6 +258,20 @@ def to_openai(messages: Iterable[Message]) -> tuple[list[dict[str, Any]], list[L
     for data in made:
         data.setdefault("content", None)
     return made, losses
+
+
+def _part_of(message: Message) -> str | None:
+    """The part of a chat message that an assistant's message becomes; None: it is hidden, and no reasoning."""
+    if message.is_call:
+        return "call"
+    return "reasoning" if message.channel == "analysis" else "content" if is_visible(message) else None
+
+
+def _as_read(call: dict[str, Any], message: Message) -> None:
+    """Give a call the arguments that a reader of Harmony finds, and say whether it is complete."""
+    _, call["function"]["arguments"], complete = call_in(message)
+    if not complete:
+        call["complete"] = False
 
 
 def _not_kept(message: Message) -> Iterator[tuple[str, str]]:
@@ -292,21 +315,23 @@ def _name_of(recipient: str | None) -> str | None:
     return recipient if "." in recipient else None
 
 
-def _joined(made: list[dict[str, Any]], current: dict[str, Any] | None, message: Message) -> dict[str, Any]:
+def _joined(
+    made: list[dict[str, Any]], current: dict[str, Any] | None, message: Message, part: str | None
+) -> dict[str, Any]:
     """Add an assistant message to the current one, or to a new one if the order of parts would be lost. Returns it."""
     said = frozenset() if current is None else current.keys() & {"content", "tool_calls"}
-    if message.is_reasoning:
+    if part == "reasoning":
         full = bool(said) or "reasoning_content" in (current or {})
     else:
         # Only the first part can carry the name.
-        full = bool(said) and (not message.is_call or message.name is not None)
+        full = bool(said) and (part != "call" or message.name is not None)
     if current is None or full:
         current = {"role": "assistant"}
         made.append(current)
-    if message.is_reasoning:
+    if part == "reasoning":
         current["reasoning_content"] = message.body
         return current
-    if message.is_call:
+    if part == "call":
         name = _name_of(message.recipient) or message.recipient or ""
         function = {"name": name, "arguments": message.body}
         call = {"id": message.call_id, "type": "function", "function": function}

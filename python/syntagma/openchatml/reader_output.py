@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from syntagma.errors import LimitError
 from syntagma.limits import Limits
 from syntagma.openchatml.errors import HEADER, TRUNCATED, log_error
@@ -20,6 +22,7 @@ class ReaderOutput:
         warnings: irregular but readable text.
         incomplete: the message in which the text ends.
         events: events since the last `take_events`.
+        keeps_text: whether text that is in no message is kept, in the error.
         stopped: all further text is ignored: a strict reader has found a fault, or the text has ended.
     """
 
@@ -31,18 +34,24 @@ class ReaderOutput:
         self.events: list[ReadEvent] = []
         self.stopped = False
         self._strict = strict
+        self.keeps_text = not strict
         self._allowed = {
             "openchatml_header_bytes": limits.openchatml_header_bytes,
             "openchatml_message_header_chars": limits.openchatml_message_header_chars,
         }
 
-    def fail(self, code: str, message: str, place: SourceLocation) -> None:
-        """Add an error. A strict reader stops."""
-        problem = Problem(code, message, place, index=len(self.messages))
+    def fail(self, code: str, message: str, place: SourceLocation, text: str | None = None) -> None:
+        """Add an error. A strict reader stops. `text`: the text there, if it is in no message."""
+        problem = Problem(code, message, place, index=len(self.messages), text=text)
         self.errors.append(problem)
         self.stopped = self.stopped or self._strict
         self.events.append(ReadError(problem, self.stopped))
         log_error(code, message)
+
+    def lose(self, text: str) -> None:
+        """Add text to the last error: it is in no message."""
+        if text and self.errors:
+            self.errors[-1] = replace(self.errors[-1], text=(self.errors[-1].text or "") + text)
 
     def truncate(self, message: str, place: SourceLocation, partial: PartialMessage | None) -> None:
         """Add the error `E-STREAM-TRUNCATED`. `partial` is the message in which the text ends, if one has begun."""

@@ -156,7 +156,7 @@ class ToolRouter:
     @entry
     async def stream(self, messages: Sequence[Message]) -> AsyncIterator[Reply]:
         """Run the calls that have no reply yet, and yield each reply as it arrives. Leaving early cancels the rest."""
-        calls = [messages[index] for index in open_calls(messages) if self._accept(index, messages[index])]
+        calls = [messages[index] for index in open_calls(messages) if self._accept(index, messages)]
         replies: asyncio.Queue[Reply] = asyncio.Queue()
         for call in calls:
             self._cancelled[call.call_id or ""] = asyncio.get_running_loop().create_future()
@@ -170,21 +170,32 @@ class ToolRouter:
                     self.cancel(call.call_id or "", "the caller no longer waits for the reply")
             await asyncio.gather(*tasks)
 
-    def _accept(self, index: int, call: Message) -> bool:
+    def _accept(self, index: int, messages: Sequence[Message]) -> bool:
+        call = messages[index]
         reason = None
         if call.recipient is None:
             reason = "the call does not name a tool"
         elif call.call_id is None:
             reason = "the call has no id"
-        elif call.call_id in self._seen:
+        elif call.call_id in self._seen or any(
+            before.is_call and before.call_id == call.call_id for before in messages[:index]
+        ):
             reason = f"the id {call.call_id} is already used by another call"
-        elif call.recovered:
+        elif not (call.may_run or (call.lacks == "message" and self._fits(call))):
             reason = "the header of the call is malformed"
         if reason is not None:
             self.rejected.append(Problem(CALL_SCHEMA, reason, call.place, index=index))
             log_error(CALL_SCHEMA, reason)
             return False
         self._seen.add(call.call_id or "")
+        return True
+
+    def _fits(self, call: Message) -> bool:
+        """Whether the tool of a call is declared, and its arguments are as the tool's schema says."""
+        try:
+            self._prepare(call)
+        except OpenChatMLError:
+            return False
         return True
 
     async def _serve(self, call: Message, replies: asyncio.Queue[Reply]) -> None:

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
-from syntagma.openchatml.errors import TOOL_FAILED
+from syntagma.openchatml.errors import ERROR_CODES, TOOL_FAILED, user_summary
 from syntagma.openchatml.transcript import Message, names_tool
 from syntagma.parsing import is_name
 
@@ -40,7 +40,8 @@ def to_tool(message: Message) -> bool:
 def called_tool(message: Message) -> str | None:
     """The name of the tool that a message calls, or None."""
     recipient = message.recipient
-    if message.role != "assistant" or message.recovered or recipient is None or not names_tool(recipient):
+    is_guess = message.recovered and message.lacks is None
+    if message.role != "assistant" or is_guess or recipient is None or not names_tool(recipient):
         return None
     name = recipient.removeprefix("functions.") if is_function(recipient) else recipient
     return name if is_name(name) else None
@@ -48,6 +49,8 @@ def called_tool(message: Message) -> str | None:
 
 def error_details(error: Any) -> dict[str, Any]:
     """A tool's error, of any JSON type, as an object with `code` and `message`, both strings."""
+    if isinstance(error, str) and error in ERROR_CODES:
+        error = {"code": error, "message": user_summary(error)}
     given = error if isinstance(error, dict) else {}
     text = error if isinstance(error, str) and error else "the tool failed"
     code, message = given.get("code"), given.get("message")

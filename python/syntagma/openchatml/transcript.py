@@ -98,7 +98,10 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
         terminator: `end`, `call` or `return`; None for a message that was cut off. The default is `call` if an
             assistant addresses a tool, else `end`.
         extra: unknown attributes.
-        recovered: the header was malformed, so some fields are guesses.
+        recovered: the header was malformed, so some fields may be guesses.
+        lacks: what alone the recovered header of a message to a tool lacks; Harmony only. `beginning`: nothing was
+            guessed, so the call may be run. `message`: the message token, so the call may be run if its tool is
+            declared and its schema holds. None: more had to be guessed, so it is no call.
         header_raw: a malformed header as it was written, with its message token if there is one; Harmony only.
         role_raw: the role word as it was written, if it differs from `role`.
         place: where the message begins; `same` ignores it.
@@ -117,6 +120,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     terminator: str | None = ""
     extra: dict[str, str] = {}
     recovered: bool = False
+    lacks: str | None = None
     header_raw: str | None = None
     role_raw: str | None = None
     place: SourceLocation | None = None
@@ -142,6 +146,11 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
         return self.role == "assistant" and self.terminator == "call"
 
     @property
+    def may_run(self) -> bool:
+        """Whether nothing in the header had to be guessed, so that a call may be run."""
+        return not self.recovered or self.lacks == "beginning"
+
+    @property
     def is_reasoning(self) -> bool:
         """Whether this is private reasoning: an assistant message on the analysis channel that is not a call."""
         return self.role == "assistant" and self.channel == "analysis" and not self.is_call
@@ -152,7 +161,9 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
         return self._said() == other._said()
 
     def _said(self) -> Message:
-        return msgspec.structs.replace(self, role_raw=None, header_raw=None, place=None, end=None, recovered=False)
+        return msgspec.structs.replace(
+            self, role_raw=None, header_raw=None, place=None, end=None, recovered=False, lacks=None
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The fields that are set, as plain data."""
@@ -239,6 +250,7 @@ class Problem(msgspec.Struct, frozen=True):
         place: where the fault is; None if it has no place in a text.
         requirement: the requirement that is violated, such as `R-060`.
         index: number of the message, or None.
+        text: the text from the place on that is in no message, as it was written (lenient reading); or None.
     """
 
     code: str
@@ -246,6 +258,7 @@ class Problem(msgspec.Struct, frozen=True):
     place: SourceLocation | None = None
     requirement: str | None = None
     index: int | None = None
+    text: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The fields that are set, as plain data."""
@@ -256,6 +269,8 @@ class Problem(msgspec.Struct, frozen=True):
             data["requirement"] = self.requirement
         if self.index is not None:
             data["index"] = self.index
+        if self.text is not None:
+            data["text"] = self.text
         return data
 
     def exception(self) -> OpenChatMLError:

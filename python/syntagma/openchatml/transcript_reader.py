@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from operator import attrgetter
 
 from syntagma.entry import entry
@@ -16,6 +17,7 @@ from syntagma.openchatml.message_reader import MessageReader
 from syntagma.openchatml.read_events import ReadEvent
 from syntagma.openchatml.reader_output import ReaderOutput
 from syntagma.openchatml.reader_states import TRANSITIONS, Seen, State
+from syntagma.openchatml.recovering_reader import RecoveringReader
 from syntagma.openchatml.transcript import (
     Dialect,
     DocumentHeader,
@@ -95,11 +97,23 @@ class StreamReader:
         self._cursor = Cursor()
         self._output = ReaderOutput(strict=strict, limits=limits)
         self._draft = MessageDraft(self._cursor, self._output, deltas=deltas)
-        self._document = DocumentHeaderReader(self._cursor, self._output, self._draft, profile=profile, limits=limits)
+        self._recovers = not strict
+        self._document = DocumentHeaderReader(
+            self._cursor,
+            self._output,
+            self._draft,
+            profile=profile,
+            limits=limits,
+            recovers=self._recovers and profile == "harmony",
+        )
         self._messages = MessageReader(self._cursor, self._output, self._draft, self._document)
         self._legacy = LegacyReader(self._cursor, self._output, self._draft)
         self._state = State.OPENING
-        if role is not None:
+        self._recovering: RecoveringReader | None = None
+        self._begin_recovering = partial(RecoveringReader, self._cursor, self._output, deltas=deltas, limits=limits)
+        if role is not None and self._recovers and profile == "harmony":
+            self._recovering = self._begin_recovering(role=role)
+        elif role is not None:
             self._messages.begin_prompted(role)
             self._state = State.MESSAGE_HEADER
         self.messages = self._output.messages
@@ -131,6 +145,9 @@ class StreamReader:
         """Whether a message has begun, even if only with a part of its start token, and is not complete."""
         if self._output.stopped:
             return False
+        if self._recovering is not None:
+            reader = self._recovering.reader
+            return reader.in_header or reader.draft is not None or bool(self._cursor.text.strip(_WHITESPACE))
         return self._state not in _OUTSIDE or bool(self._cursor.text.strip(_WHITESPACE))
 
     @property
@@ -181,6 +198,13 @@ class StreamReader:
         events = self._read()
         if output.stopped:
             return events
+        if self._recovering is None and self._state is State.OPENING and self._document.recovers:
+            self._recovering = self._begin_recovering(role=None)
+        if self._recovering is not None:
+            self._recovering.finish(stop)
+            self._check_response()
+            output.stopped = True
+            return events + output.take_events()
         if stop is not None and self._state is _BODY:
             # The body is complete, so a cut token at its end is text.
             cursor.flush()
@@ -206,9 +230,14 @@ class StreamReader:
 
     def _read(self) -> list[ReadEvent]:
         output, state = self._output, self._state
-        while not output.stopped and (seen := _STEPS[state](self)()) is not None:
+        while self._recovering is None and not output.stopped and (seen := _STEPS[state](self)()) is not None:
             self._state = state = TRANSITIONS[state][seen]
-        self._draft.report_body()
+            if state is State.BETWEEN_MESSAGES and self._recovers and self._document.profile == "harmony":
+                self._recovering = self._begin_recovering(role=None)
+        if self._recovering is not None:
+            self._recovering.read()
+        else:
+            self._draft.report_body()
         self._cursor.settle()
         return output.take_events()
 
@@ -216,10 +245,12 @@ class StreamReader:
         """Report the message or header in which the text ends."""
         cursor, output = self._cursor, self._output
         end = cursor.place(len(cursor.text))
+        lost = cursor.kept(len(cursor.text))
         match self._state:
             case State.BETWEEN_MESSAGES | State.OPENING | State.LEGACY_BETWEEN:
                 if cursor.text.strip(_WHITESPACE):
                     output.truncate("the text ends inside a control token", end, PartialMessage())
+                    lost = lost or cursor.text.strip(_WHITESPACE)
             case State.MESSAGE_HEADER | State.LEGACY_HEADER:
                 output.truncate("the text ends inside a message header", end, PartialMessage())
             case State.BODY | State.LITERAL | State.LEGACY_BODY if self._draft.loose:
@@ -231,8 +262,14 @@ class StreamReader:
                 self._document.finish()
             case State.STRAY_TEXT | State.LEGACY_STRAY_TEXT:
                 pass  # it has been reported
+        output.lose(lost)
+        self._check_response()
+
+    def _check_response(self) -> None:
+        """Report an answer without a stop token."""
         if self._response and not self.errors and (not self.messages or self.messages[-1].terminator == "end"):
-            output.fail(TRUNCATED, "the answer ends without a stop token", end)
+            place = self._cursor.place(len(self._cursor.text))
+            self._output.fail(TRUNCATED, "the answer ends without a stop token", place)
 
 
 @entry

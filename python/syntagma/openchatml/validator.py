@@ -157,7 +157,7 @@ class _Checker:
         if message.role == "assistant" and not message.is_call and is_function(message.recipient or ""):
             self.should(CALL_SCHEMA, "R-049", f"the message to {message.recipient} is not a call", index)
         if message.terminator == "call" and message.role != "assistant":
-            self.should(CALL_SCHEMA, "R-024", f"a call by {message.role} is not dispatched", index)
+            self.must(CALL_SCHEMA, "R-024", f"a call by {message.role} is not dispatched", index)
         if (
             message.role == "assistant"
             and is_visible(message)

@@ -6,6 +6,7 @@ from syntagma.parsing.arguments.json_machine import JsonMachine
 from syntagma.parsing.compiled_format import compiled_format
 from syntagma.parsing.field_spans import FieldSpan, field_spans
 from syntagma.parsing.header_router import is_name
+from syntagma.parsing.message_call import object_in
 from syntagma.parsing.message_header import Header, HeaderShape, read_header
 from syntagma.parsing.message_markers import HeaderText, MarkerEffect, MarkerKind, marker_effect
 from syntagma.parsing.options import ParserOptions, ReadingOptions
@@ -36,6 +37,7 @@ __all__ = [
     "field_spans",
     "is_name",
     "marker_effect",
+    "object_in",
     "read_header",
     "start_state",
 ]

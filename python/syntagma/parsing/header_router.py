@@ -182,10 +182,20 @@ class HeaderRouter:
         openings = [opening(start, markers) for start in messages.start]
         self.begins = tuple(dict.fromkeys(begin for begin, _ in openings))
         self.role = openings[0][1] if openings else ""
+        sections = {field: self._values(field) if field in self._needed else () for field in self.sections}
+        leading = next((field for field, values in sections.items() if values), "") if self.role else ""
+        if messages.recover and not leading:
+            raise FormatError(
+                "E-FORMAT-CONFLICT",
+                "no header can be recovered without a role and a field of fixed values",
+                pointer="/messages/recover",
+            )
         self.shape = HeaderShape(
-            sections={field: self._values(field) if field in self._needed else () for field in self.sections},
+            sections=sections,
             keys=frozenset(keys),
             has_role=bool(self.role),
+            role=self.role,
+            leading=leading if messages.recover else "",
         )
         self.starts = messages.start
         self.body = messages.body
@@ -244,21 +254,22 @@ class HeaderRouter:
         if words and words[0] == self.role:
             return text
         names = any(word.startswith(key) and word != key for key in self._naming_keys for word in words)
-        return f"{self.role} {text}" if names else None
+        return f"{self.role} {text}" if names or self.shape.begins(text) else None
 
     def route(self, header: Header) -> Routed:
         """Where a header leads."""
         if header.role not in ("", self.role):
             return Routed([])
-        values = {} if header.guessed else dict(self._default)
+        values = dict(self._default) if header.is_sound else {}
         values.update((self._prefixes[key], value) for key, value in header.values.items() if key in self._prefixes)
         lost = any(field not in values for field in self._needed)
+        lost = lost or not header.unknown.isdisjoint(self._naming_keys)
         best: tuple[Score, int] | None = None
         found: list[tuple[Route, str | None]] = []
         for route in self._routes:
             # A field that can name a tool leads to nothing else, unless an example shows it.
             further = values.keys() - route.fields.keys()
-            if lost or further & self._naming or (route.exact and (header.guessed or further & self._leading)):
+            if lost or further & self._naming or (route.exact and (not header.is_sound or further & self._leading)):
                 continue
             fits = _fits(route, values)
             if fits is None:

@@ -7,16 +7,47 @@ where messages go whose header leads nowhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Collection
 from typing import ClassVar
 
+from syntagma.parsing.arguments.argument_check import mismatch
+from syntagma.parsing.arguments.json_machine import JsonMachine
 from syntagma.parsing.calls import CallReader, NotACall, ReaderParts
 from syntagma.parsing.fast_path import PlainRun
 from syntagma.parsing.header_router import HeaderRouter, Routed
+from syntagma.parsing.message_header import WHITESPACE
 from syntagma.parsing.states import Outcome, State
 from syntagma.parsing.text.window import Window
 
-__all__ = ["MessageCallReader"]
+__all__ = ["MessageCallReader", "object_in"]
+
+
+def object_in(body: str, ends: Collection[str], *, is_cut: bool) -> tuple[str, bool, str]:
+    """The arguments of a call in a body that holds nothing else.
+
+    Args:
+        body: the text of the call.
+        ends: the texts that end a message.
+        is_cut: the text ends inside the call. The beginning of such a text at its end is not part of the arguments.
+
+    Returns:
+        the arguments, whether they are one whole JSON object, and the beginning of an end after them.
+    """
+    begin = len(body) - len(body.lstrip(WHITESPACE))
+    sizes = range(max(map(len, ends)), 0, -1) if is_cut else ()
+    half = next((body[-size:] for size in sizes if any(one.startswith(body[-size:]) for one in ends)), "")
+    end = len(body) - len(half)
+    if not body.startswith("{", begin):
+        return "" if is_cut and begin >= end else body, False, ""
+    machine = JsonMachine()
+    at, arguments = machine.feed(body, begin, end)
+    rest = body[at:end]
+    if rest.strip(WHITESPACE):
+        return arguments + rest + half, False, ""
+    if machine.in_string:
+        return arguments + machine.feed(body, end, len(body))[1], False, ""
+    return arguments, machine.done, half
 
 
 class MessageCallReader:
@@ -37,6 +68,7 @@ class MessageCallReader:
         self._router = router
         self._ends = frozenset(router.ends)
         self._out, self._limits, self._policies = parts.emitter, parts.limits, parts.policies
+        self._tools = parts.tools
         self._call = CallReader(window, parts)
         self._name: str | None = None
         self._id: str | None = None
@@ -54,6 +86,26 @@ class MessageCallReader:
         self.reported = False
         self._own_ends = frozenset(route.end for route in routes if route.end)
         self._call.begin([call for route in routes for call in route.calls], name=self._name, call_id=self._id)
+
+    def read_unmarked(self, routed: Routed, body: str, start: int, end: str) -> None:
+        """Report the call of a message whose header lacks the marker of the body.
+
+        Where the body begins is a guess, so the call is complete only if its tool is declared and the schema holds.
+
+        Args:
+            routed: where the header leads.
+            body: the text after the header.
+            start: its absolute position.
+            end: the marker that ends the message; empty: the text has ended.
+        """
+        arguments, whole, half = object_in(body, self._ends, is_cut=end == "")
+        whole = whole and any(route.end.startswith(end or half) for route in routed.routes)
+        tool = (self._tools or {}).get(routed.name or "")
+        span = (start, start + len(body))
+        self._out.call_start(routed.name or "", routed.call_id, (start, start))
+        self._out.call_delta(arguments, span)
+        complete = whole and tool is not None and mismatch(tool.parameters or {}, json.loads(arguments)) is None
+        self._out.call_end(complete=complete, span=span[1:] * 2)
 
     def read(self, state: State, *, final: bool) -> Outcome | None:
         """Read on in a state; `final`: no more text comes."""

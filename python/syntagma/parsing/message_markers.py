@@ -143,9 +143,7 @@ class HeaderText:
             shape: its possible content.
             closed: whether the marker of the body followed.
         """
-        header = read_header(self.sections, shape, closed=closed)
-        header.guessed = header.guessed or self.repaired
-        return header
+        return read_header(self.sections, shape, closed=closed, prompted=self.prompted, repaired=self.repaired)
 
     def text_outside_fields(self, header: Header) -> list[tuple[int, str]]:
         """The text that belongs to no field, each piece with its absolute position."""

@@ -228,7 +228,7 @@ class MessageTurnReader(TurnReader):
             return self._marker_in_header(marker)
         if not final:
             return None
-        kind = self._header_without_body(is_cut=self._out.is_cut)
+        kind = self._header_without_body("" if not self._out.is_cut else None, is_cut=self._out.is_cut)
         if kind is not None:
             self._text.end(kind)
         self._header_text = self._begin_header("")
@@ -256,7 +256,7 @@ class MessageTurnReader(TurnReader):
             header.begin_section(marker, window.here)
             header.size += len(marker)
             return "header"
-        kind = self._header_without_body()
+        kind = self._header_without_body(marker if effect == "ends header" else None)
         if effect == "ends header":
             return self._end_marker(kind or self._router.otherwise, marker)
         if kind is not None:
@@ -270,8 +270,8 @@ class MessageTurnReader(TurnReader):
         for message in header.problems:
             self._out.malformed("E-PARSE-HEADER", message, span)
         routed = self._router.route(header)
-        if not header.problems and (header.guessed or not routed.routes):
-            what = "a header that had to be guessed" if header.guessed else "a header that leads nowhere"
+        if not header.problems and not (header.is_sound and routed.routes):
+            what = "a header that leads nowhere" if header.is_sound else "a header that is not whole"
             self._out.malformed("E-PARSE-HEADER", what, span)
         return header, routed
 
@@ -295,16 +295,18 @@ class MessageTurnReader(TurnReader):
             self._out.reasoning_marker(self._text.header, start + len(opener))
         return self._begin_body(kind, found[0].block if found else None)
 
-    def _header_without_body(self, *, is_cut: bool = False) -> RouteKind | None:
+    def _header_without_body(self, end: str | None = None, *, is_cut: bool = False) -> RouteKind | None:
         """Handle a header that ends without the marker of the body: the body is in it. None: it holds no body.
 
         Args:
+            end: the marker that ends the message, which is next; empty: the text has ended; None: neither.
             is_cut: whether a limit has cut the text in it.
         """
         window = self.window
         raw = window.marked()
         start = window.here - len(raw)
         kind: RouteKind
+        routed = Routed([])
         if self._header_text.is_unformatted:
             header, kind = self._header_text.without_format(), "content"
             if raw.strip(WHITESPACE):
@@ -319,9 +321,16 @@ class MessageTurnReader(TurnReader):
         pieces = self._header_text.text_outside_fields(header)
         if not any(text for _, text in pieces):
             self._out.reasoning_marker(raw, start)
-            if raw.strip(WHITESPACE) and not (header.problems or header.guessed):
+            if raw.strip(WHITESPACE) and header.is_sound:
                 self._out.malformed("E-PARSE-HEADER", "a header without a body", (start, window.here))
             return None
+        if kind == "call":
+            ((place, text), *others) = pieces
+            if self._reads_calls and not others and text.startswith("{") and end is not None:
+                self._call.read_unmarked(routed, text, place, end)
+                self._text.content_begun = True
+                return kind
+            kind = self._router.otherwise
         self.ends_in_reasoning = kind == "reasoning"
         passed = start
         for place, text in pieces:

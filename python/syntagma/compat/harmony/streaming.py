@@ -6,11 +6,14 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any, Protocol
 
+from msgspec.structs import replace
+
 from syntagma.compat.harmony.errors import HarmonyError
 from syntagma.compat.harmony.messages import Author, Message, Role, TextContent
 from syntagma.openchatml.harmony import TokenReader
 from syntagma.openchatml.read_events import BodyDelta, ReadEvent
 from syntagma.openchatml.transcript import Message as ReadMessage
+from syntagma.openchatml.transcript import names_tool
 
 __all__ = ["ReadableEncoding", "StreamState", "StreamableParser"]
 
@@ -124,12 +127,13 @@ class StreamableParser:
 
     @property
     def _draft(self) -> ReadMessage | None:
-        return self._reader.reader.draft
+        draft = self._reader.reader.draft
+        return None if draft is None else _certain(draft)
 
     @property
     def messages(self) -> list[Message]:
         """The finished messages."""
-        return [_shown(message) for message in self._reader.reader.messages]
+        return [_shown(_certain(message)) for message in self._reader.reader.messages]
 
     @property
     def current_content(self) -> str:
@@ -183,6 +187,13 @@ class StreamableParser:
             data["header"] = {"author": author} | fields
             data["content_tokens"] = self.tokens[self._since :]
         return data
+
+
+def _certain(message: ReadMessage) -> ReadMessage:
+    """A message as it is passed on: callers run what is addressed to a tool, so a guess is not, and is hidden."""
+    if message.recovered and message.lacks is None and names_tool(message.recipient):
+        return replace(message, recipient=None, channel="analysis")
+    return message
 
 
 def _content_type(message: ReadMessage) -> str | None:

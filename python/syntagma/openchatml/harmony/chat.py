@@ -7,18 +7,19 @@ answer, a message to a tool is a call, and everything else is reasoning.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal
 
 from syntagma.entry import entry
 from syntagma.messages import Message as ChatMessage
 from syntagma.messages import ToolCall
-from syntagma.openchatml.tokens import TERMINATORS, incomplete_token_from, spell
+from syntagma.openchatml.tokens import TERMINATORS, spell
 from syntagma.openchatml.tool_calls import called_tool
 from syntagma.openchatml.transcript import Message, names_tool
-from syntagma.parsing import JsonMachine
+from syntagma.parsing import object_in
 
-__all__ = ["to_chat"]
+__all__ = ["call_in", "part_of", "to_chat"]
 
-_WHITESPACE = " \t\r\n"
+_ENDS = tuple(map(spell, TERMINATORS))
 
 
 @entry
@@ -26,9 +27,10 @@ def to_chat(messages: Iterable[Message]) -> ChatMessage:
     """The messages of one completion as one chat message.
 
     A call is complete if its arguments are one JSON object and it ends with the call token or with the text, because
-    engines remove the stop token. A recovered message is never a call; it is an answer only if it is on the final
-    channel and has no recipient. Messages of other roles than the assistant count as reasoning. An answer of only
-    whitespace is dropped before reasoning or a call, and after the last call.
+    engines remove the stop token. A message whose header had to be guessed is never a call, and a call without the
+    message token is never complete; a recovered message is an answer only if it is on the final channel and has no
+    recipient. Messages of other roles than the assistant count as reasoning. An answer of only whitespace is dropped
+    before reasoning or a call, and after the last call.
     """
     content: list[str] = []
     waiting: list[str] = []  # whitespace since the last reasoning or call
@@ -36,18 +38,17 @@ def to_chat(messages: Iterable[Message]) -> ChatMessage:
     calls: list[ToolCall] = []
     in_text = incomplete = False
     for message in messages:
-        if _is_header_alone(message):
+        kind = part_of(message)
+        if kind is None:
             continue
-        name = called_tool(message)
-        if name is not None:
-            arguments, whole = _arguments(message.body, is_cut=message.terminator is None)
-            complete = whole and message.terminator in ("call", None)
+        if kind == "call":
+            name, arguments, complete = call_in(message)
             call_id = message.call_id or f"call_{len(calls)}"
             calls.append(ToolCall(id=call_id, name=name, arguments=arguments, complete=complete))
             waiting, in_text = [], False
         elif not message.body:
             pass
-        elif not _is_answer(message):
+        elif kind == "reasoning":
             reasoning.append(message.body)
             waiting, in_text = [], False
         elif in_text or not message.body.isspace():
@@ -55,7 +56,7 @@ def to_chat(messages: Iterable[Message]) -> ChatMessage:
             waiting, in_text = [], True
         else:
             waiting.append(message.body)
-        incomplete = name is None and message.terminator is None and not _is_answer(message)
+        incomplete = kind == "reasoning" and message.terminator is None
     if not calls:
         content += waiting
     return ChatMessage(
@@ -66,11 +67,22 @@ def to_chat(messages: Iterable[Message]) -> ChatMessage:
     )
 
 
-def _is_header_alone(message: Message) -> bool:
-    """Whether the text ended in a header that could not be read as a message."""
+def part_of(message: Message) -> Literal["content", "reasoning", "call"] | None:
+    """The part of a chat message that a message of a completion becomes; None: it is only a header."""
     written = message.header_raw
-    alone = written is not None and not written.endswith(spell("message"))
-    return alone and message.terminator is None and not message.body
+    if written and not written.endswith(spell("message")) and message.terminator is None and not message.body:
+        # The text ended in a header that could not be read as a message.
+        return None
+    if called_tool(message) is not None:
+        return "call"
+    return "content" if _is_answer(message) else "reasoning"
+
+
+def call_in(message: Message) -> tuple[str, str, bool]:
+    """The tool's name in a message that is a call, its arguments, and whether the call is complete."""
+    arguments, whole, half = object_in(message.body, _ENDS, is_cut=message.terminator is None)
+    whole = whole and message.lacks != "message" and spell("call").startswith(half)
+    return called_tool(message) or "", arguments, whole and message.terminator in ("call", None)
 
 
 def _is_answer(message: Message) -> bool:
@@ -80,30 +92,3 @@ def _is_answer(message: Message) -> bool:
     if message.channel == "final":
         return sound or message.recipient is None
     return sound and message.channel == "commentary" and message.recipient is None
-
-
-def _arguments(body: str, *, is_cut: bool) -> tuple[str, bool]:
-    """A call's arguments as text, and whether they are one complete JSON object.
-
-    Args:
-        body: the text of the call.
-        is_cut: the text ended inside the call. A cut terminator at the end is not part of the arguments.
-    """
-    begin = len(body) - len(body.lstrip(_WHITESPACE))
-    end = _half_end_from(body) if is_cut else len(body)
-    if not body.startswith("{", begin):
-        return "" if is_cut and begin >= end else body, False
-    machine = JsonMachine()
-    at, arguments = machine.feed(body, begin, end)
-    rest, half_end = body[at:end], body[end:]
-    if rest.strip(_WHITESPACE):
-        return arguments + rest + half_end, False
-    if machine.in_string:
-        return arguments + machine.feed(body, end, len(body))[1], False
-    return arguments, machine.done and spell("call").startswith(half_end)
-
-
-def _half_end_from(body: str) -> int:
-    """The index at which a cut terminator begins at the end of a body; the length of the body if there is none."""
-    at = incomplete_token_from(body, 0)
-    return at if any(spell(name).startswith(body[at:]) for name in TERMINATORS) else len(body)

@@ -1,7 +1,7 @@
 """Reads completions of Harmony models from text or bytes, however malformed.
 
 Harmony has no escapes and no literal blocks. The reader never raises because of the text. It keeps every character up
-to the stop token and marks every message it had to guess as `recovered`; a recovered call is never run.
+to the stop token and marks every message with a malformed header as `recovered`; what had to be guessed is never run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from syntagma.openchatml.harmony.harmony_header import HarmonyHeader, read_harmo
 from syntagma.openchatml.read_events import BodyDelta, BodyStarted, MessageFinished, ReadError, ReadEvent
 from syntagma.openchatml.tokens import ROLES, TERMINATORS, incomplete_token_from, spell
 from syntagma.openchatml.tool_calls import CallIds, called_tool, channels_of_calls, to_tool
-from syntagma.openchatml.transcript import Message, Problem, SourceLocation, checked_stop
+from syntagma.openchatml.transcript import Message, Problem, SourceLocation, checked_stop, names_tool
 from syntagma.parsing import HeaderText, MarkerEffect, MarkerKind, marker_effect
 
 __all__ = ["HARMONY_TOKENS", "HarmonyReader", "HarmonyResult", "parse_completion"]
@@ -72,25 +72,36 @@ class HarmonyReader:
     """
 
     @entry
-    def __init__(self, *, role: str | None = "assistant", deltas: bool = True, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        role: str | None = "assistant",
+        deltas: bool = True,
+        limits: Limits | None = None,
+        document: bool = False,
+    ) -> None:
         """Create a reader.
 
         Args:
             role: the text continues a prompt that ended after the start token and this role; None for transcripts.
             deltas: report the pieces of bodies as `BodyDelta` events.
             limits: bounds on headers and on text between messages. Longer text becomes a body.
+            document: the messages are those of an OpenChatML document, whose headers have an intent.
         """
         self._room = (limits or Limits()).openchatml_message_header_chars
         self.messages: list[Message] = []
         self.errors: list[Problem] = []
         self.draft: Message | None = None
         self._role = (role or "").strip(_WHITESPACE)
+        self._is_completion = role is not None
+        self._document = document
         self._deltas = deltas
         self._events: list[ReadEvent] = []
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._waiting = ""  # the end of the text, which may be a cut control token
         self._offset = 0
         self._line = 1
+        self._line_begin = 0  # offset of the first character of that line
         self._begin = SourceLocation(0, 1)  # where the current message begins
         self._between: list[str] = []  # text since the last message
         self._between_size = 0
@@ -131,11 +142,7 @@ class HarmonyReader:
             for match in _TOKEN.finditer(text):
                 if match.start() > at:
                     self._on_text(text[at : match.start()])
-                name = match.group(1)
-                if name in TERMINATORS and self.draft is not None and self._body.is_in_string():
-                    self._on_text(match.group())
-                else:
-                    self._on_token(name)
+                self._on_marker(match.group(1))
                 at = match.end()
             cut = incomplete_token_from(text, at)
             self._waiting = text[cut:]
@@ -152,15 +159,36 @@ class HarmonyReader:
         return self._take_events()
 
     @entry
-    def feed_token(self, name: str) -> list[ReadEvent]:
+    def move_to(self, place: SourceLocation) -> None:
+        """Say where the next text stands, if text was left out before it."""
+        self._offset, self._line, self._line_begin = place.offset, place.line, place.offset - place.column + 1
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all further text is ignored."""
+        return self._over
+
+    def resume(self) -> None:
+        """Read on after the end of a turn."""
+        self._over = False
+
+    @entry
+    def feed_token(self, name: str, *, spelled: bool = False) -> list[ReadEvent]:
         """Read a control token, by its name.
+
+        Args:
+            name: the name.
+            spelled: only the text is known, which inside a string of arguments is text.
 
         Raises:
             ArgumentError: `E-ARGUMENT-VALUE`, the name is not that of a control token.
         """
         if name not in HARMONY_TOKENS:
             raise ArgumentError("E-ARGUMENT-VALUE", f"there is no control token {name!r}")
-        self._on_token(name)
+        if spelled:
+            self._on_marker(name)
+        else:
+            self._on_token(name)
         return self._take_events()
 
     def finish(self, *, stop: str | None = None) -> list[ReadEvent]:
@@ -185,10 +213,10 @@ class HarmonyReader:
             if self.draft is not None:
                 self._close(None)
             elif self._header is not None:
-                self._end_header(self._header, None)
+                self._end_header(self._header, None, is_over=True)
             else:
                 self._end_stray_text()
-            if is_cut and not self._stop_seen:
+            if is_cut and not (self._stop_seen and self._is_completion):
                 self._fail(TRUNCATED, "the text ends without a stop token", self._here())
             self._over = True
         return self._take_events()
@@ -199,7 +227,7 @@ class HarmonyReader:
         run = [
             index
             for index, message in enumerate(self.messages)
-            if message.is_call and message.recipient is not None and to_tool(message) and not message.recovered
+            if message.is_call and message.recipient is not None and to_tool(message) and message.may_run
             if index not in wrong
         ]
         return HarmonyResult(messages=tuple(self.messages), dispatch=tuple(run), errors=tuple(self.errors))
@@ -221,7 +249,7 @@ class HarmonyReader:
         log_error(code, message)
 
     def _here(self) -> SourceLocation:
-        return SourceLocation(self._offset, self._line)
+        return SourceLocation(self._offset, self._line, self._offset - self._line_begin + 1)
 
     # Text and control tokens.
 
@@ -262,8 +290,17 @@ class HarmonyReader:
             self._count(text)
 
     def _count(self, text: str) -> None:
+        found = text.rfind("\n")
+        if found >= 0:
+            self._line += text.count("\n")
+            self._line_begin = self._offset + found + 1
         self._offset += len(text)
-        self._line += text.count("\n")
+
+    def _on_marker(self, name: str) -> None:
+        if name in TERMINATORS and self.draft is not None and self._body.is_in_string():
+            self._on_text(spell(name))
+        else:
+            self._on_token(name)
 
     def _on_token(self, name: str) -> None:
         if self._over:
@@ -339,12 +376,20 @@ class HarmonyReader:
         self._begin = begin
         return header
 
-    def _end_header(self, header: HeaderText, terminator: str | None) -> None:
-        """End a header that has no message token. Its text outside of fields is the body."""
+    def _end_header(self, header: HeaderText, terminator: str | None, *, is_over: bool = False) -> None:
+        """End a header that has no message token. Its text outside of fields is the body.
+
+        Args:
+            header: the header.
+            terminator: the token that ends the message, or None.
+            is_over: whether the text has ended.
+        """
         if terminator is None and header.is_role_alone(ROLES):
             self._header = None
             return
         read = self._without_body(header)
+        if terminator is None and not is_over:
+            read.lacks = None
         self._begin_body(read, _written(header))
         self._body.parts.append(read.rest)
         self._close(terminator)
@@ -382,17 +427,26 @@ class HarmonyReader:
     def _begin_body(self, header: HarmonyHeader, written: str | None = None) -> None:
         for code, message in header.errors:
             self._fail(code, message)
+        if self._document:
+            is_kept, role_raw = not header.is_sound, header.role_raw
+        else:
+            is_kept = header.recovered or header.intent is not None or bool(header.extra)
+            role_raw = header.role_raw if header.role_raw and ":" in header.role_raw else None
         self.draft = Message(
             role=header.role,
             name=header.name,
             channel=header.channel,
             recipient=header.recipient,
             call_id=header.call_id,
+            intent=header.intent if self._document else None,
             content_type=header.content_type,
             constrain=header.constrain,
             terminator=None,
+            extra=header.extra,
+            role_raw=role_raw,
             recovered=header.recovered,
-            header_raw=written if header.recovered or header.intent is not None else None,
+            lacks=header.lacks if names_tool(header.recipient) else None,
+            header_raw=written if is_kept else None,
             place=self._begin,
         )
         self._header = None
@@ -416,9 +470,13 @@ class HarmonyReader:
             and not draft.recovered
         )
         message = msgspec.structs.replace(
-            draft, body=body, terminator=terminator, intent="preamble" if plan else None, end=self._offset
+            draft,
+            body=body,
+            terminator=terminator,
+            intent=draft.intent if self._document else "preamble" if plan else None,
+            end=self._offset,
         )
-        if message.is_call:
+        if message.terminator == "call":
             self._check_call(message)
         if terminator is not None and message.constrain is not None:
             wrong = violation(message.constrain, body)
@@ -432,7 +490,9 @@ class HarmonyReader:
 
     def _check_call(self, call: Message) -> None:
         wrong = None
-        if call.recipient is None:
+        if not call.is_call:
+            wrong = f"a message of {call.role} ends as a call"
+        elif call.recipient is None:
             wrong = "the call does not name a tool"
         elif call.effective_channel not in channels_of_calls(call.recipient):
             wrong = f"a call of {call.recipient} must not be on channel {call.effective_channel}"

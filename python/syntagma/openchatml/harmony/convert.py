@@ -28,8 +28,8 @@ def harmony_segments(
 ) -> list[Segment]:
     """Messages as Harmony segments, for a tokenizer.
 
-    Fields that Harmony cannot express are left out: call ids, intents, names of people, unknown attributes, and the
-    content type of a message without a channel.
+    Fields that Harmony cannot express are left out: call ids, intents, names of people that are not part of the role
+    (`user:alice`), unknown attributes, and the content type of a message without a channel.
 
     Args:
         messages: complete messages.
@@ -77,6 +77,8 @@ def _header(message: Message) -> list[Segment]:
             raise error_for(HEADER, f"role {message.role!r} contradicts the name {head!r}")
         if split_role(head, "harmony") != ("tool", head):
             raise error_for(HEADER, f"{head!r} is not the name of a tool")
+    elif role != "assistant" and message.name is not None and message.role_raw == f"{role}:{message.name}":
+        head = _word(message.role_raw, "a role")
     if message.recipient is not None:
         head += f" to={_word(message.recipient, 'a recipient')}"
     segments: list[Segment] = [stop_segment("start"), ("text", head)]
