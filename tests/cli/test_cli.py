@@ -275,6 +275,7 @@ def test_grammar_writes_special_tokens_by_number(tmp_path: Path) -> None:
         ("nope", None, None, None),
         ("nap", "refused", 1, 2),
         ("ye", "incomplete", 1, 3),
+        ("ye\n", "incomplete", 1, 3),
         ("nope\n\n", "refused", 1, 5),
     ],
 )
@@ -288,6 +289,9 @@ def test_grammar_checks_a_text(
     assert (check.get("reason"), check.get("line"), check.get("column")) == (reason, line, column)
     shown = call(*given, text=text, code=code)
     assert shown.strip() == "accepted" if reason is None else f"{line}:{column}" in shown and "^" in shown
+    if reason == "incomplete":
+        assert "the text may not end here; 's' would end it" in shown
+        assert "next may come: 's'" in shown
 
 
 def test_grammar_says_why_an_instance_is_refused(files: Path) -> None:

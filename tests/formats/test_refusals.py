@@ -13,6 +13,8 @@ from syntagma.errors import FormatError
 from syntagma.format_schema import read_toml
 
 CALL = '[tools]\ncall = "<call>{name}{arguments}</call>"\n'
+PAIRS = '[tools]\ncall = "(call {name} {arguments})"\n'
+LATE_ID = '[tools]\ncall = "<call>{name}{arguments}<id>{id}</id></call>"\nid = "c-{index}"\n'
 ELEMENT = CALL + 'argument = "<{key}>{value}</{key}>"\n'
 
 
@@ -29,12 +31,58 @@ ELEMENT = CALL + 'argument = "<{key}>{value}</{key}>"\n'
             'envelope = \'{"n": "{name}", "a": "{arguments}"}\'\n',
             3,
         ),
+        (PAIRS + 'argument = "{key}={value}"\nargument_separator = " "\nvalues = "json"\n', 5),
+        (PAIRS + 'argument = ":{key} {value} "\nvalues = "json"\n', 4),
+        (CALL + 'id = "{name}:{index}"\n', 3),
+        ('[tools]\ncall = "<call>{arguments}</call>"\nid = "{name}:{index}"\n', 3),
+        (LATE_ID + '[[tools.also]]\ncall = "<old>{name}{arguments}</old>"\nid = "o-{index}"\n', 6),
     ],
 )
 def test_keys_that_contradict_each_other(toml: str, line: int) -> None:
     with pytest.raises(FormatError) as raised:
         read_toml(toml)
     assert (raised.value.code, raised.value.line) == ("E-FORMAT-CONFLICT", line)
+
+
+@pytest.mark.parametrize(
+    ("keys", "line"),
+    [
+        ('argument = ":{key} {value}"\nvalues = "json"\n', 3),
+        ('argument = ":{key} {value}"\n', 3),
+        ('argument = "{key} = {value}"\nvalues = "json"\n', 3),
+        ('argument = ":{key} {value}"\nargument_separator = " "\nvalues = "json"\n', 5),
+        ('argument = "{key} = {value}"\nargument_separator = " "\nvalues = "json"\n', 5),
+    ],
+)
+def test_the_hint_names_literal_values(keys: str, line: int) -> None:
+    with pytest.raises(FormatError) as raised:
+        sg.ChatFormat.from_toml(PAIRS + keys)
+    assert raised.value.line == line
+    assert 'values = "literal"' in (raised.value.hint or "")
+    pattern = keys.splitlines()[0]
+    fmt = sg.ChatFormat.from_toml(f'{PAIRS}{pattern}\nargument_separator = " "\nvalues = "literal"\n')
+    given = " ".join(
+        pattern.split('"')[1].format(key=key, value=value) for key, value in (("place", '"Rome is"'), ("days", "2"))
+    )
+    (call,) = fmt.parse(f"(call weather {given})").tool_calls
+    assert call.arguments == '{"place": "Rome is", "days": 2}'
+
+
+def test_an_id_that_some_form_shows() -> None:
+    further = '[[tools.also]]\ncall = "<old>{name}{arguments}</old>"\n'
+    fmt = sg.ChatFormat.from_toml(LATE_ID + further)
+    assert fmt.parse("<call>clock{}<id>c-0</id></call>").tool_calls[0].id == "c-0"
+    sg.ChatFormat.from_toml(CALL + 'id = "{name}:{index}"\n' + further.replace("<old>", "<old><id>{id}</id>"))
+
+
+@pytest.mark.parametrize(
+    ("written", "missing"), [("</call>", "id"), ("<id></id></call>", "id"), ("<id>c-0", "closing")]
+)
+def test_a_call_without_its_id_is_told_from_one_without_its_closer(written: str, missing: str) -> None:
+    (found,) = sg.ChatFormat.from_toml(LATE_ID).parse("<call>clock{}" + written).diagnostics
+    assert found.code == "E-PARSE-CLOSER"
+    assert found.message.startswith(f"the {missing}")
+    assert found.span[0] >= len("<call>clock{}")
 
 
 ENVELOPE = '[tools]\ncall = "<call>{envelope}</call>"\nenvelope = '

@@ -117,6 +117,17 @@ def test_marks_become_patterns() -> None:
             "(call weather)\nplace: Oslo\ndays: 3\n(/call)",
             {"place": "Oslo", "days": 3},
         ),
+        (
+            {
+                "open_pattern": r"\(call (?P<name>\w+)\)\n?",
+                "close": "(/call)",
+                "content": "kv-lines",
+                "content_args": {"kv_sep": "=", "line_sep": " ", "value_parser": {"name": "json"}},
+                "transform": TRANSFORM,
+            },
+            '(call weather)\nplace="Oslo is" days=3\n(/call)',
+            {"place": "Oslo is", "days": 3},
+        ),
     ],
 )
 def test_calls(field: dict[str, Any], raw: str, arguments: dict[str, Any]) -> None:

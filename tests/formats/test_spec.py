@@ -49,6 +49,7 @@ ENVELOPE: Any = {"call": (Pattern("<c>{envelope}</c>"),), "envelope": (Envelope(
         ({"tools": ToolsSpec(call=())}, "KEY", "/tools/call"),
         ({"tools": ToolsSpec(call=CALL, section=())}, "KEY", "/tools/section"),
         ({"tools": ToolsSpec(call=CALL, item="x")}, "CONFLICT", "/tools/item"),
+        ({"tools": ToolsSpec(call=CALL, id=(Pattern("{index}"),))}, "CONFLICT", "/tools/id"),
         ({"tools": ToolsSpec(**ELEMENTS, argument_separator=",")}, "CONFLICT", "/tools/argument_separator"),
         ({"tools": ToolsSpec(call=CALL, also=(ToolsSpec(call=CALL, item="x"),))}, "CONFLICT", "/tools/also/0/item"),
         ({"tools": ToolsSpec(call=CALL, also=(ToolsSpec(call=CALL, also=(ToolsSpec(call=CALL),)),))}, "CONFLICT", None),
@@ -172,6 +173,16 @@ SHARED: dict[str, st.SearchStrategy[Any]] = {
     "id": _list(st.sampled_from([Pattern("{name}:{index}"), Pattern("{ordinal}")])),
     "escape": st.frozensets(st.sampled_from(["attributes", "values"])),
 }
+
+
+def _by_the_rules(form: ToolsSpec) -> ToolsSpec:
+    """The form with a call that shows {id}, if ids have a shape, and without JSON that ends at a space."""
+    if form.id:
+        form = msgspec.structs.replace(form, call=(*form.call, Pattern("<i>{id}</i>{name} {arguments}</i>")))
+    end = (form.argument[0].around("value")[1] or form.argument_separator) if form.argument else ""
+    return msgspec.structs.replace(form, values="text") if end.isspace() and form.values == "json" else form
+
+
 FORMS = st.one_of(
     st.builds(ToolsSpec, call=_list(_pattern("~{name}~{arguments}~"), 1), literals=NOTATIONS, **SHARED),
     st.builds(
@@ -198,7 +209,7 @@ FORMS = st.one_of(
         item=st.none() | TEXT,
         **{**SHARED, "escape": st.just(frozenset())},
     ),
-)
+).map(_by_the_rules)
 TOOLS = st.builds(lambda first, also: msgspec.structs.replace(first, also=also), FORMS, _list(FORMS))
 SPECS = st.builds(
     FormatSpec,

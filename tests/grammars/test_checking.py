@@ -47,11 +47,22 @@ def test_the_continuation_ends_the_text() -> None:
         assert grammar.accepts(text[: check.offset] + (check.continuation or "")), text
 
 
+@pytest.mark.parametrize(
+    ("text", "reason", "offset"), [("no", "incomplete", 2), ("no\n", "incomplete", 2), ("no\n\n", "refused", 2)]
+)
+def test_a_beginning_is_no_refusal_for_the_line_feed_of_an_editor(text: str, reason: str, offset: int) -> None:
+    check = Grammar.literal("nope").check(text)
+    assert (check.accepted, check.reason, check.offset) == (False, reason, offset)
+    assert (check.expected, check.continuation) == ("'p'", "pe")
+
+
 def test_special_tokens_are_read_by_their_texts() -> None:
     grammar = Grammar.from_ebnf('start ::= <|call|> #"[a-z]+" @marker("<end>") ;')
     assert grammar.accepts("<|call|>ab<end>")
     check = grammar.check("<|call|>ab")
     assert (check.reason, check.continuation) == ("incomplete", "<end>")
+    assert check.expected == "'a'-'z' '<end>'"
+    assert grammar.check("").expected == "'<|call|>'"
     assert grammar.check("<|call|>ab<en").offset == 10
 
 

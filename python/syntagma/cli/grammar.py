@@ -170,7 +170,7 @@ def _print(answer: dict[str, Any], verdict: Check | None, *, report: bool) -> No
                 write(f"  not enforced by the grammar: {violation}")
         else:
             write(f"{verdict.line}:{verdict.column}: {verdict.message}\n{verdict.excerpt}")
-            write(f"in {', '.join(verdict.rules)}; the next character may be: {verdict.expected or 'none'}")
+            write(f"in {', '.join(verdict.rules)}; next may come: {verdict.expected or 'nothing'}")
     shown = [answer[name].rstrip("\n") for name in ("ebnf", "gbnf", "lark", "lnf") if name in answer]
     for part in shown:
         write(part)

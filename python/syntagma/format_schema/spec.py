@@ -18,7 +18,7 @@ from syntagma.format_schema.header import split_header
 from syntagma.format_schema.markers import Markers
 from syntagma.format_schema.parts import ContentSpec, MessagesSpec, PromptSpec, ReasoningSpec, ToolsSpec
 from syntagma.format_schema.pattern import Pattern, Spelled
-from syntagma.format_schema.validation import check_headers, check_part, check_types, format_error
+from syntagma.format_schema.validation import check_headers, check_ids, check_part, check_types, format_error
 
 __all__ = [
     "FormatSpec",
@@ -69,6 +69,8 @@ class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             part = getattr(self, name)
             if part is not None:
                 check_part(name, part, f"/{name}")
+        if self.tools is not None:
+            check_ids(self.tools)
         if self.messages is not None:
             check_headers(self.messages, self.reasoning, self.content, self.tools)
 

@@ -21,6 +21,7 @@ from syntagma.typed import Problem, as_type, problem
 __all__ = [
     "ALLOWED_PLACEHOLDERS",
     "check_headers",
+    "check_ids",
     "check_part",
     "check_types",
     "decode_spelled",
@@ -218,6 +219,7 @@ def _check_tools(tools: ToolsSpec, pointer: str) -> None:
         conflict("call", "has both {arguments} and {envelope}")
     if bool(tools.types) != any("type" in pattern.placeholders for pattern in tools.argument):
         conflict("types", "{type} in `argument` and the key `types` need each other")
+    _check_values(tools, pointer)
     if tools.item is not None and not tools.argument:
         conflict("item", "means nothing without `argument`")
     if tools.item is not None and (tools.escape or tools.types or tools.values == "literal"):
@@ -241,6 +243,34 @@ def _check_tools(tools: ToolsSpec, pointer: str) -> None:
         conflict("item", "only elements that are named after their keys nest", hint)
     if tools.element is not None and tools.argument_separator.strip():
         conflict("argument_separator", "only whitespace can stand between elements")
+
+
+def _check_values(tools: ToolsSpec, pointer: str) -> None:
+    """Check that values which may be JSON do not end at a space."""
+    end = (tools.argument[0].around("value")[1] or tools.argument_separator) if tools.argument else ""
+    if tools.values == "json" and end and not end.strip(" \t"):
+        message = "a declared string would keep its quotes, and end at the first space in it"
+        hint = 'values = "literal" if strings have quotes; "text" if they have none'
+        raise format_error("E-FORMAT-CONFLICT", f"{pointer}/values", message, hint)
+
+
+def check_ids(tools: ToolsSpec) -> None:
+    """Check that the shape of ids belongs to an id: in some form that has it, a call or an envelope shows `{id}`.
+
+    Raises:
+        FormatError: `E-FORMAT-CONFLICT`, with the pointer.
+    """
+    placed = [(pointer, form) for pointer, form in tools.placed_forms if form.id]
+    shown = {
+        form.id
+        for _, form in placed
+        if any("id" in one.placeholders for one in (*form.call, *(envelope.pattern for envelope in form.envelope)))
+    }
+    for pointer, form in placed:
+        if form.id not in shown:
+            hint = "{id} where a call has its id, or no key `id` (`id = []` if it is inherited)"
+            message = "no `call` and no `envelope` shows {id}"
+            raise format_error("E-FORMAT-CONFLICT", f"{pointer}/id", message, hint)
 
 
 def check_headers(

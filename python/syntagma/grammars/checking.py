@@ -34,7 +34,8 @@ class Check(msgspec.Struct, frozen=True, omit_defaults=True):
         column: 1-based, in code points.
         excerpt: the line with a caret.
         rules: the rules of the grammar that were being read there, by their names in its source.
-        expected: the characters that may follow, as ranges; `beyond ASCII` means any character that is not ASCII.
+        expected: the characters that may follow, as ranges, then the special tokens; `beyond ASCII` means any character
+            that is not ASCII.
         continuation: a shortest way on to an end, as text; None where there is none, or the text is accepted.
         violations: how an accepted text violates the JSON Schema, where the grammar is wider than its schema.
     """
@@ -104,15 +105,16 @@ def accept_text(matcher: _engine.GrammarMatcher, text: str, special: Sequence[tu
 def check_text(grammar: _engine.Grammar, text: str, limits: Limits) -> Check:
     """Check a text. Its tokens are bytes, and the special tokens that the grammar names by their texts.
 
-    A line feed at the end, as editors add it, is ignored if the grammar does not allow it.
+    A line feed at the end, as editors add it, is ignored if the grammar does not allow it: of a text that is complete,
+    and of one that only begins an allowed text.
 
     Raises:
         GrammarError: the grammar does not compile, for instance because it names tokens by numbers.
     """
     matcher, at = _read(grammar, text, limits)
-    if at == len(text):
-        return Check(accepted=True) if matcher.is_accepting() else _rejection(grammar, matcher, limits, text, at)
-    if at == len(text) - 1 and text[at] == "\n" and matcher.is_accepting():
+    if text[at:] == "\n":
+        text = text[:at]
+    if at == len(text) and matcher.is_accepting():
         return Check(accepted=True)
     return _rejection(grammar, matcher, limits, text, at)
 
@@ -192,7 +194,7 @@ def _rejection(
         column=offset - begin + 1,
         excerpt=f"{line}\n{before}^",
         rules=rules,
-        expected=_ranges(matcher.next_bytes()),
+        expected=" ".join(filter(None, (_ranges(matcher.next_bytes()), _special_next(grammar, matcher)))),
         continuation=continuation,
     )
 
@@ -209,6 +211,14 @@ def _continuation(grammar: _engine.Grammar, matcher: _engine.GrammarMatcher) -> 
     special = [text.encode() for text in grammar.symbol_texts()]
     parts = (bytes([token]) if token < _END else special[token - _END - 1] for token in tokens if token != _END)
     return b"".join(parts).decode("utf-8", "replace")
+
+
+def _special_next(grammar: _engine.Grammar, matcher: _engine.GrammarMatcher) -> str:
+    """The special tokens that may come next, by their texts."""
+    special = grammar.symbol_texts()
+    ranges = matcher.next_symbol_tokens()
+    tokens = (token for first, last in ranges for token in range(max(first, _END + 1), last + 1))
+    return " ".join(repr(special[token - _END - 1]) for token in tokens)
 
 
 def _excluded_words(

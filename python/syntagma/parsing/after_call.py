@@ -298,7 +298,7 @@ class AfterCall:
         window = self._window
         calls = len(self._call_closer)
         if n > 0 and self._call_closer:
-            self._missing("is missing")
+            self._missing("is missing", self._call_closer[:n])
         window.move(window.pos + size)
         window.mark_again()
         self._separated = not self._separator
@@ -313,10 +313,13 @@ class AfterCall:
         if not self._section_closer:
             self._edge = self.close_section()
 
-    def _missing(self, how: str) -> None:
+    def _missing(self, how: str, unread: tuple[Op, ...] | None = None) -> None:
+        """Report what of a call was not read: its id, or else its closing marker; None: all that is expected."""
         self.report_end()
+        awaited = self._call_closer if unread is None else unread
+        what = "id" if any(op.kind == "placeholder" and op.text == "id" for op in awaited) else "closing marker"
         self._call_closer, self._expected = (), ()
-        self._out.malformed("E-PARSE-CLOSER", f"the closing marker of a call {how}", self._window.place)
+        self._out.malformed("E-PARSE-CLOSER", f"the {what} of a call {how}", self._window.place)
 
 
 def _ends_inside(text: str, start: int, end: int, literal: str) -> bool:

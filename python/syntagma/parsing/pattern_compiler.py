@@ -120,10 +120,10 @@ def _check_raw_values(spec: ToolsSpec, pointer: str) -> None:
     pattern = spec.argument[0]
     before, after = pattern.around("value")
     if not before.strip():
-        hint = "a sign or a marker between {key} and {value}"
+        hint = "a sign or a marker between {key} and {value}" + _or_literals(spec)
         raise _unsupported("values with nothing before them", f"{pointer}/argument", hint)
     if not after and not spec.argument_separator and not pattern.opener.strip():
-        hint = "a line break or a marker after {value}, or an `argument_separator`"
+        hint = "a line break or a marker after {value}, or an `argument_separator`" + _or_literals(spec)
         raise _unsupported("values with nothing after them", f"{pointer}/argument", hint)
     if is_open(spec) and "values" in spec.escape:
         raise _unsupported("escapes in values without a marker after them", f"{pointer}/escape")
@@ -135,6 +135,11 @@ def _check_raw_values(spec: ToolsSpec, pointer: str) -> None:
         if at and names[at - 1]:
             hint = f"text between {{{names[at - 1]}}} and {{arguments}}, such as a line break"
             raise _unsupported("keys that directly follow another placeholder", f"{pointer}/call", hint)
+
+
+def _or_literals(spec: ToolsSpec) -> str:
+    """What a hint adds where values could be literals."""
+    return '; `values = "literal"` if strings have quotes' if _are_keywords(spec.argument[0]) else ""
 
 
 def _value_tail(pattern: Pattern) -> str:
@@ -162,14 +167,19 @@ def _nesting(spec: ToolsSpec) -> Nesting | None:
 def _check_keywords(spec: ToolsSpec, pointer: str) -> None:
     """Check that literal values stand between keys and the text after them, as in a call of a program or in tags."""
     pattern = spec.argument[0]
-    between = pattern.around("value")[0]
-    told_apart = between.strip() or (between and pattern.opener.strip())
-    if pattern.placeholders not in (("key", "value"), ("key", "value", "key")) or not told_apart:
+    if not _are_keywords(pattern):
         hint = "{key}, a sign, {value}, with text before and after them or without; whitespace for the sign beside text"
         raise _unsupported("literal values in arguments of another shape", f"{pointer}/argument", hint)
     if not spec.argument_separator and not pattern.closer and not pattern.opener.strip():
         hint = "an `argument_separator`, a marker before {key}, or a line break after {value}"
         raise _unsupported("literal values with nothing between them", f"{pointer}/argument", hint)
+
+
+def _are_keywords(pattern: Pattern) -> bool:
+    """Whether a key and a literal stand in a pattern so that they are told apart."""
+    between = pattern.around("value")[0]
+    told_apart = bool(between.strip() or (between and pattern.opener.strip()))
+    return told_apart and pattern.placeholders in (("key", "value"), ("key", "value", "key"))
 
 
 def forms_of(spec: FormatSpec) -> list[FormParts]:

@@ -207,7 +207,10 @@ class _Translation:
         further: dict[str, Any] = {"values": "json"} if kind == "json" else {}
         if parser == "kv-lines":
             pair = f"{{key}}{options.get('kv_sep', ':')} {{value}}"
-            return {"argument": (Pattern(pair),), "argument_separator": options.get("line_sep", "\n"), **further}
+            separator = options.get("line_sep", "\n")
+            if further and not separator.strip(" \t"):  # JSON at whose end only a space stands
+                further = {"values": "literal"}
+            return {"argument": (Pattern(pair),), "argument_separator": separator, **further}
         texts = anchor_texts(options.get("tag_pattern", ""))
         patterns = ["".join(part if isinstance(part, str) else f"{{{part.name}}}" for part in text) for text in texts]
         return {"argument": _patterns(patterns, ("key", "value")), **further}
