@@ -22,7 +22,7 @@ from syntagma.grammars import Grammar
 from syntagma.limits import Limits
 from syntagma.messages import Message, Tool, ToolCall
 from syntagma.templates import Prompt
-from tests.constraints.walks import accepts, hints, line_ends, walk
+from tests.constraints.walks import accepts, asked, hints, line_ends, walk
 from tests.formats.cases import TOOLS, Loaded, load
 from tests.formats.every import CALLING, ELEMENTS, FORMATS
 from tests.formats.messages import MESSAGES
@@ -152,14 +152,14 @@ def test_what_is_written_is_accepted(name: str) -> None:
         ),
         *([Message(content="Look: ", tool_calls=(note, clock))] if fmt.triggers and not bare else []),
     ]
-    asked = _asked(fmt)
+    wants = asked(fmt)
     for message in messages:
         text = fmt.write(message, TOOLS)
         for enforce in ("off", "parameters"):
-            assert accepts(fmt.grammar(TOOLS, enforce=enforce, **asked), text), text
+            assert accepts(fmt.grammar(TOOLS, enforce=enforce, **wants), text), text
         if message.tool_calls and not message.content:
-            assert accepts(fmt.grammar(TOOLS, tool_choice="required", **asked), text), text
-        assert accepts(fmt.grammar(TOOLS, tool_choice="none", **asked), text) is not bool(message.tool_calls)
+            assert accepts(fmt.grammar(TOOLS, tool_choice="required", **wants), text), text
+        assert accepts(fmt.grammar(TOOLS, tool_choice="none", **wants), text) is not bool(message.tool_calls)
 
 
 @pytest.mark.every_format
@@ -175,12 +175,7 @@ def test_whatever_is_written_is_accepted(name: str, message: Message) -> None:
     assume(not (has_bare_calls(fmt.spec) and content.lstrip().startswith("{")))
     with suppress(FormatError):
         text = fmt.write(_declared(message) if name in ELEMENTS else message, TOOLS)
-        assert accepts(fmt.grammar(TOOLS, enforce="name", **_asked(fmt)), text), text
-
-
-def _asked(fmt: ChatFormat) -> Any:
-    """The option with which a format has reasoning that has none unless it is asked."""
-    return {"reasoning": "closed"} if fmt.spec.reasoning is not None and fmt.spec.reasoning.start == "off" else {}
+        assert accepts(fmt.grammar(TOOLS, enforce="name", **asked(fmt)), text), text
 
 
 def _declared(message: Message) -> Message:

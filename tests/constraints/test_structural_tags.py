@@ -172,7 +172,7 @@ def test_markers_in_grammar_text_are_named() -> None:
         and isinstance(made := tag_of(fmt, "auto"), tuple)
         and any("the markers" in reason for reason in made[1].embedded.values())
     }
-    assert found == {"gemma4", "minimax-m3", "shape two_objects"}
+    assert found == {"functiongemma", "gemma4", "minimax-m3", "shape two_objects"}
 
 
 FRAMED = [name for name in CALLING if has_fixed_frame(FORMATS[name])]

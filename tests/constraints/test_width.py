@@ -37,7 +37,7 @@ from syntagma.format_schema import (
 from syntagma.format_schema.facts import forbidden_in_content, forbidden_in_reasoning, has_bare_calls, triggers
 from syntagma.formats import ChatFormat
 from syntagma.messages import Message, ToolCall
-from tests.constraints.walks import matcher
+from tests.constraints.walks import asked, matcher
 from tests.formats import format_draws
 from tests.formats.cases import TOOLS
 from tests.formats.every import CALLING, FORMATS
@@ -356,7 +356,7 @@ def _is_valid(read: Read) -> bool:
 
 def _check(fmt: ChatFormat, grammar: GrammarMatcher, schemas: dict[str, Any], text: str) -> bool:
     """Hold one text to the law; whether it says anything about the text."""
-    message = fmt.parse(text, _tools_of(schemas), id_seed="width")
+    message = fmt.parse(text, _tools_of(schemas), id_seed="width", **asked(fmt))
     if message.incomplete or message.diagnostics:
         return False
     read = Read(fmt.spec, schemas, text, message)
@@ -372,7 +372,7 @@ def _check(fmt: ChatFormat, grammar: GrammarMatcher, schemas: dict[str, Any], te
 @pytest.mark.parametrize("name", CALLING)
 def test_what_is_read_may_be_written(name: str) -> None:
     fmt, schemas, rng = FORMATS[name], _schemas(TOOLS), random.Random(name)
-    grammar = matcher(fmt.grammar(TOOLS))
+    grammar = matcher(fmt.grammar(TOOLS, **asked(fmt)))
     texts = itertools.chain(_texts(fmt, rng), _drawn_texts(fmt, schemas, rng, _DRAWN))
     assert sum(_check(fmt, grammar, schemas, text) for text in texts) > 1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -99,3 +100,8 @@ def hints(fmt: ChatFormat) -> list[str]:
 def line_ends(tools: ToolsSpec) -> tuple[str, ...]:
     """What stands between arguments whose values have no marker after them."""
     return (tools.argument[0].around("value")[1], tools.argument_separator) if is_open(tools) else ()
+
+
+def asked(fmt: ChatFormat) -> Any:
+    """The option with which a format has reasoning that has none unless it is asked."""
+    return {"reasoning": "closed"} if fmt.spec.reasoning is not None and fmt.spec.reasoning.start == "off" else {}
