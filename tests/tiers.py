@@ -121,9 +121,8 @@ def _features(value: Any, path: str) -> Iterator[str]:
 
 
 def _kind(text: str) -> str:
-    """What the reader distinguishes in a literal: a tag, a word or signs, and whitespace at its edges."""
+    """What the reader distinguishes in a literal: whitespace, a tag, a word or signs."""
     inner = text.strip()
     if not inner:
         return "space"
-    kind = "tag" if inner[0] in "<[" and inner[-1] in ">]" else "word" if any(map(str.isalnum, inner)) else "signs"
-    return f"{text[:1].isspace():d}{kind}{text[-1:].isspace():d}"
+    return "tag" if inner[0] in "<[" and inner[-1] in ">]" else "word" if any(map(str.isalnum, inner)) else "signs"

@@ -100,6 +100,7 @@ def test_a_killed_run_goes_on(folder: Path, workers: int) -> None:
     assert [name for name in os.listdir(folder) if name.endswith((".partial", ".journal"))] == []
 
 
+@pytest.mark.long
 def test_an_interrupted_run_goes_on(folder: Path) -> None:
     target = folder / "interrupted.jsonl"
     process = started(folder, target, 2)
