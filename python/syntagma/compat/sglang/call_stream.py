@@ -53,10 +53,11 @@ class CallLog:
         """Add a fragment of its arguments."""
         self._fragments.append(fragment)
 
-    def end(self) -> None:
-        """End the call."""
+    def end(self, *, complete: bool) -> None:
+        """End the call; arguments of one that is not complete are never read, even if they are JSON."""
         self._join()
-        self._unread.append((self._calls[self.current], self._arguments[self.current]))
+        if complete:
+            self._unread.append((self._calls[self.current], self._arguments[self.current]))
         self.current += 1
         self.name_sent = False
 
@@ -126,7 +127,7 @@ class CallStream:
         self._fed = self._ended = 0
         self._pending = StringIO()
         if self._log.name_sent:
-            self._log.end()
+            self._log.end(complete=False)
 
     @property
     def pending(self) -> str:
@@ -190,7 +191,7 @@ class CallStream:
                 self._log.add(event.arguments)
                 calls.append(ToolCallItem(self._log.current, None, event.arguments))
             elif isinstance(event, ToolCallEnd):
-                self._log.end()
+                self._log.end(complete=event.complete)
         return StreamingParseResult("".join(texts), calls)
 
 
