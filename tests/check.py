@@ -3,8 +3,8 @@
     python -m tests.check [--list] [--seconds N]
 
 The change is what differs from the merge base with `main`, or from the last commit on it, and what is not committed.
-Without git everything runs. The tests come in an order that mixes their files; what there is no time left for is skipped
-and counted, and `make test` runs all of it.
+Without git everything runs. The tests come in an order that mixes their files; what there is no time left for is
+skipped and counted, and `make test` runs all of it.
 """
 
 from __future__ import annotations
