@@ -35,6 +35,7 @@ OF_DATA = {
     "conformance/parsing": "tests/parsing",
     "conformance/shapes": "tests/formats/test_conformance.py",
     "conformance/templates": "tests/analysis",
+    "crates/python": "tests/decoding",
     "docs": "tests/docs/test_docs.py",
     "examples": "tests/docs/test_docs.py",
     "python/syntagma/formats/data": "tests/formats",
@@ -50,8 +51,14 @@ def tests_of(changed: Iterable[str]) -> list[str]:
         data = next((tests for folder, tests in OF_DATA.items() if path.startswith(f"{folder}/")), None)
         if data is not None:
             others.add(data)
-        elif parts[0] == "tests" and len(parts) > 2 and parts[1] not in ("engines", "clients", "external", "torch"):
+        elif (
+            parts[0] == "tests"
+            and len(parts) > 2
+            and parts[1] not in ("clients", "engines", "external", "mutants", "torch")
+        ):
             own.add(path if parts[-1].startswith("test_") else "/".join(parts[:2]))
+        elif parts[0] == "tests" and len(parts) == 2:
+            others.add("tests/shape")
         elif path.startswith("python/syntagma/"):
             folder = f"tests/{OF_PACKAGES.get(parts[2], parts[2])}"
             others.add(folder if (ROOT / folder).is_dir() else "tests/values")
@@ -112,6 +119,9 @@ def main() -> int:
         print("git tells of no change: everything runs")
         return subprocess.run(["make", "test", "lint"], cwd=ROOT, check=False).returncode
     rows = commands(changed, options.seconds)
+    without = [path for path in sorted(changed) if not tests_of([path]) and not path.startswith(("crates/", "fuzz/"))]
+    if without:
+        print(f"no tests belong to {', '.join(without)}: make test runs what they may concern")
     if options.list:
         print(*(shlex.join(command) for row in rows for command in row), sep="\n")
         return 0

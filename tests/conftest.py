@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-import zlib
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -47,15 +46,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
         mark_long(items)
     if config.getoption("--seconds") is not None:
+        from tests.tiers import number_of
+
         # What there is time for is a fair sample: no file comes last.
-        items.sort(key=lambda item: zlib.crc32(item.nodeid.encode()))
+        items.sort(key=number_of)
     part = config.getoption("--part")
     if part is not None:
         from tests.tiers import in_part
 
-        kept = [item for item in items if item.get_closest_marker("long") is None or in_part(item, part)]
-        config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
-        items[:] = kept
+        left_out = {item for item in items if item.get_closest_marker("long") is not None and not in_part(item, part)}
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
 
 
 OPTIONAL = (

@@ -23,7 +23,7 @@ from syntagma.formats import ChatFormat
 from tests.changes import changed_files
 from tests.formats.every import FORMATS, SHIPPED
 
-__all__ = ["PARTS", "in_part", "mark_long", "touched_formats"]
+__all__ = ["PARTS", "in_part", "mark_long", "number_of", "touched_formats"]
 
 PARTS = 8
 _WORDS = ("/escape", "/numbers", "/otherwise", "/reasoning/start", "/to", "/types", "/values", "/when")
@@ -38,7 +38,7 @@ def mark_long(items: Sequence[pytest.Item]) -> None:
         law = list(group)
         some = law[0].get_closest_marker("some")
         if some is not None:
-            _mark(sorted(law, key=_number)[some.args[0] :])
+            _mark(sorted(law, key=number_of)[some.args[0] :])
         if law[0].get_closest_marker("every_format") is not None:
             names = {item: _format_of(item) for item in law}
             chosen = {*covering({*names.values()}), *touched_formats()}
@@ -47,10 +47,10 @@ def mark_long(items: Sequence[pytest.Item]) -> None:
 
 def in_part(item: pytest.Item, part: int) -> bool:
     """Whether a test belongs to a part of the long ones."""
-    return _number(item) % PARTS == part % PARTS
+    return number_of(item) % PARTS == part % PARTS
 
 
-def _number(item: pytest.Item) -> int:
+def number_of(item: pytest.Item) -> int:
     """A number that is the same in every run, and says nothing of the test."""
     return zlib.crc32(item.nodeid.encode())
 

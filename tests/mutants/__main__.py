@@ -24,8 +24,9 @@ from pathlib import Path
 from queue import Queue
 from typing import NamedTuple
 
+from tests.changes import ROOT
 from tests.grammars.schema_suite import CACHE
-from tests.mutants.draw import ROOT, Fault, draw
+from tests.mutants.draw import Fault, draw
 
 TESTS = {
     "parsing": ("parsing", "formats", "constraints"),

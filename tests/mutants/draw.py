@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.changes import ROOT
+
 __all__ = ["KINDS", "Fault", "draw", "faults_of"]
 
-ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("parsing", "constraints", "formats", "analysis", "codec", "serving", "grammars")
 CRATES = ("grammar", "engine")
 KINDS = ("comparison", "branch", "off by one", "arguments")

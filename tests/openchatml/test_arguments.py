@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from syntagma.openchatml.argument_check import mismatch
+from syntagma.parsing.arguments.argument_check import mismatch
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.sampled_from([None, True, False, 0, 1, 2, 2.0, 0.3, -1.5, 10**30, "", "a", "ab", "é"]),

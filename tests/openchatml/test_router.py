@@ -16,7 +16,7 @@ import pytest
 
 from syntagma.errors import SyntagmaError
 from syntagma.openchatml import Message, Reply, RoutedTool, ToolRouter, parse, render, validate
-from syntagma.openchatml.argument_check import mismatch
+from syntagma.parsing.arguments.argument_check import mismatch
 
 
 def call(call_id: str | None, recipient: str = "functions.f", body: str = "{}", **fields: Any) -> Message:

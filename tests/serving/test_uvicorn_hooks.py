@@ -21,6 +21,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import Server, ServerState
 
 from syntagma.serving import listening
+from tests.hooks import signature_of
 
 PYPROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
 PINNED = "0.54"
@@ -54,15 +55,6 @@ OPTIONS = (
 READ_OF_A_CONNECTION = ("transport", "conn", "connections", "cycle", "loop", "timeout_keep_alive_task")
 
 
-def _signature(owner: type, name: str) -> str:
-    function = getattr(owner, name, None)
-    if function is None:
-        return "nothing: it is gone"
-    signature = inspect.signature(function)
-    parameters = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
-    return str(inspect.Signature(parameters))
-
-
 @pytest.mark.parametrize(
     ("hook", "expected"),
     [*OVERRIDDEN.items(), *CALLED.items()],
@@ -70,7 +62,7 @@ def _signature(owner: type, name: str) -> str:
 )
 def test_hooks_have_the_signature_that_is_used(hook: tuple[type, str], expected: str) -> None:
     owner, name = hook
-    found = _signature(owner, name)
+    found = signature_of(owner, name)
     assert found == expected, (
         f"uvicorn {uvicorn.__version__}: {owner.__name__}.{name} is {found}, not {expected}; {READ}"
     )

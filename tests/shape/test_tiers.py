@@ -66,6 +66,8 @@ def test_every_package_finds_tests() -> None:
         (["conformance/shapes/lines.toml"], ["tests/formats/test_conformance.py"]),
         (["python/syntagma/formats/data/hermes.toml"], ["tests/formats"]),
         (["README.md", "docs/guide.md"], ["tests/docs/test_docs.py"]),
+        (["tests/tiers.py"], ["tests/shape"]),
+        (["crates/python/src/lib.rs"], ["tests/decoding"]),
         (["tests/engines/test_mlx_model.py", "Makefile"], []),
     ],
 )

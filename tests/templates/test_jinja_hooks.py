@@ -6,7 +6,6 @@ adapt `syntagma.templates.sandbox`, then change the signature here and the pin i
 
 from __future__ import annotations
 
-import inspect
 import tomllib
 from pathlib import Path
 from types import FunctionType
@@ -19,6 +18,7 @@ from jinja2.environment import Environment, Template
 from jinja2.runtime import Context
 from jinja2.sandbox import SandboxedEnvironment, SandboxedFormatter
 from jinja2.utils import Namespace, pass_context
+from tests.hooks import signature_of
 
 from syntagma.templates.sandbox.codegen import BoundedCodeGenerator
 from syntagma.templates.sandbox.environment import BoundedContext, BoundedEnvironment, environment
@@ -66,19 +66,10 @@ def _name(value: Any) -> str:
     return value.__name__ if isinstance(value, type) else type(value).__name__
 
 
-def _signature(owner: type, name: str) -> str:
-    function = getattr(owner, name, None)
-    if function is None:
-        return "nothing: it is gone"
-    signature = inspect.signature(function)
-    parameters = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
-    return str(inspect.Signature(parameters))
-
-
 @pytest.mark.parametrize(("hook", "expected"), [*OVERRIDDEN.items(), *CALLED.items()], ids=_name)
 def test_hooks_have_the_signature_that_is_overridden(hook: tuple[type, str], expected: str) -> None:
     owner, name = hook
-    found = _signature(owner, name)
+    found = signature_of(owner, name)
     assert found == expected, f"jinja2 {jinja2.__version__}: {owner.__name__}.{name} is {found}, not {expected}; {READ}"
 
 

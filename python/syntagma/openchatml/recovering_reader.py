@@ -8,14 +8,13 @@ from __future__ import annotations
 from syntagma.limits import Limits
 from syntagma.openchatml.cursor import Cursor
 from syntagma.openchatml.errors import HEADER
-from syntagma.openchatml.harmony.completion_reader import HARMONY_TOKENS, HarmonyReader
+from syntagma.openchatml.harmony.completion_reader import HARMONY_TOKENS, WHITESPACE, HarmonyReader
 from syntagma.openchatml.reader_output import ReaderOutput
 from syntagma.openchatml.tokens import spell
 
 __all__ = ["RecoveringReader"]
 
 _ENDLITERAL = spell("endliteral")
-_WHITESPACE = " \t\r\n"
 
 
 class RecoveringReader:
@@ -77,7 +76,7 @@ class RecoveringReader:
     def _pass(self, text: str, begin: int) -> None:
         if text and not self._lost:
             self._output.events += self.reader.feed_text(text)
-            self._is_lost(begin + len(text) - len(text.lstrip(_WHITESPACE)))
+            self._is_lost(begin + len(text) - len(text.lstrip(WHITESPACE)))
 
     def _is_lost(self, at: int) -> bool:
         """Whether text is read that belongs to no message; where it begins, at index `at`, this is reported."""

@@ -13,7 +13,6 @@ from msgspec.structs import force_setattr
 
 from syntagma.entry import check_fields, entry, strict_entry
 from syntagma.errors import ArgumentError
-from syntagma.openchatml.argument_check import mismatch
 from syntagma.openchatml.constraint import arguments_of, violation
 from syntagma.openchatml.errors import (
     CALL_SCHEMA,
@@ -30,6 +29,7 @@ from syntagma.openchatml.tool_calls import channels_of_calls, error_details, ope
 from syntagma.openchatml.tool_threads import run_in_thread
 from syntagma.openchatml.transcript import Message, Problem
 from syntagma.openchatml.visibility import tool_input
+from syntagma.parsing.arguments.argument_check import mismatch
 
 __all__ = ["Reply", "RoutedTool", "ToolRouter"]
 

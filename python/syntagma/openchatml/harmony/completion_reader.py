@@ -25,7 +25,7 @@ from syntagma.openchatml.tool_calls import CallIds, called_tool, channels_of_cal
 from syntagma.openchatml.transcript import Message, Problem, SourceLocation, checked_stop, names_tool
 from syntagma.parsing import HeaderText, MarkerEffect, MarkerKind, marker_effect
 
-__all__ = ["HARMONY_TOKENS", "HarmonyReader", "HarmonyResult", "parse_completion"]
+__all__ = ["HARMONY_TOKENS", "WHITESPACE", "HarmonyReader", "HarmonyResult", "parse_completion"]
 
 _KINDS: Mapping[str, MarkerKind] = {
     "start": "begin",
@@ -42,7 +42,7 @@ HARMONY_TOKENS = tuple(_KINDS)
 
 _STOPS = ("call", "return")
 _TOKEN = re.compile(r"<\|(start|end|message|channel|constrain|return|call)\|>")
-_WHITESPACE = " \t\r\n"
+WHITESPACE = " \t\r\n"
 
 
 class HarmonyResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,7 +92,7 @@ class HarmonyReader:
         self.messages: list[Message] = []
         self.errors: list[Problem] = []
         self.draft: Message | None = None
-        self._role = (role or "").strip(_WHITESPACE)
+        self._role = (role or "").strip(WHITESPACE)
         self._is_completion = role is not None
         self._document = document
         self._deltas = deltas
@@ -266,7 +266,7 @@ class HarmonyReader:
                 self._overflow(self._header)
                 self._on_text(text[room:])
                 return
-        elif self._stopped and text.strip(_WHITESPACE):
+        elif self._stopped and text.strip(WHITESPACE):
             self._over = True
         else:
             self._on_text_between(text)
@@ -275,7 +275,7 @@ class HarmonyReader:
 
     def _on_text_between(self, text: str) -> None:
         if not self._between:
-            bare = text.lstrip(_WHITESPACE)
+            bare = text.lstrip(WHITESPACE)
             self._count(text[: len(text) - len(bare)])
             text = bare
             self._begin = self._here()
@@ -414,7 +414,7 @@ class HarmonyReader:
     def _end_stray_text(self) -> None:
         """Keep text between messages as a private message."""
         if self._between:
-            self._begin_stray_text("".join(self._between).rstrip(_WHITESPACE))
+            self._begin_stray_text("".join(self._between).rstrip(WHITESPACE))
             self._close(None)
 
     def _begin_stray_text(self, text: str) -> None:
