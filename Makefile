@@ -59,7 +59,7 @@ run: $(STAMP) ## start the server on the model that ships with the package
 
 test: test-rust test-python ## every law, on inputs that cover what there is (minutes)
 
-test-long: test-rust build suite ## every law, on all formats, families and drawn inputs (half an hour)
+test-long: test-rust build suite ## every law, on all formats, families and drawn inputs
 	$(PYTEST) -m "not torch"
 
 test-part: build suite
