@@ -105,33 +105,25 @@ fn names(before: &str) -> Names {
     made
 }
 
-/// Time that this thread has worked.
-fn worked() -> Duration {
-    let known = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let worked = known.and_then(|text| text.split(' ').next()?.parse().ok());
-    worked.map_or_else(
-        || {
-            static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
-            START.get_or_init(Instant::now).elapsed()
-        },
-        Duration::from_nanos,
-    )
-}
-
-/// Checks that crafted names take at most twice as long as others: the least of a few tries each, until they are.
+/// Checks that crafted names do not cost the square of their number.
+///
+/// Names that collide are compared with each other, 18 million times for 6,000: at least ten times what reading them
+/// takes. So four times as long is the bound, for the least of a few tries each, until they are within it. The kernel
+/// tells what a thread has worked only as of its last tick, which is longer than some of these take: the clock on the
+/// wall is read.
 fn check(what: &str, before: &str, read: impl Fn(&[String])) {
-    const TRIES: usize = 8;
+    const TRIES: usize = 30;
     let names = names(before);
     let took = |names: &[String], least: &mut Duration| {
-        let start = worked();
+        let start = Instant::now();
         read(names);
-        *least = (*least).min(worked().saturating_sub(start));
+        *least = (*least).min(start.elapsed());
     };
     let (mut crafted, mut ordinary) = (Duration::MAX, Duration::MAX);
     for _ in 0..TRIES {
         took(&names.ordinary, &mut ordinary);
         took(&names.crafted, &mut crafted);
-        if crafted <= ordinary * 2 {
+        if crafted <= ordinary * 4 {
             return;
         }
     }
