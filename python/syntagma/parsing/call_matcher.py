@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 from syntagma.format_schema import Pattern, Placeholder
@@ -12,6 +13,7 @@ from syntagma.parsing.arguments.envelope import EnvelopeReader
 from syntagma.parsing.arguments.json_arguments import JsonArguments
 from syntagma.parsing.arguments.keyword import KeywordArguments
 from syntagma.parsing.arguments.literal_arguments import LiteralArguments
+from syntagma.parsing.arguments.mending import Mending
 from syntagma.parsing.arguments.nested import NestedArguments
 from syntagma.parsing.arguments.source import ArgumentSource
 from syntagma.parsing.arguments.tagged import TaggedArguments
@@ -35,6 +37,7 @@ class CallMatcher:
         infer: finds the name of the only tool that takes the arguments (JSON text) of a call without a name.
         name: the tool's name, if it was read before.
         call_id: the call's id, if it was read before.
+        repair: whether slips are repaired.
 
     Attributes:
         pattern: see above.
@@ -52,7 +55,7 @@ class CallMatcher:
 
     __slots__ = (
         *("_at", "_capture", "_end", "_held", "_held_chars", "_held_limit", "_infer", "_limits", "_nameless"),
-        *("_repairs", "begun", "commit_at", "envelope", "header_name", "id", "key", "name", "object_end"),
+        *("_repair", "_repairs", "begun", "commit_at", "envelope", "header_name", "id", "key", "name", "object_end"),
         *("over_limit", "pattern", "pos", "source", "status", "written_type"),
     )
 
@@ -65,12 +68,14 @@ class CallMatcher:
         *,
         name: str | None = None,
         call_id: str | None = None,
+        repair: bool = True,
     ) -> None:
         self._end = pos + limits.parser_header_chars
         self._held_limit = limits.parser_argument_chars
         self.over_limit = False
         self._limits = limits
         self._infer = infer
+        self._repair = repair
         self.key: str | None = None
         self.written_type: str | None = None
         self.pattern = pattern
@@ -208,7 +213,9 @@ class CallMatcher:
     def _envelope(self, window: Window, index: int) -> None:
         if self.envelope is None:
             form = self.pattern.form
-            self.envelope = EnvelopeReader(form.envelope, self.name, form.notation, self._closers)
+            self.envelope = EnvelopeReader(
+                form.envelope, self.name, partial(self._object_source, window, in_object=True), repair=self._repair
+            )
         reader = self.envelope
         end = min(len(window.text), self._end + reader.buffered_chars - window.base)
         self.pos = window.base + reader.run(window.text, index, end)
@@ -224,10 +231,20 @@ class CallMatcher:
         elif reader.status == "end":
             self._envelope_ended(reader)
 
-    @property
-    def _closers(self) -> Iterator[str]:
-        """The literals that may close the call."""
-        return (op.text for op in self.pattern.closer)
+    def _mending(self, window: Window, *, depth: int, in_object: bool = False) -> Mending | None:
+        """The repairs of arguments that begin in `depth` brackets of their own, perhaps inside an object."""
+        pattern = self.pattern
+        if not self._repair:
+            return None
+        return Mending(window, pattern.end_of_call, pattern.form.notation, depth, in_object=in_object)
+
+    def _object_source(self, window: Window, *, in_object: bool = False) -> ArgumentSource:
+        """The source of arguments that are an object of the notation."""
+        notation = self.pattern.form.notation
+        closers = (op.text for op in self.pattern.closer)
+        if notation.is_json:
+            return JsonArguments(closers, repair=self._repair)
+        return LiteralArguments(notation, closers, self._mending(window, depth=1, in_object=in_object))
 
     def _envelope_ended(self, reader: EnvelopeReader) -> None:
         if reader.name is not None:
@@ -241,7 +258,9 @@ class CallMatcher:
     def _arguments(self, window: Window, index: int) -> None:
         form, closer = self.pattern.form, self.pattern.closer
         if form.values == "literal" and form.value is not None:
-            self._commit(KeywordArguments(form, closer[0] if closer else None), self.pos)
+            self._commit(
+                KeywordArguments(form, closer[0] if closer else None, self._mending(window, depth=0)), self.pos
+            )
             return
         if self.name is None and (self._nameless is not None or window.text[index] == "{"):
             self._infer_name(window, index)
@@ -253,10 +272,7 @@ class CallMatcher:
         if run is not None and run.kind == "close":
             self._commit(BufferedArguments(), window.base + after)
         elif run is None and after >= 0 and is_object:
-            plain = form.notation.is_json
-            self._commit(
-                JsonArguments(self._closers) if plain else LiteralArguments(form.notation, self._closers), self.pos + 1
-            )
+            self._commit(self._object_source(window), self.pos + 1)
         elif after >= 0:
             self.status = "no match"
 
@@ -270,7 +286,7 @@ class CallMatcher:
 
     def _infer_name(self, window: Window, index: int) -> None:
         """Infer the tool of a call without a name: hold its arguments, and find the only tool that takes them."""
-        reader = self._nameless = self._nameless or JsonArguments()
+        reader = self._nameless = self._nameless or JsonArguments(repair=self._repair)
         after, fragment = reader.feed(window.text, index, len(window.text))
         self._held.write(fragment)
         self._held_chars += after - index
@@ -304,7 +320,7 @@ class CallMatcher:
         """A reader of the header of a further argument."""
         header = self.pattern.form.argument
         assert header is not None
-        return CallMatcher(header, pos, self._limits)
+        return CallMatcher(header, pos, self._limits, repair=self._repair)
 
     def _commit(self, source: ArgumentSource, at: int) -> None:
         if self.name is None:

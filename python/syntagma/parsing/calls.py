@@ -129,7 +129,15 @@ class CallReader:
         self._matchers = [self._matcher(one) for one in candidates]
 
     def _matcher(self, pattern: CallPattern) -> CallMatcher:
-        return CallMatcher(pattern, self._start, self._limits, self._infer, name=self._name, call_id=self._id)
+        return CallMatcher(
+            pattern,
+            self._start,
+            self._limits,
+            self._infer,
+            name=self._name,
+            call_id=self._id,
+            repair=self._policies.repair,
+        )
 
     def cannot_match(self, marker: str, at: int, pass_on: Callable[[int], None]) -> bool:
         """Whether the available text rules out all calls that may begin with the marker at index `at`.

@@ -75,6 +75,7 @@ class JsonArguments(ArgumentSource):
 
     Args:
         closers: the literals that close the call. Outside of a string, one of them ends the object.
+        repair: whether slips are repaired; if not, the first of them cannot be read.
 
     Attributes:
         done: whether the object is complete.
@@ -82,14 +83,27 @@ class JsonArguments(ArgumentSource):
     """
 
     __slots__ = (
-        *("_closers", "_held", "_machine", "_reading", "_repairs", "_reported", "_round", "_scanner", "bad", "done"),
+        *(
+            "_closers",
+            "_held",
+            "_machine",
+            "_reading",
+            "_repair",
+            "_repairs",
+            "_reported",
+            "_round",
+            "_scanner",
+            "bad",
+            "done",
+        ),
         "withheld",
     )
 
     ends_at_markers: ClassVar[bool] = True
 
-    def __init__(self, closers: Iterable[str] = ()) -> None:
+    def __init__(self, closers: Iterable[str] = (), *, repair: bool = True) -> None:
         self._closers = tuple(closers)
+        self._repair = repair
         self._scanner: MarkerSet | None = None
         self._machine = JsonMachine()
         # A comma with the whitespace after it; in a value without quotes, the whitespace after its last word.
@@ -159,6 +173,8 @@ class JsonArguments(ArgumentSource):
         """See `ArgumentSource`."""
         out: list[str] = []
         machine = self._machine
+        if not self._repair:
+            return None
         if self._reading == "bare value":
             self._end_of_bare_value(out)
         elif self._reading is None and rest in _PYTHON_WORDS and machine.state in _VALUE_STATES:
@@ -230,6 +246,8 @@ class JsonArguments(ArgumentSource):
     def _mend(self, text: str, pos: int, end: int, out: list[str]) -> tuple[int, bool]:
         """Repair the text at `pos`, which is not JSON."""
         machine = self._machine
+        if not self._repair:
+            return self._unreadable(pos, out)
         char, expects = text[pos], machine.state
         if machine.in_escape:
             return self._escape(text, pos, end, out)

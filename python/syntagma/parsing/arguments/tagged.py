@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, Protocol
 
 from syntagma.format_schema.facts import Block
+from syntagma.parsing.arguments.declared_types import allowed_types
 from syntagma.parsing.arguments.json_machine import JsonMachine
 from syntagma.parsing.arguments.literal_machine import LiteralMachine
 from syntagma.parsing.arguments.raw_value import RawValue
 from syntagma.parsing.arguments.source import ArgumentSource, OpenString
-from syntagma.parsing.arguments.typed_values import allowed_types, any_json, to_json
+from syntagma.parsing.arguments.typed_values import any_json, to_json
 from syntagma.parsing.arguments.unescaper import Unescaper
 from syntagma.parsing.call_patterns import CallPattern, Form
 from syntagma.parsing.literal_runs import run_at
