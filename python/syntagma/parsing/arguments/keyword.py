@@ -74,6 +74,7 @@ class KeywordArguments(ArgumentSource):
         self._mending = mending if closer is not None else None
         if self._mending is not None:
             self._mending.after = self._may_follow
+            self._mending.signs += form.argument_separator[:1] + form.argument_opener[:1] + form.value.closer[:1]
             literals = (form.argument_separator, form.argument_opener, form.value.opener)
             plain = _NEVER if form.value_tail else _plain(self._closer, *literals, form.value.closer)
             self._mending.plain = {**self._mending.plain, "": plain}
@@ -144,7 +145,7 @@ class KeywordArguments(ArgumentSource):
         if self._state == "close":
             return self._literal(self._value_closer, "after", text, pos, end)
         if self._state == "first" and text[pos] == "{" and self._opener[:1] != "{" and self._mending is not None:
-            if self._mending.tell("object"):
+            if self._mending.tell_object():
                 self._mending.depth, self._state, self._drop = 1, "object", True
                 self._machine = LiteralMachine(self._form.notation, mending=self._mending)
             return pos

@@ -54,7 +54,6 @@ _MAX_HELD = 1 << 18
 """the most code points of a string that are held until its end is certain"""
 _MAX_BRACKETS = 64
 """the most closing brackets in a row that are compared with the open ones"""
-_EVENTS = "]}),"
 
 
 _BEGINS_VALUE = re.compile(r"[^\W\d]|[/.~@#$]")
@@ -112,6 +111,7 @@ class Mending:
     Attributes:
         after: whether a value that no bracket surrounds ends at a place.
         repairs: repairs to be reported, in order.
+        signs: the first characters of what may follow a value.
         written: the keys of arguments that were read.
         look: the index up to which text may be looked at.
         final: whether nothing comes after it.
@@ -134,7 +134,7 @@ class Mending:
             "after",
             "depth",
         ),
-        *("final", "look", "plain", "repairs", "waits", "written"),
+        *("final", "look", "plain", "repairs", "signs", "waits", "written"),
     )
 
     def __init__(
@@ -152,6 +152,7 @@ class Mending:
         self._in_object = in_object
         self.plain = _plain(self._quotes, notation.bare_keys)
         self.after: Callable[[str, int, bool], Verdict] = self.ends_call
+        self.signs = "]}),\n"
         self.repairs: list[Repair] = []
         self.written: set[str] = set()
         self._argument: Any = None
@@ -179,6 +180,11 @@ class Mending:
         self._reported.add(repair)
         self.repairs.append(repair)
         return False
+
+    def tell_object(self) -> bool:
+        """As `tell`: an object of JSON stands in place of the arguments. How it is spelled is no repair of its own."""
+        self._reported |= {"spelling", "words"}
+        return self.tell("object")
 
     def take(self) -> str | None:
         """The next repair to be reported, as a sentence."""
@@ -397,7 +403,7 @@ class Mending:
         at, end = start + self._seen, self.look
         in_array = bool(brackets) and closers[brackets[-1]] != "}"
         stop, marker = self._end_of_call.stops.search(text, at, final=self.final, end=end)
-        event = _events(self._quotes, self._end_of_call.closers)
+        event = _events(self.signs, (*self._quotes, *self._end_of_call.closers))
         while True:
             found = event.search(text, at, min(end, stop + 1))
             if found is None and marker is None and self.final:
@@ -439,8 +445,9 @@ def _plain(quotes: tuple[str, ...], bare: bool) -> Mapping[Any, re.Pattern[str]]
 
 
 @functools.lru_cache(maxsize=256)
-def _events(quotes: tuple[str, ...], closers: tuple[str, ...]) -> re.Pattern[str]:
-    firsts = "".join(sorted({*_EVENTS, *(one[0] for one in (*quotes, *closers))}))
+def _events(signs: str, literals: tuple[str, ...]) -> re.Pattern[str]:
+    """The next place where a string without an opening quote may end."""
+    firsts = "".join(sorted({*signs, *(one[0] for one in literals)}))
     return re.compile(f"[{re.escape(firsts)}]")
 
 
