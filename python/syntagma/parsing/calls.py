@@ -327,6 +327,11 @@ class CallReader:
     # ---- the arguments
 
     @property
+    def pending(self) -> str:
+        """The text of the arguments that is passed on unless what follows shows a slip; empty without a call."""
+        return self.source.pending if hasattr(self, "source") else ""
+
+    @property
     def has_closer(self) -> bool:
         """Whether a part of the call follows its arguments: the rest of its object, or a closer."""
         return self.call.envelope is not None or bool(self.call.pattern.closer)

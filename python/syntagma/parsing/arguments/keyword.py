@@ -98,6 +98,11 @@ class KeywordArguments(ArgumentSource):
             self._mending.declare(schema)
 
     @property
+    def pending(self) -> str:
+        """See `ArgumentSource`."""
+        return self._machine.pending if self._machine is not None else ""
+
+    @property
     def has_repair(self) -> bool:
         """See `ArgumentSource`."""
         return self._mending is not None and bool(self._mending.repairs)

@@ -52,6 +52,11 @@ class LiteralArguments(ArgumentSource):
         return self._machine.in_string
 
     @property
+    def pending(self) -> str:
+        """See `ArgumentSource`."""
+        return self._machine.pending
+
+    @property
     def has_repair(self) -> bool:
         """See `ArgumentSource`."""
         return self._mending is not None and bool(self._mending.repairs)

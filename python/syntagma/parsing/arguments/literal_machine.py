@@ -7,7 +7,7 @@ import json
 import re
 
 from syntagma.format_schema import Notation
-from syntagma.parsing.arguments.escapes import read_escape
+from syntagma.parsing.arguments.escapes import read_escape, unescaped
 from syntagma.parsing.arguments.json_string import json_text
 from syntagma.parsing.arguments.json_syntax import WHITESPACE
 from syntagma.parsing.arguments.mending import Mending, Verdict
@@ -83,6 +83,12 @@ class LiteralMachine(ArgumentSource):
     def in_string(self) -> bool:
         """Whether a string is open."""
         return self._state == _STRING and not (self.done or self.bad)
+
+    @property
+    def pending(self) -> str:
+        """See `ArgumentSource`: the quote of a string whose end is not certain yet."""
+        waits = self._state == _STRING and self._mending is not None and self._mending.waits
+        return '"' if waits and not (self.done or self.bad) else ""
 
     @property
     def in_brackets(self) -> bool:
@@ -268,7 +274,7 @@ class LiteralMachine(ArgumentSource):
             return None
         if not mending.tell("inner quotes"):
             return stop
-        out.append(json_text(_unescaped(text[stop : ahead.end]) if len(delimiter) == 1 else text[stop : ahead.end]))
+        out.append(json_text(unescaped(text[stop : ahead.end]) if len(delimiter) == 1 else text[stop : ahead.end]))
         out.append('"')
         self._ended()
         return ahead.after
@@ -381,17 +387,6 @@ class LiteralMachine(ArgumentSource):
             return
         out.append(value)
         self._ended()
-
-
-def _unescaped(text: str) -> str:
-    """The meaning of the text of a string with escapes."""
-    found: list[str] = []
-    pos = 0
-    while (at := text.find("\\", pos)) >= 0:
-        size, meaning = read_escape(text, at, len(text)) or (1, "\\")
-        found += (text[pos:at], meaning)
-        pos = at + size
-    return "".join((*found, text[pos:]))
 
 
 def _number(word: str) -> str | None:
