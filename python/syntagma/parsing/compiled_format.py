@@ -18,7 +18,7 @@ from syntagma.format_schema import (
     stands_alone,
     texts_in_turn,
 )
-from syntagma.format_schema.facts import Block, block_of
+from syntagma.format_schema.facts import Block, block_of, interrupts
 from syntagma.parsing.call_patterns import CallPattern, FormParts, Op, Section
 from syntagma.parsing.header_router import HeaderRouter
 from syntagma.parsing.pattern_compiler import forms_of, starts_of
@@ -99,6 +99,8 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
     """by whether a block of reasoning may begin, and by the open section"""
     reasoning_exits: dict[tuple[Block | None, bool], Exits]
     """by the open block (None: any closer ends it), and by whether a call may interrupt it"""
+    interrupts: dict[str, tuple[CallPattern, ...]]
+    """for each text that interrupts reasoning, the patterns of the calls that it may begin; none: it opens no call"""
     next_calls: dict[Section | None, tuple[CallPattern, ...]]
     """the patterns with which a further call may begin, by the open section (None: outside)"""
     after_calls: dict[tuple[int, ...], tuple[Any, Any]] = {}
@@ -145,7 +147,7 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
     reasoning = spec.reasoning
     blocks = tuple(_reasoning_block(spec, pattern, markers) for pattern in spec.reasoning_blocks)
     wrappers = tuple(block_of(pattern, "content", markers) for pattern in spec.wrappers)
-    interrupts = reasoning.interrupt if reasoning is not None else ()
+    interrupting = _interrupts(spec, known, calls=calls)
     firsts = dict.fromkeys(start.first for start in marked)
     sections: dict[Section | None, None] = {None: None, **{one: None for _, each, _ in forms for one in each}}
     return CompiledFormat(
@@ -182,10 +184,14 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
             for may_reason in (False, True)
             for section in sections
         },
+        interrupts=interrupting,
         reasoning_exits={
             (block, may_interrupt): _exits(
                 _reasoning_exits(
-                    blocks if block is None else (block,), interrupts if may_interrupt else (), wrappers, marked
+                    blocks if block is None else (block,),
+                    tuple(interrupting) if may_interrupt else (),
+                    wrappers,
+                    marked,
                 ),
                 markers,
             )
@@ -193,6 +199,19 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
             for block in (None, *blocks)
         },
     )
+
+
+def _interrupts(spec: FormatSpec, known: Iterable[FormParts], *, calls: bool) -> dict[str, tuple[CallPattern, ...]]:
+    """See `CompiledFormat.interrupts`. Where no calls are read, what opens them interrupts nothing."""
+    starts = [start for form in known for start in starts_of(form) if not start.bare]
+    answers = [wrapper.opener.strip() for wrapper in spec.wrappers]
+    found = {
+        text: tuple(
+            one for one in starts if text not in answers and (text.startswith(one.first) or one.first.startswith(text))
+        )
+        for text in interrupts(spec)
+    }
+    return found if calls else {text: patterns for text, patterns in found.items() if not patterns}
 
 
 def _answer_exits(

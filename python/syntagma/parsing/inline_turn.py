@@ -285,10 +285,9 @@ class InlineTurnReader(TurnReader):
 
     # ---- reasoning
 
-    def _next_exit(self, exits: Exits, *, final: bool) -> tuple[int, str | None, Exit | None]:
-        """The index of the next text that leaves reasoning, the text, and its meaning; see `MarkerSet.search`."""
+    def _next_exit(self, exits: Exits, start: int, *, final: bool) -> tuple[int, str | None, Exit | None]:
+        """The next text from index `start` on that leaves a state: its index, itself, its meaning; see `MarkerSet`."""
         window = self.window
-        start = window.pos
         while True:
             at, text = exits.markers.search(window.text, start, final=final)
             if text is None:
@@ -299,8 +298,10 @@ class InlineTurnReader(TurnReader):
             start = at + 1
 
     def _reasoning(self, final: bool) -> Outcome | None:
-        window = self.window
-        at, text, found = self._next_exit(self._reasoning_exits, final=final)
+        window, interrupts = self.window, self._compiled.interrupts
+        at, text, found = self._next_exit(self._reasoning_exits, window.pos, final=final)
+        while found is not None and found.kind == "interrupt" and self._call.is_ruled_out(interrupts[text or ""], at):
+            at, text, found = self._next_exit(self._reasoning_exits, at + 1, final=final)
         if at > window.pos:
             self._prompted = None
             start = window.here
@@ -313,29 +314,49 @@ class InlineTurnReader(TurnReader):
             self._end_reasoning()
             self._edge.expect(text[: found.edge], is_reasoning=True)
             return "closer"
-        answers = any(block.opener and text.startswith(block.opener) for block in self._compiled.wrappers)
-        if answers or self._policies.interrupt == "now":
+        if interrupts[text]:
+            self._call.begin(interrupts[text])
+            return "call"
+        return self._interrupt("marker", at_once=any(text.startswith(one.opener) for one in self._compiled.wrappers))
+
+    def _call_in_reasoning(self, final: bool) -> Outcome | None:
+        window = self.window
+        begins = self._call.has_begun(final=final)
+        if begins is None:
+            return None
+        window.rewind()
+        if begins:
+            return self._interrupt("call")
+        start = window.here
+        self._out.reasoning(window.take(window.pos + 1), start)
+        return "text"
+
+    def _interrupt(self, outcome: Outcome, *, at_once: bool = False) -> Outcome:
+        """End the reasoning here, or hold what follows until it is known whether it is a quotation."""
+        if at_once or self._policies.interrupt == "now":
             self._end_reasoning()
             return "end"
-        window.mark()
+        self.window.mark()
         self._reasoning_exits = self._compiled.reasoning_exits[self._block, False]
-        return "call"
+        return outcome
 
     def _interrupted(self, final: bool) -> Outcome | None:
         window = self.window
-        at, text, found = self._next_exit(self._reasoning_exits, final=final)
+        at, text, found = self._next_exit(self._reasoning_exits, window.pos, final=final)
         window.move(at)
-        if text is not None and found is not None:
-            quoted = window.marked()
-            self._out.reasoning(quoted, window.here - len(quoted))
-            window.unmark()
-            assert found.block is not None
-            return self._reasoning_closed(text, found.block)
-        if not final:
+        is_closed = text is not None and found is not None and found.block is not None
+        if not is_closed and not final:
             return None
-        window.rewind()
-        self._end_reasoning()
-        return "end"
+        if not is_closed and not self._out.is_cut:
+            window.rewind()
+            self._end_reasoning()
+            return "end"
+        quoted = window.marked()
+        self._out.reasoning(quoted, window.here - len(quoted))
+        window.unmark()
+        if text is None or found is None or found.block is None:
+            return "text"
+        return self._reasoning_closed(text, found.block)
 
     def _reasoning_closed(self, closer: str, block: Block) -> Outcome:
         self._take_marker(self.window.pos + len(closer))
@@ -390,7 +411,7 @@ class InlineTurnReader(TurnReader):
 
     def _dropping(self, final: bool) -> Outcome | None:
         """Leave out a malformed call, up to its closer, the next call, or the end of the section."""
-        at, text, found = self._next_exit(self._dropping_exits, final=final)
+        at, text, found = self._next_exit(self._dropping_exits, self.window.pos, final=final)
         self.window.move(at)
         if text is None or found is None:
             return None
@@ -433,6 +454,7 @@ class InlineTurnReader(TurnReader):
         State.BEFORE_ANSWER: _before_answer,
         State.REASONING: _reasoning,
         State.BEFORE_REASONING: _before_reasoning,
+        State.CALL_IN_REASONING: _call_in_reasoning,
         State.INTERRUPTED: _interrupted,
         State.MATCHING: _matching,
         State.DROPPING: _dropping,

@@ -20,7 +20,7 @@ from syntagma.parsing.options import ReadingOptions
 from syntagma.parsing.place import ParserPlace, place_of
 from syntagma.parsing.policies import Policies
 from syntagma.parsing.prompt_tail import read_prompt_tail, turn_reader
-from syntagma.parsing.states import ReadingNow, State
+from syntagma.parsing.states import ReadingNow
 from syntagma.parsing.text.text_buffer import TextBuffer
 from syntagma.parsing.text.text_decoder import TextDecoder
 from syntagma.parsing.text.token_kind import SPECIAL, TEXT, UNKNOWN, TokenKind
@@ -276,7 +276,7 @@ class StreamParser:
         self._out.stopped(reason)
         self._read(self._decoder.flush(), UNKNOWN)
         self._pass_on(self._end_of_turn.finish())
-        was_reasoning = turn.state.is_reasoning and turn.state is not State.INTERRUPTED
+        was_reasoning = turn.state.is_reasoning
         turn.read(final=True)
         cut = turn.ends_in_reasoning or (was_reasoning and turn.state.is_reasoning)
         self._out.message_end(self._length, inside_reasoning=cut)
