@@ -59,6 +59,14 @@ class Block(msgspec.Struct, frozen=True):
     trailing: str | None = None
     """whitespace after the text, or none, where nothing else closes it"""
 
+    @property
+    def short(self) -> str:
+        """The closer without its last marker, with which some models write it; empty if it has one marker only."""
+        first, *_, last = (*self.pieces, *self.pieces, None)[:-1] if self.pieces else (None, None)
+        if first is None or last is None or not (first.is_marker and last.is_marker and last.at):
+            return ""
+        return self.closer[: last.at].rstrip() if self.closer.endswith(last.text) else ""
+
 
 def block_of(pattern: Pattern, placeholder: str, markers: Markers) -> Block:
     """The block that a pattern with one free-text placeholder describes."""
@@ -253,7 +261,10 @@ def forbidden_in_reasoning(spec: FormatSpec) -> tuple[str, ...]:
     if spec.messages is not None:
         return _framing(spec)
     keys = (search_key(spec, marker) for marker in interrupts(spec))
-    closers = (closing_key(spec, block.closer) for block in spec.reasoning.block)
+    closers = [closing_key(spec, block.closer) for block in spec.reasoning.block]
+    if spec.reasoning.to == "content" or any(ends_at_next(spec, block) for block in spec.reasoning.block):
+        # Directly before an opener, or the end, the parser takes them for slips.
+        closers += [*(closing_key(spec, wrapper.closer) for wrapper in spec.wrappers), *_dropped(spec)]
     return shortest((*next_openers(spec), *keys, *closers, *_ends(spec)))
 
 

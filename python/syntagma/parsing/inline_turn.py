@@ -48,9 +48,9 @@ class InlineTurnReader(TurnReader):
         if self.state is State.ARGUMENTS:
             return self._call.plain_run()
         if self.state is State.REASONING and self._prompted is None:
-            return PlainRun("reasoning", self._reasoning_exits.markers.firsts)
+            return PlainRun("reasoning", self._reasoning_exits.stops)
         if self.state is State.ANSWER and self.content_begun:
-            return PlainRun("content", self._answer_exits().markers.firsts)
+            return PlainRun("content", self._answer_exits().stops)
         return None
 
     def skip(self, run: PlainRun, size: int) -> None:
@@ -299,9 +299,16 @@ class InlineTurnReader(TurnReader):
 
     def _reasoning(self, final: bool) -> Outcome | None:
         window, interrupts = self.window, self._compiled.interrupts
-        at, text, found = self._next_exit(self._reasoning_exits, window.pos, final=final)
-        while found is not None and found.kind == "interrupt" and self._call.is_ruled_out(interrupts[text or ""], at):
-            at, text, found = self._next_exit(self._reasoning_exits, at + 1, final=final)
+        start, ends = window.pos, None
+        while True:
+            at, text, found = self._next_exit(self._reasoning_exits, start, final=final)
+            if text is None or found is None:
+                break
+            if found.kind == "stray":
+                ends = self._part_ends(at + len(text), final=final)
+            if ends is not False and not (found.kind == "interrupt" and self._call.is_ruled_out(interrupts[text], at)):
+                break
+            start, ends = at + 1, None
         if at > window.pos:
             self._prompted = None
             start = window.here
@@ -310,6 +317,16 @@ class InlineTurnReader(TurnReader):
             return None
         if found.kind == "close" and found.block is not None:
             return self._reasoning_closed(text, found.block)
+        if found.kind == "cut" and found.block is not None:
+            text = text[: found.edge] + found.block.short
+            self._out.malformed("E-PARSE-CLOSER", "the closer of reasoning is cut", window.span(len(text)))
+            return self._reasoning_closed(text, found.block)
+        if found.kind == "stray":
+            if not ends:
+                return None
+            self._out.malformed("E-PARSE-STRAY", "a closing marker that closes nothing", window.span(len(text)))
+            window.move(at + len(text))
+            return self._reasoning(final)
         if found.kind == "next":
             self._end_reasoning()
             self._edge.expect(text[: found.edge], is_reasoning=True)
@@ -319,6 +336,25 @@ class InlineTurnReader(TurnReader):
             return "call"
         return self._interrupt("marker", at_once=any(text.startswith(one.opener) for one in self._compiled.wrappers))
 
+    def _part_ends(self, index: int, *, final: bool) -> bool | None:
+        """Whether nothing of the reasoning follows from `index` on: the turn ends, or something else opens.
+
+        None: more text is needed.
+        """
+        window, text = self.window, self.window.text
+        strays = [one for one, exits in self._reasoning_exits.by_text.items() if exits[0].kind == "stray"]
+        while True:
+            index = window.after_whitespace(index)
+            if index == len(text):
+                return True if final else None
+            if text.startswith(self._compiled.after_strays, index):
+                return True
+            stray = next((one for one in strays if text.startswith(one, index)), "")
+            if not stray:
+                cut = any(window.cut_at(index, one) for one in (*strays, *self._compiled.after_strays))
+                return None if cut and not final else False
+            index += len(stray)
+
     def _call_in_reasoning(self, final: bool) -> Outcome | None:
         window = self.window
         begins = self._call.has_begun(final=final)
@@ -326,7 +362,7 @@ class InlineTurnReader(TurnReader):
             return None
         window.rewind()
         if begins:
-            return self._interrupt("call")
+            return self._interrupt("call", at_once=self._compiled.calls_close_reasoning)
         start = window.here
         self._out.reasoning(window.take(window.pos + 1), start)
         return "text"

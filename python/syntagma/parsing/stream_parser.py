@@ -16,6 +16,7 @@ from syntagma.parsing.compiled_format import compiled_format
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.end_of_turn import EndOfTurn
 from syntagma.parsing.fast_path import FastPath
+from syntagma.parsing.marker_watch import MarkerWatch
 from syntagma.parsing.options import ReadingOptions
 from syntagma.parsing.place import ParserPlace, place_of
 from syntagma.parsing.policies import Policies
@@ -128,6 +129,7 @@ class StreamParser:
         )
         by_name = None if request.tools is None else {tool.name: tool for tool in request.tools}
         self._turn = turn_reader(ReaderParts(compiled, self._out, request.limits, reading.policies, by_name))
+        self._out.tell_markers(MarkerWatch(compiled.told, compiled.markers, self._turn.window))
         self.start_state = read_prompt_tail(self._turn, spec, self._out, request, prompt)
         self._decoder = TextDecoder()
         self._end_of_turn = EndOfTurn(compiled.turn_ends)
