@@ -21,6 +21,7 @@ from syntagma.parsing.arguments.unescaper import unescaped
 from syntagma.parsing.call_patterns import CallPattern
 from syntagma.parsing.call_steps import Step
 from syntagma.parsing.literal_runs import run_at
+from syntagma.parsing.repairs import Repair, Repairs
 from syntagma.parsing.text.text_buffer import TextBuffer
 from syntagma.parsing.text.window import Window
 
@@ -50,13 +51,14 @@ class CallMatcher:
         envelope: the reader of the call's envelope, if it has one.
         begun: whether something after the opener was read, so that the text was meant as a call.
         object_end: absolute position after a complete object that turned out to be no call, or None.
+        slips: what was missing, or written twice, before the arguments.
         over_limit: whether it does not match because a limit was reached.
     """
 
     __slots__ = (
         *("_at", "_capture", "_end", "_held", "_held_chars", "_held_limit", "_infer", "_limits", "_nameless"),
         *("_repair", "_repairs", "begun", "commit_at", "envelope", "header_name", "id", "key", "name", "object_end"),
-        *("over_limit", "pattern", "pos", "source", "status", "written_type"),
+        *("over_limit", "pattern", "slips", "pos", "source", "status", "written_type"),
     )
 
     def __init__(
@@ -93,6 +95,7 @@ class CallMatcher:
         self.object_end: int | None = None
         self._nameless: JsonArguments | None = None
         self._repairs: list[str] = []
+        self.slips: list[Repair] = []
         self._held = TextBuffer()
         self._held_chars = 0
 
@@ -162,7 +165,18 @@ class CallMatcher:
             self.pos += len(step.text)
             self._at += 1
         elif found or not window.cut_at(index, step.text):
+            self._slip(window, index)
+
+    def _slip(self, window: Window, index: int) -> None:
+        """At a literal that does not stand at this index: whether something is missing, or written twice."""
+        text = window.text
+        slip = self.pattern.steps.slip_at(self._at, text, index) if self._repair and index < len(text) else None
+        if slip is None:
             self.status = "no match"
+        elif slip.repair is not None:
+            if slip.repair not in self.slips:
+                self.slips.append(slip.repair)
+            self._at, self.pos = slip.at, window.base + slip.pos
 
     def _captured(self, step: Step, window: Window, index: int) -> None:
         text = window.text
@@ -314,7 +328,15 @@ class CallMatcher:
             self._commit(NestedArguments(window, self.pattern, nesting, key=key), self.pos)
             return
         self._commit(
-            TaggedArguments(window, self.pattern, self._argument_at, key=key, written_type=self.written_type), self.pos
+            TaggedArguments(
+                window,
+                self.pattern,
+                self._argument_at,
+                key=key,
+                written_type=self.written_type,
+                repairs=Repairs(self.slips) if self._repair else None,
+            ),
+            self.pos,
         )
 
     def _argument_at(self, pos: int) -> CallMatcher:

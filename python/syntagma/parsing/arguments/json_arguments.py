@@ -28,8 +28,9 @@ from syntagma.parsing.arguments.json_syntax import (
     WHITESPACE,
     WORDS,
 )
-from syntagma.parsing.arguments.mending import REPAIRS, Mending, Repair
+from syntagma.parsing.arguments.mending import Mending
 from syntagma.parsing.arguments.source import ArgumentSource, OpenString
+from syntagma.parsing.repairs import REPAIRS, Repair
 from syntagma.parsing.text.scanner import MarkerSet
 
 __all__ = ["JsonArguments"]

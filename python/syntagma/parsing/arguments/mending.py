@@ -17,33 +17,11 @@ from syntagma.format_schema import Notation
 from syntagma.json_types import JSON_TYPES
 from syntagma.parsing.arguments.declared_types import allowed_types, inner_schema
 from syntagma.parsing.end_of_call import EndOfCall, after_whitespace
+from syntagma.parsing.repairs import Repairs
 from syntagma.parsing.text.scanner import is_cut
 from syntagma.parsing.text.window import Window
 
-__all__ = ["Ahead", "Mending", "Repair", "Verdict"]
-
-Repair: TypeAlias = Literal[
-    "quotes", "words", "value", "key", "comma", "escape", "round", "closer",
-    "inner quotes", "opening quote", "spelling", "zeros", "set", "adjacent", "object",
-]  # fmt: skip
-
-REPAIRS: dict[Repair, str] = {
-    "quotes": "a string in single quotes was read",
-    "words": "a word of another notation was read",
-    "value": "a value without quotes was read as a string",
-    "key": "a key without quotes was read",
-    "comma": "a comma before the end of an object or array was left out",
-    "escape": "an escape that JSON does not have was read",
-    "round": "round brackets were read as those of an array",
-    "closer": "what was open in the arguments was closed where the call ends",
-    "inner quotes": "quotes inside a string were read as its text",
-    "opening quote": "a string without its opening quote was read",
-    "spelling": "a string or key that is spelled as in JSON was read",
-    "zeros": "zeros before a number were left out",
-    "set": "a set was read as an array",
-    "adjacent": "strings beside each other were read as one",
-    "object": "an object of JSON was read in place of the arguments",
-}
+__all__ = ["Ahead", "Mending", "Verdict"]
 
 Verdict: TypeAlias = Literal["ends", "goes on", "two ways"] | None
 """whether a value ends at a place; two ways: both can be; None: more text is needed"""
@@ -98,7 +76,7 @@ class Ahead(NamedTuple):
     quoted: bool
 
 
-class Mending:
+class Mending(Repairs):
     """The repairs of one call: what surrounds its values, and which repairs were reported.
 
     Args:
@@ -110,7 +88,6 @@ class Mending:
 
     Attributes:
         after: whether a value that no bracket surrounds ends at a place.
-        repairs: repairs to be reported, in order.
         signs: the first characters of what may follow a value.
         written: the keys of arguments that were read.
         look: the index up to which text may be looked at.
@@ -127,7 +104,6 @@ class Mending:
             "_in_object",
             "_properties",
             "_quotes",
-            "_reported",
             "_schema",
             "_seen",
             "_window",
@@ -140,11 +116,11 @@ class Mending:
     def __init__(
         self, window: Window, end_of_call: EndOfCall, notation: Notation, depth: int, *, in_object: bool = False
     ) -> None:
+        super().__init__()
         self._window = window
         self._end_of_call = end_of_call
         self._quotes = tuple(dict.fromkeys((*sorted(notation.quotes, key=len, reverse=True), '"')))
         self._bare_keys = notation.bare_keys
-        self._reported: set[Repair] = set()
         self._seen = 0
         self._schema: Any = None
         self._properties: Mapping[str, Any] | None = None
@@ -153,7 +129,6 @@ class Mending:
         self.plain = _plain(self._quotes, notation.bare_keys)
         self.after: Callable[[str, int, bool], Verdict] = self.ends_call
         self.signs = "]}),\n"
-        self.repairs: list[Repair] = []
         self.written: set[str] = set()
         self._argument: Any = None
         self.look = 0
@@ -170,25 +145,6 @@ class Mending:
         self.look = end
         self.waits = False
         self.final = self._window.is_final and end == len(text)
-
-    # ---- what is reported
-
-    def tell(self, repair: Repair) -> bool:
-        """Whether a repair of this kind was reported before. If not, it is; the reader stops, and makes it then."""
-        if repair in self._reported:
-            return True
-        self._reported.add(repair)
-        self.repairs.append(repair)
-        return False
-
-    def tell_object(self) -> bool:
-        """As `tell`: an object of JSON stands in place of the arguments. How it is spelled is no repair of its own."""
-        self._reported |= {"spelling", "words"}
-        return self.tell("object")
-
-    def take(self) -> str | None:
-        """The next repair to be reported, as a sentence."""
-        return REPAIRS[self.repairs.pop(0)] if self.repairs else None
 
     # ---- keys
 
