@@ -41,6 +41,11 @@ class InlineTurnReader(TurnReader):
         self._prompted: str | None = None
         self._dropping_exits: Exits
 
+    @property
+    def pending(self) -> str:
+        """See `TurnReader`."""
+        return self._call.pending
+
     def plain_run(self) -> PlainRun | None:
         """See `TurnReader`."""
         if not self.window.is_empty:
