@@ -36,6 +36,7 @@ __all__ = [
     "shortest",
     "stop_strings",
     "triggers",
+    "without_arguments",
 ]
 
 
@@ -95,6 +96,12 @@ def block_of(pattern: Pattern, placeholder: str, markers: Markers) -> Block:
 def search_key(spec: FormatSpec, opener: str) -> str:
     """The text by which an opener is found: its first marker or word."""
     return next((step.text for step in structure_steps(spec.cuts.pieces(opener.strip())) if step), "")
+
+
+def without_arguments(call: Pattern) -> Pattern:
+    """A call whose arguments are written one by one, and which has none: one run of whitespace in their place."""
+    before, _, after = call.text.partition("{arguments}")
+    return Pattern(before + (after.lstrip() if before[-1:].isspace() else after))
 
 
 def closing(closer: str) -> str:

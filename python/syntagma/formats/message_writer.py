@@ -19,6 +19,7 @@ from syntagma.format_schema import (
     ToolsSpec,
     answer_before_calls,
 )
+from syntagma.format_schema.facts import without_arguments
 from syntagma.format_schema.xml_escapes import xml_escaped
 from syntagma.formats.json_text import canonical_object, elements, members
 from syntagma.formats.notation import in_notation
@@ -135,7 +136,7 @@ def _call(tools: ToolsSpec, call: ToolCall, index: int, tool: Tool | None) -> st
     values = {**numbers, "id": call_id, "arguments": arguments}
     if "envelope" in tools.call[0].placeholders:
         values["envelope"] = _envelope(tools.envelope[0], values)
-    return _filled(tools.call[0], values)
+    return _filled(tools.call[0] if arguments or not separate else without_arguments(tools.call[0]), values)
 
 
 def _separate_arguments(tools: ToolsSpec, arguments: str, tool: Tool | None) -> str:
