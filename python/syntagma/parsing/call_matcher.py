@@ -303,7 +303,11 @@ class CallMatcher:
             run, after = run_at(window, index, self.pattern.after_value)
         if run is not None and run.kind == "close":
             self._commit(BufferedArguments(), window.base + after)
+        elif run is None and after >= 0 and is_object and form.argument is not None and not self._repair:
+            self.status = "no match"
         elif run is None and after >= 0 and is_object:
+            if form.argument is not None:
+                self.slips.append("object")
             self._commit(self._object_source(window), self.pos + 1)
         elif after >= 0:
             self.status = "no match"
