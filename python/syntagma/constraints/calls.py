@@ -310,6 +310,6 @@ def _tool_parts(request: ResolvedRequest, arguments: ArgumentsGrammar, *, once: 
 
 def _stripped(shown: Pattern) -> tuple[Pattern, str, str]:
     """A pattern without the whitespace at its ends, and that whitespace."""
-    text = shown.written.text
+    text = shown.text
     before, after = leading(text), trailing(text)
     return Pattern(text.strip()), before, after

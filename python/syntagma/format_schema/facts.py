@@ -207,9 +207,9 @@ def triggers(spec: FormatSpec) -> tuple[str, ...]:
 
 
 def _triggers(spec: FormatSpec, form: ToolsSpec) -> Iterator[str]:
-    openers = [section.written.opener for section in form.section]
+    openers = [section.opener for section in form.section]
     if not all(opener.strip() for opener in openers):
-        openers += [call.written.opener for call in form.call]
+        openers += [call.opener for call in form.call]
         if any(call.placeholders[:1] == ("envelope",) and not call.opener.strip() for call in form.call):
             yield from (envelope.pattern.opener.rstrip() for envelope in form.envelope)
     yield from (search_key(spec, opener) for opener in openers)
@@ -328,7 +328,7 @@ def _structure(spec: FormatSpec) -> Iterator[str]:
 
 
 def _literals(patterns: Iterable[Pattern]) -> Iterator[str]:
-    return (item.text for one in patterns for item in one.written.items if isinstance(item, Literal))
+    return (item.text for one in patterns for item in one.items if isinstance(item, Literal))
 
 
 def _headers(spec: FormatSpec) -> tuple[str, ...]:

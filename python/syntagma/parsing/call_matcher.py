@@ -211,7 +211,7 @@ class CallMatcher:
         self.pos = window.base + end
         if waits:
             return
-        if not self._capture and not step.may_be_empty:
+        if not self._capture:
             self.status = "no match"
             return
         self._end_capture(step)
