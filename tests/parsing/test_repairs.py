@@ -121,7 +121,7 @@ def closer_of_values(fmt: ChatFormat) -> str:
     tools = fmt.spec.tools
     if tools is None or not tools.argument or tools.values == "literal" or fmt.spec.messages is not None:
         return ""
-    closer = tools.argument[0].written.around("value")[1]
+    closer = tools.argument[0].around("value")[1]
     return "" if "{" in closer or not any(map(str.isalnum, closer)) else closer
 
 
@@ -143,19 +143,19 @@ def ends_at_lines(fmt: ChatFormat) -> bool:
 
 
 def is_element(fmt: ChatFormat) -> bool:
-    return tools_of(fmt).argument[0].written.text.count("{key}") > 1
+    return tools_of(fmt).argument[0].text.count("{key}") > 1
 
 
 def has_attribute_of_type(fmt: ChatFormat) -> bool:
     tools = fmt.spec.tools
-    return tools is not None and bool(tools.argument) and '"{type}"' in tools.argument[0].written.text
+    return tools is not None and bool(tools.argument) and '"{type}"' in tools.argument[0].text
 
 
 def has_list(fmt: ChatFormat) -> bool:
     """Whether a section of calls is a list after a marker."""
     sections = [one.section for one in compiled_format(fmt.spec).starts if one.section is not None]
     is_list = bool(sections) and any(op.text == "[" for op in sections[0].opener[1:])
-    return is_list and not tools_of(fmt).call[0].written.text.strip().startswith("[")
+    return is_list and not tools_of(fmt).call[0].text.strip().startswith("[")
 
 
 # ---- the slips
@@ -260,7 +260,7 @@ def without_a_list(fmt: ChatFormat) -> Iterator[Damage]:
     """The brackets around the only call are missing."""
     arguments = {"word": "it", "n": 5}
     text = written(fmt, arguments)
-    section = tools_of(fmt).section[0].written.text
+    section = tools_of(fmt).section[0].text
     before, _, after = section.partition("{calls}")
     start, end = text.index(before) + len(before), text.rindex(after)
     opened, closed = (

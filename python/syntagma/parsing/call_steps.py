@@ -21,7 +21,7 @@ _NAME = re.compile(IN_NAME + "*")
 _DIGITS = re.compile(f"[{DIGITS}]*")
 _WORD = re.compile(IN_WORD + "*")
 _WHITESPACE = re.compile(r"\s*")
-_CAPTURES = {"name": _NAME, "suffix": _NAME, "index": _DIGITS, "ordinal": _DIGITS}
+_CAPTURES = {"name": _NAME, "index": _DIGITS, "ordinal": _DIGITS}
 """the characters of captures; all others are words without brackets and quotes"""
 _MAX_LOOK = 128
 """the most code points that `ruled_out` reads"""
@@ -64,11 +64,6 @@ class Step(NamedTuple):
     def refuses(self, text: str, index: int) -> bool:
         """Whether the capture cannot begin at this index, although it may contain the character."""
         return self.is_element and text.startswith("/", index)
-
-    @property
-    def may_be_empty(self) -> bool:
-        """Whether the capture may be empty."""
-        return self.text == "suffix"
 
 
 def characters_of(capture: str) -> re.Pattern[str]:
@@ -119,7 +114,7 @@ class CallSteps:
             elif step is None:
                 match = _WHITESPACE.match(text, pos)
                 pos = pos if match is None else match.end()
-            elif pos == len(text) or step.may_be_empty:
+            elif pos == len(text):
                 return True
             elif step.kind == "capture":
                 match = step.characters.match(text, pos, pos + 1)
@@ -149,7 +144,7 @@ class CallSteps:
                 if step.is_repeated:
                     return None
                 end = step.end_of_capture(text, pos, room + 1)
-                if (end == pos and not step.may_be_empty) or (step.is_element and step.refuses(text, pos)):
+                if end == pos or (step.is_element and step.refuses(text, pos)):
                     break
                 pos, named = end, named or step.text == "name"
             elif step.first_chars is None or pos > room or text[pos] in step.first_chars:
