@@ -42,7 +42,8 @@ def value_ends(tools: ToolsSpec, gap: str, closer: str, markers: Markers) -> tup
 def argument_line(tools: ToolsSpec, closer: str, markers: Markers) -> str:
     """The beginning of a line that opens a further argument, which ends a raw value whose closer is missing.
 
-    It has words, as the closer of values has, and neither begins like the other. Empty: no such line ends a value.
+    Both it and the closer of values have words, and neither begins like the other, or like the end of the arguments.
+    Empty: no such line ends a value.
 
     Args:
         tools: the form.
@@ -51,10 +52,11 @@ def argument_line(tools: ToolsSpec, closer: str, markers: Markers) -> str:
     """
     if not tools.argument or tools.values == "literal":
         return ""
-    argument = tools.argument[0].written
+    argument = tools.argument[0]
     own = argument.around("value")[1].strip()
     opener = next((piece.text.split()[0] for piece in markers.pieces(argument.opener.strip())), "")
-    alike = any(one.startswith(own) or own.startswith(one) for one in (closer, opener) if one)
+    pairs = ((own, closer), (own, opener), (opener, closer))
+    alike = any(one.startswith(other) or other.startswith(one) for one, other in pairs if other)
     return "" if alike or not (_has_words(own) and _has_words(opener)) else "\n" + opener
 
 

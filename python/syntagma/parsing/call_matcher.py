@@ -270,10 +270,10 @@ class CallMatcher:
         """The source of arguments that are an object of the notation."""
         notation = self.pattern.form.notation
         closers = (op.text for op in self.pattern.closer)
-        mending = self._mending(window, depth=1, in_object=in_object)
+        mending = partial(self._mending, window, depth=1, in_object=in_object)
         if notation.is_json:
             return JsonArguments(closers, repair=self._repair, mending=mending)
-        return LiteralArguments(notation, closers, mending)
+        return LiteralArguments(notation, closers, mending())
 
     def _envelope_ended(self, reader: EnvelopeReader) -> None:
         if reader.name is not None:
