@@ -180,6 +180,11 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
         )
 
     @cached_property
+    def closers(self) -> tuple[str, ...]:
+        """The literals that close the call."""
+        return tuple(op.text for op in self.closer)
+
+    @cached_property
     def end_of_call(self) -> EndOfCall:
         """What stands after the arguments."""
         section = self.section.closer if self.section is not None else ()

@@ -138,7 +138,8 @@ class TaggedArguments(ArgumentSource):
         out: list[str] = []
         start = pos
         # One fragment at a time, so that its span does not depend on the chunks.
-        while not (self.done or self.bad or out or self.has_repair):
+        repairs = self._repairs.repairs if self._repairs is not None else ()
+        while not (self.done or self.bad or out or repairs):
             before = (pos, self._next_value, self._value)
             if self._next_value is not None:
                 pos = self._begin(text, pos, end, self._next_value, out)
