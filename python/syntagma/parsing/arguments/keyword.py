@@ -28,9 +28,11 @@ def _plain(closer: str, separator: str, opener: str, between: str, value_closer:
     """What follows a value: its closer, the closer of the arguments, or a separator, a key and what follows that."""
     if value_closer:
         return re.compile(rf"\s*{re.escape(value_closer)}")
-    ends = "" if closer in (separator, opener) or (separator or opener).startswith(closer) else f"{re.escape(closer)}|"
-    literals = (r"\s*".join(re.escape(one) for one in (separator, opener) if one), re.escape(between))
-    return re.compile(rf"\s*(?:{ends}{literals[0]}\s*[\w.$-]+\s*{literals[1]})")
+    if closer in (separator, opener) or (separator or opener).startswith(closer):
+        return re.compile(rf"\s*{re.escape(separator)}\s*{re.escape(opener)}\s*[\w.$-]+\s*{re.escape(between)}")
+    return re.compile(
+        rf"\s*(?:{re.escape(closer)}|{re.escape(separator)}\s*{re.escape(opener)}\s*[\w.$-]+\s*{re.escape(between)})"
+    )
 
 
 class KeywordArguments(ArgumentSource):
