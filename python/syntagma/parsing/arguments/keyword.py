@@ -263,8 +263,8 @@ class KeywordArguments(ArgumentSource):
                 could_be = (literal, self._closer) if literal == separator else (literal,)
                 return None if not final and any(is_cut(one, text, pos, end) for one in could_be) else "goes on"
             pos = after_whitespace(text, pos + len(literal), end) if literal else pos
-            if literal == separator and text.startswith(self._closer, pos, end):
-                return mending.ends_call(text, pos, sure)
+            if literal == separator and (found := stands_at(self._closer, text, pos, end, final=final)) is not False:
+                return None if found is None else mending.ends_call(text, pos, sure)
         start = pos
         while pos < end and (text[pos].isalnum() or text[pos] in KEYWORD_SIGNS):
             pos += 1
