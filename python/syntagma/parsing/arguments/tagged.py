@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, Protocol
 
@@ -24,6 +25,7 @@ from syntagma.parsing.text.window import Window
 __all__ = ["HeaderReader", "TaggedArguments"]
 
 _STRING = frozenset(("string",))
+_LEADING_ZEROS = re.compile(r"^([-+]?)0+(?=[0-9])")
 
 
 class HeaderReader(Protocol):
@@ -69,6 +71,7 @@ class TaggedArguments(ArgumentSource):
     __slots__ = (
         *("_after_separator", "_after_value", "_allowed", "_block", "_call_begun", "_closed_at", "_ends", "_form"),
         "_doubled",
+        "_number",
         *("_header", "_looked_to", "_next_value", "_open_header", "_opened", "_pieces", "_properties", "_repairs"),
         *("_schema", "_separated", "_unclosed", "_value", "_window", "_wrapped", "_wrapper", "_written"),
         *("bad", "done", "withheld"),
@@ -99,6 +102,7 @@ class TaggedArguments(ArgumentSource):
         self._looked_to = self._closed_at = 0
         self._call_begun = False
         self._doubled = False
+        self._number = ""
         self._block: Block = form.value
         self._repairs = repairs
         self._schema: Any = None
@@ -142,6 +146,10 @@ class TaggedArguments(ArgumentSource):
         # One fragment at a time, so that its span does not depend on the chunks.
         repairs = self._repairs.repairs if self._repairs is not None else ()
         while not (self.done or self.bad or out or repairs):
+            if self._number:
+                out.append(self._number)
+                self._number = ""
+                break
             before = (pos, self._next_value, self._value)
             if self._next_value is not None:
                 pos = self._begin(text, pos, end, self._next_value, out)
@@ -293,10 +301,25 @@ class TaggedArguments(ArgumentSource):
             elif self._wrapper is not None:
                 self._wrapped = value.take()
             else:
-                out.append(self._typed(value.take()))
+                text = value.take()
+                self._number = self._without_zeros(text)
+                if not self._number:
+                    out.append(self._typed(text))
             self._value = None
             self._separated = False
         return pos
+
+    def _without_zeros(self, text: str) -> str:
+        """A number that has zeros before it, without them, where the schema takes one; empty: it is something else."""
+        bare = text.strip()
+        if self._repairs is None or not bare.lstrip("+-").startswith("0") or "string" in self._allowed:
+            return ""
+        number = _LEADING_ZEROS.sub(r"\1", bare)
+        typed = to_json(number, self._allowed, self._form.notation) if number != bare and self._allowed else '"'
+        if typed.startswith('"'):
+            return ""
+        self._repairs.tell("zeros")
+        return typed
 
     def _typed(self, text: str) -> str:
         """The JSON text of a value."""
