@@ -412,8 +412,7 @@ def _events(signs: str, literals: tuple[str, ...]) -> re.Pattern[str]:
 
 @functools.lru_cache(maxsize=64)
 def _quotes_and_escapes(quote: str) -> re.Pattern[str]:
-    escape = r"\\.|" if len(quote) == 1 else ""
-    return re.compile(escape + re.escape(quote), re.DOTALL)
+    return re.compile(rf"\\.|{re.escape(quote)}" if len(quote) == 1 else re.escape(quote), re.DOTALL)
 
 
 def _quoted(quotes: tuple[str, ...], end: str) -> str:
