@@ -69,12 +69,10 @@ class TaggedArguments(ArgumentSource):
     """
 
     __slots__ = (
-        *("_after_separator", "_after_value", "_allowed", "_block", "_call_begun", "_closed_at", "_ends", "_form"),
-        "_doubled",
-        "_number",
-        *("_header", "_looked_to", "_next_value", "_open_header", "_opened", "_pieces", "_properties", "_repairs"),
-        *("_schema", "_separated", "_unclosed", "_value", "_window", "_wrapped", "_wrapper", "_written"),
-        *("bad", "done", "withheld"),
+        *("_after_separator", "_after_value", "_allowed", "_block", "_call_begun", "_closed_at", "_doubled", "_ends"),
+        *("_form", "_header", "_looked_to", "_next_value", "_number", "_open_header", "_opened", "_pieces"),
+        *("_properties", "_repairs", "_schema", "_separated", "_unclosed", "_value", "_window", "_wrapped"),
+        *("_wrapper", "_written", "bad", "done", "withheld"),
     )
 
     def __init__(
