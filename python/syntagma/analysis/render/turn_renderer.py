@@ -57,9 +57,9 @@ class TurnRenderer:
         """A call made of new sentinels; `id_form` may have `{word}`, `{name}`, `{index}`."""
         words = self.sentinels
         name = words.word("n")
-        made: dict[str, Any] = {}
-        for _ in range(arguments):
-            made[words.word("k")] = words.word("v")
+        # A template may sort keys: sorted ones stand in the same order in any case.
+        keys = sorted(words.word("k") for _ in range(arguments))
+        made: dict[str, Any] = {key: words.word("v") for key in keys}
         identity = id_form.replace("{word}", words.word("d")).replace("{name}", name).replace("{index}", str(index))
         return SampleCall(name, made, identity)
 
