@@ -227,12 +227,12 @@ def _from_cut_content(
     for literal in itertools.islice(literals, _MAX_LITERALS):
         if len(literal) not in _CLOSER_LENGTHS or literal.isidentifier() or not literal.strip():
             continue
-        for context in ("middle", "last"):
-            gone, kept = renderer.sentinels.word("c"), renderer.sentinels.word("c")
-            rendered = renderer.turn(SampleTurn(content=gone + literal + kept), inputs, context)
-            if rendered is not None and rendered.shows(kept) and not rendered.shows(gone):
-                found.append(literal)
-                break
+        gone, kept = renderer.sentinels.word("c"), renderer.sentinels.word("c")
+        turn = SampleTurn(content=gone + literal + kept)
+        one = renderer.turn(turn, inputs, "middle"), renderer.turn(turn, inputs, "last")
+        texts = [*(rendered.text for rendered in one if rendered is not None), renderer.earlier(turn, inputs) or ""]
+        if any(kept in text and gone not in text for text in texts):
+            found.append(literal)
     found = [one for one in found if not any(other != one and other in one for other in found)]
     if not found:
         return None

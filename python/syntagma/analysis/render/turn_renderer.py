@@ -96,6 +96,12 @@ class TurnRenderer:
         text = self.bounded.render(messages, inputs, tools=tools)
         return None if text is None else self._cut(turn, "last", text)
 
+    def earlier(self, turn: SampleTurn, inputs: Inputs) -> str | None:
+        """A conversation in which the turn is not the assistant's last one; None if that fails."""
+        later = SampleTurn(content=self.sentinels.word("c"))
+        messages = [self._user(1), assistant_message(turn, inputs), self._user(0), assistant_message(later, inputs)]
+        return self.bounded.render(messages, inputs, tools=self._tools(inputs, turn))
+
     def _cut(self, turn: SampleTurn, context: Context, text: str) -> RenderedTurn | None:
         """The turn, cut out of a whole render; None if the users' sentinels are not found."""
         end = text.rfind(self._users[1]) if context == "middle" else len(text)
@@ -106,8 +112,13 @@ class TurnRenderer:
         return RenderedTurn(turn, context, text[begin:end])
 
     def in_any_context(self, turn: SampleTurn, inputs: Inputs) -> RenderedTurn | None:
-        """The turn as the last message, or between two users if it does not render there; None if both fail."""
-        return self.turn(turn, inputs) or self.turn(turn, inputs, "middle")
+        """The turn as the last message, or between two users if its calls are not shown there; None if both fail."""
+        last = self.turn(turn, inputs)
+        names = [call.name for call in turn.calls]
+        if last is not None and last.shows(*names):
+            return last
+        middle = self.turn(turn, inputs, "middle")
+        return middle if middle is not None and (last is None or middle.shows(*names)) else last
 
     def prompt(
         self, inputs: Inputs, settings: dict[str, Any] | None = None, *, tools: bool = False, generation: bool = True
