@@ -233,6 +233,8 @@ def _analyze(
         prompts=prompts,
         layout=layout_of(choice.format, prompts, {located.shape for located in found.seen.turns}),
         assumed=assumed,
+        reasons=choice.reasons,
+        alternatives=choice.alternatives,
         renders=found.renderer.bounded.count,
     )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -14,13 +13,10 @@ from syntagma.analysis.named import Evidence, Support, call_markers, framed, rea
 from syntagma.format_schema import FormatSpec
 from syntagma.formats import ChatFormat, get
 
-__all__ = ["Choice", "Level", "beats", "with_named_formats"]
+__all__ = ["Choice", "beats", "with_named_formats"]
 
 _log = logging.getLogger("syntagma.analysis")
 
-Level: TypeAlias = Literal["proved", "proved with losses", "supported", "guessed"]
-"""How sure a choice is: proved by a clean certificate, without or with losses of the template; supported by evidence,
-which tells the format from every other that it fits; or guessed."""
 _MIN_GIVE_UP_AFTER = 3
 """the least number of failing messages after which the certificate of a named format is given up"""
 _MOST_CERTIFIED = 3
@@ -95,7 +91,8 @@ def with_named_formats(
         )
         if certificate is None or not certificate.covers("T"):
             continue
-        if known is None or around or beats(certificate, known, in_tie=best.name == "derived"):
+        in_tie = best.name == "derived" and (not reads_ids(derived) or reads_ids(candidate.format.spec))
+        if known is None or around or beats(certificate, known, in_tie=in_tie):
             best = Choice(
                 name=candidate.support.name,
                 format=candidate.format,
@@ -170,6 +167,12 @@ def _told(best: Choice, rated: list[_Candidate], certifier: Certifier) -> Choice
         reasons=first.support.reasons,
         alternatives=tuple(one.support.name for one in (kin or equal)[1:]),
     )
+
+
+def reads_ids(spec: FormatSpec) -> bool:
+    """Whether calls have an id in the format."""
+    patterns = [one for form in spec.forms for one in (*form.call, *(envelope.pattern for envelope in form.envelope))]
+    return any("id" in pattern.placeholders for pattern in patterns)
 
 
 def beats(one: Certificate, other: Certificate, *, in_tie: bool) -> bool:

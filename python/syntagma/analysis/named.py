@@ -161,7 +161,8 @@ def call_markers(spec: FormatSpec) -> list[str]:
     """The markers of the first form of calls, the one that opens calls first."""
     tools = spec.tools
     assert tools is not None
-    texts = [tools.section[0].opener, tools.call[0].opener, tools.call[0].closer, tools.section[0].closer]
+    literals = [item.text for item in tools.call[0].items if isinstance(item, Literal)]
+    texts = [tools.section[0].opener, *literals, tools.section[0].closer]
     pieces = [piece for text in texts for piece in visible_atoms(text)]
     return list(dict.fromkeys(piece for piece in pieces if _is_marker(piece)))
 
