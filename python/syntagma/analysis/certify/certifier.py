@@ -15,6 +15,7 @@ Four rules keep a certificate from claiming too much:
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Literal
@@ -25,6 +26,7 @@ from syntagma.analysis.certify.certificate import Certificate, Item, Verdict
 from syntagma.analysis.certify.outputs import TemplateOutputs, without_empty_block
 from syntagma.analysis.certify.read_back import (
     INCOMPLETE,
+    WANTS_MORE,
     Difference,
     GrammarCheck,
     PromptedOutput,
@@ -55,6 +57,8 @@ from syntagma.messages import Message, ToolCall
 __all__ = ["Certifier", "Mentions", "Told"]
 
 _NO_FORMAT = ChatFormat(FormatSpec())
+_WIDE = re.compile(r"[ \t]{3,}")
+_WORDS = re.compile(r"\b(?:True|False|None)\b")
 _CHUNKING_SEED = 20
 _SPELLED = {"True": "true", "False": "false", "None": "null"}
 _SWITCHED = {
@@ -370,6 +374,8 @@ class _FormatChecks:
                 return item("other context", why, f"{problem.why} {problem.detail}".rstrip(), problem.example)
             if there.refused:
                 problem = there
+        if problem.refused and self._is_spelled_otherwise(first, shown.turn, tools):
+            return item("altered", "the history spells calls otherwise than the grammar", problem.why, problem.example)
         other = self._holds_its_end(shown.turn, first.text)
         if other is None and not problem.refused:
             other = self._same_render(first, shown, tools)
@@ -563,10 +569,28 @@ class _FormatChecks:
             return "a number, boolean or null beside a string is written like text"
         return "content is written like reasoning"
 
+    def _is_spelled_otherwise(
+        self, rendered: RenderedTurn, shown: SampleTurn, tools: list[dict[str, Any]] | None
+    ) -> bool:
+        """Whether the grammar refuses only words, whitespace or a missing end that models need not write so."""
+        if not shown.calls:
+            return False
+        runs = self._outputs.of(self._fmt, rendered, shown)
+        for run in [run for run in runs if not run.history] or runs:
+            output = self._outputs.without_end(self._fmt, run.output)[0]
+            plain = _WIDE.sub("", _WORDS.sub(lambda found: _SPELLED[found[0]], output))
+            if self.grammar.refusal(run, plain, tools) not in (None, WANTS_MORE):
+                return False
+        return bool(runs)
+
     def _holds_its_end(self, turn: SampleTurn, text: str) -> str | None:
         """The reason if a text contains the text that ends it; None if no text does."""
         reasoning = self._fmt.spec.reasoning
         closer = reasoning.block[0].closer if reasoning is not None else ""
+        ends = [end for texts in self._fmt.spec.turn_ends for end in texts if end.strip()]
+        calls = text.rfind(turn.calls[-1].name) if turn.calls else 0
+        if turn.calls and any(0 <= text.find(end, text.find(turn.calls[0].name)) < calls for end in ends):
+            return "the history ends the turn before its last call"
         if closer.isspace() and closer in (turn.reasoning or ""):
             return "reasoning holds the whitespace that ends it"
         spec = self._fmt.spec.tools
@@ -592,7 +616,7 @@ class _FormatChecks:
         if wrapped or spec.messages is not None:
             return
         for prompt in self._outputs.prompts:
-            if spec.reasoning is not None and self._outputs.opens_reasoning(self._fmt, prompt):
+            if self._fmt.start_state(prompt).reasoning == "open":
                 continue
             run = PromptedOutput("prompt", prompt, text)
             message = read_back(self._fmt, run, [text], None, reasoning_format="none")
@@ -638,7 +662,7 @@ class _FormatChecks:
         """
         reasoning = self._fmt.spec.reasoning
         markers = interrupts(self._fmt.spec)
-        if reasoning is None or not markers:
+        if self._around or reasoning is None or not markers:
             return
         turn = next(case.turn for case in roundtrip_cases(id_form) if case.turn.shape == "T")
         rendered = self._render(turn, "last", self._common)
@@ -646,12 +670,12 @@ class _FormatChecks:
         if not reads_calls_in_reasoning or rendered is None or shown_turn(rendered).turn != turn:
             return
         lead, closer = self._outputs.frame.lead, reasoning.block[0].closer
-        body = self._outputs.frame.without_end(self._outputs.text(rendered))[len(lead) :]
+        body = self._outputs.without_end(self._fmt, self._outputs.text(rendered)[len(lead) :])[0]
         body = without_empty_block(self._fmt, body).lstrip()
         tools = self._fmt.spec.tools
         opener = tools.section[0].opener.strip() or tools.call[0].opener.strip() if tools is not None else ""
         body = body[max(body.find(opener), 0) :]
-        if closer.strip() in body or not any(marker.strip() in body for marker in markers):
+        if "".join(visible_atoms(closer)[:1]) in body or not any(marker.strip() in body for marker in markers):
             return
         text = "One.\n"
         for name, output, expected in (

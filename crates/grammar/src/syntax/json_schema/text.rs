@@ -115,7 +115,8 @@ impl Notation {
 
     /// The name of a member, known to be this one.
     pub(super) fn key(&self, name: &str) -> Regex {
-        if self.bare_keys && !name.is_empty() && name.chars().all(is_bare) {
+        let bare = |c: char| is_bare(c) || (!c.is_ascii() && c.is_alphanumeric());
+        if self.bare_keys && !name.is_empty() && name.chars().all(bare) {
             Regex::literal(name.as_bytes())
         } else {
             self.canonical(name)
