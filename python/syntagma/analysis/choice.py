@@ -77,8 +77,11 @@ def with_named_formats(
     rated.sort(key=lambda one: one.weight, reverse=True)
     if not shows_calls:
         return _told(best, rated, certifier)
-    for candidate in rated[:_MOST_CERTIFIED]:
+    # One certificate more is enough where the first is clean.
+    for candidate in rated[: 1 if known is not None and known.clean else _MOST_CERTIFIED]:
         known = best.certificate
+        if best.name != "derived" and known is not None and known.clean:
+            break
         around = candidate.told.around
         if known is not None and around and (known.clean or best.name != "derived"):
             continue

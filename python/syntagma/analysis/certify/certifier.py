@@ -169,7 +169,12 @@ class Certifier:
         tools, text = fmt.spec.tools, self._plainest_text
         if tools is None or not text:
             return tools is None
-        openers = (pattern.written.opener for form in tools.forms for pattern in (*form.section, *form.call))
+        openers = (
+            (section.written.opener.strip() or call.written.opener)
+            for form in tools.forms
+            for section in form.section
+            for call in form.call
+        )
         firsts = [visible_atoms(opener, "")[:1] for opener in openers]
         return any(not atom or atom[0] in text for atom in firsts)
 
@@ -181,7 +186,8 @@ class Certifier:
         bar: _Bar | None,
         told: Told = _NOTHING,
     ) -> Certificate | None:
-        checks = _FormatChecks(outputs, fmt, around=told.around)
+        # That the parser does not depend on chunks is a law of its own: a rival is read whole and in random pieces.
+        checks = _FormatChecks(outputs, fmt, around=told.around, fine=bar is None)
         items: list[Item] = []
         for case in roundtrip_cases(self._id_form, markers_of(fmt), first_words(fmt)):
             items.append(checks.case(case))
@@ -327,9 +333,10 @@ class _Problem(msgspec.Struct, frozen=True):
 class _FormatChecks:
     """The checks of one format."""
 
-    def __init__(self, outputs: TemplateOutputs, fmt: ChatFormat, *, around: bool = False) -> None:
+    def __init__(self, outputs: TemplateOutputs, fmt: ChatFormat, *, around: bool = False, fine: bool = True) -> None:
         self._outputs = outputs
         self._around = around
+        self._fine = fine
         self._fmt = fmt
         self._common, self._unions = case_tools(), case_tools(unions=True)
         calls = [call for form in (fmt.spec.tools.forms if fmt.spec.tools else ()) for call in form.call]
@@ -475,7 +482,7 @@ class _FormatChecks:
         `cuts`: whether the output is also read character by character, and cut after its last complete call or content.
         """
         declared = tools if shown.turn.calls else self._beside_text
-        problem = self._parser_problem(rendered, shown.turn, declared, fine=cuts)
+        problem = self._parser_problem(rendered, shown.turn, declared, fine=cuts and self._fine)
         if problem is None and cuts:
             problem = self._truncation_problem(rendered, shown.turn, declared)
         if problem is None and not shown.renamed:
