@@ -111,3 +111,29 @@ def test_analyze_prints_it(tmp_path: Path) -> None:
     assert "calls: guessed" in text
     data = json.loads(CliRunner().invoke(app, ["analyze", str(file), "--json"]).stdout)
     assert data["resolution"]["level"] == "guessed"
+
+
+def test_tools_of_another_variable_are_listed_and_what_it_tells_counts() -> None:
+    template = sg.ChatTemplate(EXAMPLE.replace("tools", "my_tools") + TURN + PROMPT)
+    codec = sg.ChatCodec.from_template(template)
+    assert codec.capabilities.tools_variable == "my_tools"
+    assert codec.format.spec.tools is not None
+    tool = {"type": "function", "function": {"name": "clock", "parameters": {"type": "object", "properties": {}}}}
+    assert "clock" in codec.prepare([{"role": "user", "content": "Hi"}], tools=[tool]).prompt
+
+
+def test_content_that_is_shown_in_parts_only() -> None:
+    template = sg.ChatTemplate(TURN.replace("(m.content or '')", "(m.content[0].text if m.content else '')") + PROMPT)
+    found = sg.analyze(template)
+    assert found.capabilities.content_parts
+    assert found.format.spec.end_of_turn == ("<|end|>",)
+
+
+@pytest.mark.parametrize("beside", ["m.tool_calls", "true"])
+def test_reasoning_of_a_field_with_any_name(beside: str) -> None:
+    shown = "{% if m.musings and " + beside + " %}{{ '<muse>' + m.musings + '</muse>' }}{% endif %}"
+    source = LISTED + CALLS.replace(" + (m.content or '') }}", " }}" + shown + "{{ m.content or '' }}") + PROMPT
+    found = sg.analyze(source)
+    assert found.capabilities.reasoning == "musings"
+    assert found.format.spec.reasoning is not None
+    assert found.format.spec.reasoning.block[0].text == "<muse>{reasoning}</muse>"

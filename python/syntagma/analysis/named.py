@@ -63,7 +63,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
         """Collect it with one render."""
         calls = tuple(renderer.new_call(1, probed.id_form) for _ in range(2))
         result = renderer.sentinels.word("t")
-        told, tools = renderer.tools_prompt(probed.inputs, calls, result) or ("", [])
+        variable = probed.capabilities.tools_variable
+        told, tools = renderer.tools_prompt(probed.inputs, calls, result, variable) or ("", [])
         kind = str((config or {}).get("model_type", "")).lower()
         return cls(
             told=told,

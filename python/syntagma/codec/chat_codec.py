@@ -140,7 +140,8 @@ class ChatCodec:
         prepared = [_prepared(message, wants, at) for at, message in enumerate(messages)]
         if wants.needs_system and not any(message.get("role") == "system" for message in prepared):
             prepared.insert(0, {"role": "system", "content": ""})
-        variables = {**wants.variables, **(options.get("template_kwargs") or {})}
+        named = {} if wants.tools_variable is None or declared is None else {wants.tools_variable: declared}
+        variables = {**wants.variables, **named, **(options.get("template_kwargs") or {})}
         whole: RenderOptions = {**options, "tools": declared, "template_kwargs": variables}
         try:
             return template.render(prepared, **whole)

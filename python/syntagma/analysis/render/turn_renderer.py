@@ -155,13 +155,17 @@ class TurnRenderer:
         second = text.rfind(self._users[1])
         return text[: text.find(self._users[0])], text[text.rfind(content, 0, second) + len(content) : second]
 
-    def shows_tools(self, inputs: Inputs) -> bool:
-        """Whether the name of a declared tool appears in the prompt."""
-        text = self.bounded.render([self._user(0)], inputs, tools=declared_tools(self._spare), prompt=True)
+    def shows_tools(self, inputs: Inputs, variable: str | None = None) -> bool:
+        """Whether the name of a declared tool appears in the prompt; `variable`: that has the tools, not `tools`."""
+        tools = declared_tools(self._spare)
+        if variable is None:
+            text = self.bounded.render([self._user(0)], inputs, tools=tools, prompt=True)
+        else:
+            text = self.bounded.render([self._user(0)], inputs, prompt=True, settings={variable: tools})
         return text is not None and self._spare[0].name in text
 
     def tools_prompt(
-        self, inputs: Inputs, calls: tuple[SampleCall, ...], result: str
+        self, inputs: Inputs, calls: tuple[SampleCall, ...], result: str, variable: str | None = None
     ) -> tuple[str, list[dict[str, Any]]] | None:
         """A prompt that declares a tool for each call, after a result of the first one, and the tools.
 
@@ -171,13 +175,15 @@ class TurnRenderer:
             inputs: what the template wants.
             calls: the calls whose tools are declared.
             result: the text of the result.
+            variable: the variable that has the tools, too.
         """
         tools = declared_tools(calls)
         call = assistant_message(SampleTurn(content=self.sentinels.word("c"), calls=calls[:1]), inputs)
         plain = assistant_message(SampleTurn(content=self.sentinels.word("c")), inputs)
         answer = {"role": "tool", "name": calls[0].name, "tool_call_id": calls[0].id, "content": result}
         for turns in ([call, answer], [plain, answer], []):
-            text = self.bounded.render([self._user(0), *turns], inputs, tools=tools, prompt=True)
+            settings = None if variable is None else {variable: tools}
+            text = self.bounded.render([self._user(0), *turns], inputs, tools=tools, prompt=True, settings=settings)
             if text is not None:
                 return text, tools
         return None
