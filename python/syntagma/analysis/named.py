@@ -179,11 +179,11 @@ def _shows_example(spec: FormatSpec, told: str) -> bool:
     """Whether a text holds an example of a call in one of the forms of a format, with any words in its places."""
     for form in spec.forms:
         for call in form.call:
-            bodies = [call.written.text.replace("{envelope}", one.pattern.written.text) for one in form.envelope]
-            for body in bodies or [call.written.text]:
-                text = form.section[0].written.text.replace("{calls}", body)
+            bodies = [call.text.replace("{envelope}", one.pattern.text) for one in form.envelope]
+            for body in bodies or [call.text]:
+                text = form.section[0].text.replace("{calls}", body)
                 if form.argument:
-                    text = text.replace("{arguments}", form.argument[0].written.text, 1)
+                    text = text.replace("{arguments}", form.argument[0].text, 1)
                 if _stands_in(_pieces(text), told):
                     return True
     return False

@@ -26,7 +26,7 @@ def value_ends(tools: ToolsSpec, gap: str, closer: str, markers: Markers) -> tup
         closer: the end of the arguments; empty: there is none.
         markers: cuts the format's literals.
     """
-    argument = tools.argument[0].written
+    argument = tools.argument[0]
     after = argument.around("value")[1]
     if after.strip():
         return tuple(dict.fromkeys((after.rstrip(), after.strip())))

@@ -56,8 +56,20 @@ class CallMatcher:
     """
 
     __slots__ = (
-        *("_at", "_capture", "_end", "_held", "_held_chars", "_held_limit", "_infer", "_limits", "_nameless"),
-        *("_repair", "_repairs", "begun", "commit_at", "envelope", "header_name", "id", "key", "name", "object_end"),
+        *("_at", "_capture", "_end", "_held", "_held_chars", "_held_limit", "_infer", "_limits", "_line_ended"),
+        *(
+            "_nameless",
+            "_repair",
+            "_repairs",
+            "begun",
+            "commit_at",
+            "envelope",
+            "header_name",
+            "id",
+            "key",
+            "name",
+            "object_end",
+        ),
         *("over_limit", "pattern", "slips", "pos", "source", "status", "written_type"),
     )
 
@@ -84,6 +96,7 @@ class CallMatcher:
         self.pos = pos
         self._at = 0
         self._capture = ""
+        self._line_ended = False
         self.status: Literal["more", "commit", "no match"] = "more"
         self.commit_at = 0
         self.name = name
@@ -126,7 +139,8 @@ class CallMatcher:
                 continue
             elif step.kind == "whitespace":
                 if text[index].isspace():
-                    index = window.after_whitespace(index)
+                    start, index = index, window.after_whitespace(index)
+                    self._line_ended = self._line_ended or "\n" in text[start:index]
                     self.pos = base + index
                 # The character after the whitespace decides; while the text ends in whitespace, the matcher waits.
                 if index < len(text):
@@ -197,7 +211,7 @@ class CallMatcher:
         self.pos = window.base + end
         if waits:
             return
-        if not self._capture and not step.may_be_empty:
+        if not self._capture:
             self.status = "no match"
             return
         self._end_capture(step)
@@ -273,9 +287,12 @@ class CallMatcher:
     def _arguments(self, window: Window, index: int) -> None:
         form, closer = self.pattern.form, self.pattern.closer
         if form.values == "literal" and form.value is not None:
-            self._commit(
-                KeywordArguments(form, closer[0] if closer else None, self._mending(window, depth=0)), self.pos
-            )
+            source = KeywordArguments(form, closer[0] if closer else None, self._mending(window, depth=0))
+            begins = source.begins(window.text, index)
+            if begins or ((begins is False or window.is_final) and not closer and self._line_ended):
+                self._commit(source, self.pos)
+            elif begins is False:
+                self.status = "no match"
             return
         if self.name is None and (self._nameless is not None or window.text[index] == "{"):
             self._infer_name(window, index)
@@ -286,7 +303,11 @@ class CallMatcher:
             run, after = run_at(window, index, self.pattern.after_value)
         if run is not None and run.kind == "close":
             self._commit(BufferedArguments(), window.base + after)
+        elif run is None and after >= 0 and is_object and form.argument is not None and not self._repair:
+            self.status = "no match"
         elif run is None and after >= 0 and is_object:
+            if form.argument is not None:
+                self.slips.append("object")
             self._commit(self._object_source(window), self.pos + 1)
         elif after >= 0:
             self.status = "no match"

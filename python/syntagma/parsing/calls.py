@@ -303,8 +303,6 @@ class CallReader:
             self._out.malformed("E-PARSE-NAME", f"{matcher.header_name!r} and {matcher.name!r} name one call", span)
         for slip in matcher.slips:
             self._out.malformed("E-PARSE-REPAIRED", REPAIRS[slip], span)
-        for slip in matcher.slips:
-            self._out.malformed("E-PARSE-REPAIRED", REPAIRS[slip], span)
         self._out.call_start(matcher.name, matcher.id, span)
         self.call, self.source, self._alike, self._choice = matcher, self._declared(matcher), way.alike, None
         self._argument_chars = 0

@@ -44,7 +44,7 @@ def compile_ops(pattern: Pattern, markers: Markers) -> tuple[Op, ...]:
         steps = [Op("placeholder", item.name)] if isinstance(item, Placeholder) else list(_ops(item.text, markers))
         for step in steps:
             kinds = {step.kind, ops[-1].kind} if ops else set()
-            if "placeholder" in kinds and "whitespace" not in kinds and "suffix" not in (step.text, ops[-1].text):
+            if "placeholder" in kinds and "whitespace" not in kinds:
                 ops.append(Op("whitespace"))
             ops.append(step)
     while ops and ops[0].kind == "whitespace":

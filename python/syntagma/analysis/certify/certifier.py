@@ -170,7 +170,7 @@ class Certifier:
         if tools is None or not text:
             return tools is None
         openers = (
-            (section.written.opener.strip() or call.written.opener)
+            (section.opener.strip() or call.opener)
             for form in tools.forms
             for section in form.section
             for call in form.call

@@ -9,13 +9,15 @@ from typing import Any, Literal, Protocol
 from syntagma.format_schema.facts import Block
 from syntagma.parsing.arguments.declared_types import allowed_types
 from syntagma.parsing.arguments.json_machine import JsonMachine
-from syntagma.parsing.arguments.literal_machine import LiteralMachine
+from syntagma.parsing.arguments.json_string import json_text
+from syntagma.parsing.arguments.literal_machine import LiteralMachine, literal_to_json
 from syntagma.parsing.arguments.raw_value import RawValue
 from syntagma.parsing.arguments.source import ArgumentSource, OpenString
 from syntagma.parsing.arguments.typed_values import any_json, to_json
 from syntagma.parsing.arguments.unescaper import Unescaper
+from syntagma.parsing.arguments.wrapper import may_wrap, members_of
 from syntagma.parsing.call_patterns import CallPattern, Form
-from syntagma.parsing.literal_runs import run_at
+from syntagma.parsing.literal_runs import LiteralRun, run_at
 from syntagma.parsing.repairs import Repair, Repairs
 from syntagma.parsing.text.window import Window
 
@@ -66,18 +68,8 @@ class TaggedArguments(ArgumentSource):
 
     __slots__ = (
         *("_after_separator", "_after_value", "_allowed", "_block", "_ends", "_form", "_header", "_next_value"),
-        *(
-            "_open_header",
-            "_opened",
-            "_pieces",
-            "_properties",
-            "_repairs",
-            "_schema",
-            "_separated",
-            "_value",
-            "_window",
-        ),
-        *("bad", "done"),
+        *("_open_header", "_opened", "_pieces", "_properties", "_repairs", "_schema", "_separated", "_value"),
+        *("_window", "_wrapped", "_wrapper", "bad", "done", "withheld"),
     )
 
     def __init__(
@@ -107,6 +99,9 @@ class TaggedArguments(ArgumentSource):
         self._separated = False
         self._allowed: frozenset[str] = _STRING
         self._value: RawValue | None = None
+        self._wrapper: str | None = None  # the key of an argument that may be a wrapper around the others
+        self._wrapped = ""
+        self.withheld = 0
         self._next_value: tuple[str, str | None] | None = (key, written_type)  # its key and its written type
         self.done = False
         self.bad = False
@@ -134,6 +129,7 @@ class TaggedArguments(ArgumentSource):
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
         """See `ArgumentSource`."""
         out: list[str] = []
+        start = pos
         # One fragment at a time, so that its span does not depend on the chunks.
         while not (self.done or self.bad or out or self.has_repair):
             before = (pos, self._next_value, self._value)
@@ -145,10 +141,20 @@ class TaggedArguments(ArgumentSource):
                 pos = self._between(pos, end, out)
             if before == (pos, self._next_value, self._value):
                 break
+        self.withheld = self.withheld + pos - start if self._wrapper is not None else 0
         return pos, "".join(out)
 
     def finish(self, rest: str) -> str:
         """See `ArgumentSource`."""
+        if self._wrapper is not None:
+            out: list[str] = []
+            self._name(self._wrapper, out)
+            if self._allowed == _STRING and self._value is not None:
+                out.append('"' + json_text(self._value.take() + rest))
+            elif self._value is None:
+                out.append(self._typed(self._wrapped))
+            self._wrapper = None
+            return "".join(out)
         return self._value.finish(rest) if self._value is not None else ""
 
     def _begin(self, text: str, pos: int, end: int, begins: tuple[str, str | None], out: list[str]) -> int:
@@ -160,10 +166,12 @@ class TaggedArguments(ArgumentSource):
             return pos
         key, written_type = begins
         self._next_value = None
-        out.append((", " if self._opened else "{") + json.dumps(key, ensure_ascii=False) + ": ")
-        self._opened = True
         self._allowed = self._types(key, written_type)
-        is_string = self._allowed == _STRING
+        if not self._opened and self._repairs is not None and may_wrap(key, self._properties):
+            self._wrapper = key
+        else:
+            self._name(key, out)
+        is_string = self._allowed == _STRING and self._wrapper is None
         # If only the text after a value ends it, an object or array is complete once its brackets close.
         nests = self._is_open and not self._allowed.isdisjoint(("object", "array"))
         may_be_text = "string" in self._allowed and not nests
@@ -179,6 +187,11 @@ class TaggedArguments(ArgumentSource):
         if is_string:
             out.append('"')
         return pos
+
+    def _name(self, key: str, out: list[str]) -> None:
+        """Pass on a key."""
+        out.append((", " if self._opened else "{") + json.dumps(key, ensure_ascii=False) + ": ")
+        self._opened = True
 
     def _structure(self) -> JsonMachine | LiteralMachine:
         notation = self._form.notation
@@ -211,13 +224,39 @@ class TaggedArguments(ArgumentSource):
                 pos -= len(value.closer)  # a separator, the next argument, or the end of the arguments
             if value.is_string:
                 out.append('"')
-            elif self._allowed:
-                out.append(to_json(value.take(), self._allowed, self._form.notation))
+            elif self._wrapper is not None:
+                self._wrapped = value.take()
             else:
-                out.append(any_json(value.take(), self._form.notation))
+                out.append(self._typed(value.take()))
             self._value = None
             self._separated = False
         return pos
+
+    def _typed(self, text: str) -> str:
+        """The JSON text of a value."""
+        if self._allowed == _STRING:
+            return json.dumps(text, ensure_ascii=False)
+        return (
+            to_json(text, self._allowed, self._form.notation) if self._allowed else any_json(text, self._form.notation)
+        )
+
+    def _unwrap(self, at: int, out: list[str], *, alone: bool) -> int:
+        """After an argument that may be a wrapper around the arguments: take it off, or pass it on."""
+        assert self._wrapper is not None
+        assert self._repairs is not None
+        notation = self._form.notation
+        text = self._wrapped if notation.is_json else literal_to_json(self._wrapped, notation) or self._wrapped
+        inner = members_of(text, self._schema) if alone else None
+        if inner is not None and not self._repairs.tell("wrapper"):
+            return at
+        if inner is not None:
+            out.append(inner)
+            self.done = True
+        else:
+            self._name(self._wrapper, out)
+            out.append(self._typed(self._wrapped))
+        self._wrapper = None
+        return at
 
     def _between(self, pos: int, end: int, out: list[str]) -> int:
         """Read what follows a value: whitespace, a separator, the next argument, or the end of the arguments."""
@@ -227,10 +266,14 @@ class TaggedArguments(ArgumentSource):
         if at == end:
             return at
         run, after = run_at(self._window, at, self._after_separator if self._separated else self._after_value)
+        if self._wrapper is not None and (run is not None or after >= 0):
+            return self._unwrap(at, out, alone=run is not None and run.kind == "close")
         if run is None:
             if after >= 0:
                 return self._twice(at)
         elif run.kind == "close":
+            if self._begins_twice(run, at):
+                return self._twice(at)
             self.done = True
             out.append("}")
         elif run.kind == "separator":
@@ -241,11 +284,18 @@ class TaggedArguments(ArgumentSource):
             return self._next(at)
         return at
 
+    def _begins_twice(self, run: LiteralRun, at: int) -> bool:
+        """Whether the end of the arguments, found here, is the beginning of a value's closer, or may be."""
+        closer, window = self._block.closer.strip(), self._window
+        if self._repairs is None or len(closer) <= run.size:
+            return False
+        return window.text.startswith(closer, at) or (window.cut_at(at, closer) and not window.is_final)
+
     def _twice(self, at: int) -> int:
         """At something that does not follow a value: whether it is the value's closer again, which is left out."""
         closer = self._block.closer.strip()
         stands = bool(closer) and self._window.text.startswith(closer, at)
-        if self._repairs is None or not (stands or self._window.cut_at(at, closer)):
+        if self._repairs is None or not (stands or (self._window.cut_at(at, closer) and not self._window.is_final)):
             self.bad = True
         elif stands and self._repairs.tell("twice"):
             return at + len(closer)
