@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Literal
 
@@ -39,6 +39,7 @@ class CallMatcher:
         name: the tool's name, if it was read before.
         call_id: the call's id, if it was read before.
         repair: whether slips are repaired.
+        beside: the patterns that are matched at the same place, this one among them.
 
     Attributes:
         pattern: see above.
@@ -56,7 +57,18 @@ class CallMatcher:
     """
 
     __slots__ = (
-        *("_at", "_capture", "_end", "_held", "_held_chars", "_held_limit", "_infer", "_limits", "_line_ended"),
+        *(
+            "_at",
+            "_beside",
+            "_capture",
+            "_end",
+            "_held",
+            "_held_chars",
+            "_held_limit",
+            "_infer",
+            "_limits",
+            "_line_ended",
+        ),
         *(
             "_nameless",
             "_repair",
@@ -83,6 +95,7 @@ class CallMatcher:
         name: str | None = None,
         call_id: str | None = None,
         repair: bool = True,
+        beside: Sequence[CallPattern] = (),
     ) -> None:
         self._end = pos + limits.parser_header_chars
         self._held_limit = limits.parser_argument_chars
@@ -90,6 +103,7 @@ class CallMatcher:
         self._limits = limits
         self._infer = infer
         self._repair = repair
+        self._beside = beside
         self.key: str | None = None
         self.written_type: str | None = None
         self.pattern = pattern
@@ -185,12 +199,23 @@ class CallMatcher:
         """At a literal that does not stand at this index: whether something is missing, or written twice."""
         text = window.text
         slip = self.pattern.steps.slip_at(self._at, text, index) if self._repair and index < len(text) else None
+        if slip is not None and slip.repair == "list" and self._stands_without_list(slip.at):
+            slip = None
         if slip is None:
             self.status = "no match"
         elif slip.repair is not None:
             if slip.repair not in self.slips:
                 self.slips.append(slip.repair)
             self._at, self.pos = slip.at, window.base + slip.pos
+
+    def _stands_without_list(self, at: int) -> bool:
+        """Whether another pattern is this one without its list; `at`: the step after the bracket."""
+        before = [op for op in self.pattern.ops[: self._at] if op.kind != "whitespace"]
+        rest = self.pattern.ops[at:]
+        return any(
+            one.ops[-len(rest) :] == rest and [op for op in one.ops[: -len(rest)] if op.kind != "whitespace"] == before
+            for one in self._beside
+        )
 
     def _captured(self, step: Step, window: Window, index: int) -> None:
         text = window.text
@@ -242,7 +267,7 @@ class CallMatcher:
         if self.envelope is None:
             form = self.pattern.form
             self.envelope = EnvelopeReader(
-                form.envelope, self.name, partial(self._object_source, window, in_object=True), repair=self._repair
+                form.envelope, self.name, self._object_source(window, in_object=True), repair=self._repair
             )
         reader = self.envelope
         end = min(len(window.text), self._end + reader.buffered_chars - window.base)
@@ -266,14 +291,13 @@ class CallMatcher:
             return None
         return Mending(window, pattern.end_of_call, pattern.form.notation, depth, in_object=in_object)
 
-    def _object_source(self, window: Window, *, in_object: bool = False) -> ArgumentSource:
-        """The source of arguments that are an object of the notation."""
-        notation = self.pattern.form.notation
-        closers = (op.text for op in self.pattern.closer)
-        mending = self._mending(window, depth=1, in_object=in_object)
+    def _object_source(self, window: Window, *, in_object: bool = False) -> Callable[[], ArgumentSource]:
+        """What makes the source of arguments that are an object of the notation."""
+        notation, closers = self.pattern.form.notation, self.pattern.closers
+        mending = partial(self._mending, window, depth=1, in_object=in_object)
         if notation.is_json:
-            return JsonArguments(closers, repair=self._repair, mending=mending)
-        return LiteralArguments(notation, closers, mending)
+            return partial(JsonArguments, closers, repair=self._repair, mending=mending)
+        return partial(LiteralArguments, notation, closers, mending())
 
     def _envelope_ended(self, reader: EnvelopeReader) -> None:
         if reader.name is not None:
@@ -308,7 +332,7 @@ class CallMatcher:
         elif run is None and after >= 0 and is_object:
             if form.argument is not None:
                 self.slips.append("object")
-            self._commit(self._object_source(window), self.pos + 1)
+            self._commit(self._object_source(window)(), self.pos + 1)
         elif after >= 0:
             self.status = "no match"
 

@@ -127,9 +127,9 @@ class CallReader:
         window = self._window
         window.mark()
         self._start, self._name, self._id = window.here, name, call_id
-        self._matchers = [self._matcher(one) for one in candidates]
+        self._matchers = [self._matcher(one, candidates) for one in candidates]
 
-    def _matcher(self, pattern: CallPattern) -> CallMatcher:
+    def _matcher(self, pattern: CallPattern, beside: Sequence[CallPattern] = ()) -> CallMatcher:
         return CallMatcher(
             pattern,
             self._start,
@@ -138,6 +138,7 @@ class CallReader:
             name=self._name,
             call_id=self._id,
             repair=self._policies.repair,
+            beside=beside,
         )
 
     def is_ruled_out(self, patterns: Sequence[CallPattern], at: int) -> bool:

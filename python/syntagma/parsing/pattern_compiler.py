@@ -14,6 +14,7 @@ from syntagma.format_schema import (
     Pattern,
     Placeholder,
     ToolsSpec,
+    argument_line,
     begins_exactly,
     is_open,
     leading,
@@ -256,6 +257,7 @@ def form_parts(tools: ToolsSpec, markers: Markers, pointer: str, *, named: bool 
             after,
             bare_call=ops[0].kind == "placeholder",
             value_ends=value_ends(tools, space, rest[0].text if rest else "", markers) if header else (),
+            argument_line=argument_line(tools, rest[0].text if rest else "", markers) if header else "",
         )
         calls.append(call)
         if header and call.ops[-1].text == "arguments":

@@ -16,7 +16,7 @@ from syntagma.parsing.arguments.source import ArgumentSource, OpenString
 from syntagma.parsing.arguments.typed_values import any_json, to_json
 from syntagma.parsing.arguments.unescaper import Unescaper
 from syntagma.parsing.arguments.wrapper import may_wrap, members_of
-from syntagma.parsing.call_patterns import CallPattern, Form
+from syntagma.parsing.call_patterns import CallPattern, Form, UnclosedValues
 from syntagma.parsing.literal_runs import LiteralRun, run_at
 from syntagma.parsing.repairs import Repair, Repairs
 from syntagma.parsing.text.window import Window
@@ -67,9 +67,10 @@ class TaggedArguments(ArgumentSource):
     """
 
     __slots__ = (
-        *("_after_separator", "_after_value", "_allowed", "_block", "_ends", "_form", "_header", "_next_value"),
-        *("_open_header", "_opened", "_pieces", "_properties", "_repairs", "_schema", "_separated", "_value"),
-        *("_window", "_wrapped", "_wrapper", "bad", "done", "withheld"),
+        *("_after_separator", "_after_value", "_allowed", "_block", "_call_begun", "_closed_at", "_ends", "_form"),
+        *("_header", "_looked_to", "_next_value", "_open_header", "_opened", "_pieces", "_properties", "_repairs"),
+        *("_schema", "_separated", "_unclosed", "_value", "_window", "_wrapped", "_wrapper", "_written"),
+        *("bad", "done", "withheld"),
     )
 
     def __init__(
@@ -89,7 +90,13 @@ class TaggedArguments(ArgumentSource):
         self._open_header = open_header
         self._after_value = pattern.after_value
         self._after_separator = tuple(run for run in pattern.after_value if run.kind != "separator")
-        self._ends, self._pieces = pattern.value_closers, pattern.value_pieces
+        self._pieces = pattern.value_pieces
+        self._unclosed = pattern.unclosed if repairs is not None else None
+        self._ends = pattern.value_closers if self._unclosed is None else self._unclosed.texts
+        self._written: set[str] = set()
+        # Absolute positions: up to which the value's own closer was looked for, and where it was found.
+        self._looked_to = self._closed_at = 0
+        self._call_begun = False
         self._block: Block = form.value
         self._repairs = repairs
         self._schema: Any = None
@@ -131,7 +138,8 @@ class TaggedArguments(ArgumentSource):
         out: list[str] = []
         start = pos
         # One fragment at a time, so that its span does not depend on the chunks.
-        while not (self.done or self.bad or out or self.has_repair):
+        repairs = self._repairs.repairs if self._repairs is not None else ()
+        while not (self.done or self.bad or out or repairs):
             before = (pos, self._next_value, self._value)
             if self._next_value is not None:
                 pos = self._begin(text, pos, end, self._next_value, out)
@@ -166,6 +174,7 @@ class TaggedArguments(ArgumentSource):
             return pos
         key, written_type = begins
         self._next_value = None
+        self._written.add(key)
         self._allowed = self._types(key, written_type)
         if not self._opened and self._repairs is not None and may_wrap(key, self._properties):
             self._wrapper = key
@@ -180,7 +189,7 @@ class TaggedArguments(ArgumentSource):
             is_string=is_string,
             structure=None if may_be_text else self._structure(),
             unescaper=Unescaper() if "values" in self._form.escape else None,
-            is_closer=self._is_closer,
+            end_at=self._end_at,
             whole_brackets=self._is_open,
             whole_strings="string" not in self._allowed,
         )
@@ -202,9 +211,64 @@ class TaggedArguments(ArgumentSource):
         """Whether values have no marker after them."""
         return not self._block.closer
 
-    def _is_closer(self, at: int, closer: str) -> bool:
-        """Whether the tokens of the closer's markers are those of markers."""
-        return self._window.are_markers(at, self._pieces[closer])
+    def _end_at(self, at: int, closer: str) -> int | None:
+        """How much of a closer found at this index belongs to the value's end; see `RawValue`."""
+        pieces = self._pieces.get(closer)
+        if pieces is not None:
+            # Its markers must have the tokens of markers.
+            return len(closer) if self._window.are_markers(at, pieces) else -1
+        assert self._unclosed is not None
+        assert self._repairs is not None
+        if closer in self._unclosed.ends:
+            ends, size = self._ends_call(self._unclosed, at), self._unclosed.ends[closer]
+        else:
+            ends, size = self._begins_argument(at + 1), self._unclosed.lines[closer]
+        if not ends:
+            return None if ends is None else -1
+        return size if self._repairs.tell("unclosed") else None
+
+    def _ends_call(self, unclosed: UnclosedValues, at: int) -> bool | None:
+        """Whether the call's closer, found here, ends a value: its own closer does not come before the next call.
+
+        A call that has arguments counts from its first one on, since its opener alone may be text.
+        """
+        window = self._window
+        if window.base + at < self._closed_at:
+            return False
+        text, final = window.text, window.is_final
+        while True:
+            start = max(at, self._looked_to - window.base)
+            found, what = unclosed.decisive.search(text, start, final=final)
+            self._looked_to = window.base + found
+            if what is None:
+                return True if final else None
+            if what == unclosed.own:
+                self._closed_at, self._call_begun = window.base + found, False
+                return False
+            if what != unclosed.header:
+                self._call_begun = True
+            elif self._call_begun:
+                header = self._header_at(found)
+                if header is None or header:
+                    return header
+            self._looked_to += len(what)
+
+    def _header_at(self, at: int) -> bool | None:
+        """Whether the header of an argument stands here; None: more text decides."""
+        header = self._open_header(self._window.base + at)
+        header.run(self._window)
+        if header.status == "more" and not self._window.is_final:
+            return None
+        return header.status == "commit" and not header.slips
+
+    def _begins_argument(self, at: int) -> bool | None:
+        """Whether the header of an argument stands here that is declared and not written yet."""
+        header = self._open_header(self._window.base + at)
+        header.run(self._window)
+        if header.status == "more":
+            return None if not self._window.is_final else False
+        key = header.key if header.status == "commit" and not header.slips else None
+        return key in self._properties and key not in self._written
 
     def _types(self, key: str, written_type: str | None) -> frozenset[str]:
         """The types that a value may have; empty: it is JSON if it can be read as such, else a string."""
