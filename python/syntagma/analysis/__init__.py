@@ -14,6 +14,7 @@ from syntagma.analysis.layout import GenerationPrompt, TurnLayout
 from syntagma.analysis.lint.linter import lint_template
 from syntagma.analysis.lint.report import LintFinding
 from syntagma.analysis.probe.capabilities import Capabilities
+from syntagma.analysis.probe.probing import probe_capabilities
 from syntagma.analysis.result import Analysis
 
 __all__ = [
@@ -34,4 +35,5 @@ __all__ = [
     "certify_format",
     "comparisons",
     "lint_template",
+    "probe_capabilities",
 ]

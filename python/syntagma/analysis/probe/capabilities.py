@@ -51,6 +51,12 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     lenient: bool = False
     """whether the template needs the lenient sandbox: it appends to lists, or writes generators as JSON"""
 
+    steps: tuple[str, ...] = ()
+    """of a codec: the steps by which conversations are fitted to the template, as `docs/reference/conversations.md`
+    lists them"""
+    losses: tuple[str, ...] = ()
+    """of a codec: the kinds of conversations of which the template loses a text whatever is done"""
+
     @property
     def single_tool_calls(self) -> bool:
         """Whether calls appear, but only one per message: of several, some are lost or all refused."""
