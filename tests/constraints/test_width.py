@@ -118,6 +118,13 @@ def _respells_opener(read: Read) -> bool:
     )
 
 
+def _interrupts(read: Read) -> bool:
+    """A call ends the reasoning, whose closer stands nowhere."""
+    closers = [block.closer.strip() or block.closer for block in read.spec.reasoning_blocks]
+    closed = any(closer in read.text for closer in closers)
+    return bool(read.message.tool_calls and read.message.reasoning_content) and not closed
+
+
 def _respells_element(read: Read) -> bool:
     """The opener of an element has other whitespace inside of it than it shows."""
     openers = [form.element[0].lstrip() for form in read.forms if form.element is not None]
@@ -168,6 +175,10 @@ NARROWER: dict[str, tuple[str, Callable[[Read], bool]]] = {
     "line breaks in a string of JSON": (
         "it would be no JSON; the reader repairs them",
         _matches(r'(?:\\"|"\{)[^"]*\n'),
+    ),
+    "a call inside reasoning that nothing closes": (
+        "a model that is held to a grammar closes its reasoning",
+        _interrupts,
     ),
     "whitespace inside the opener of the first element": (
         "the other elements take only what is shown",

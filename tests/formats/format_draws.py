@@ -7,6 +7,7 @@ import random
 from typing import Any
 
 from syntagma.format_schema import Literal
+from syntagma.format_schema.facts import interrupts
 from syntagma.formats import ChatFormat
 from syntagma.messages import Message, ToolCall
 
@@ -496,9 +497,9 @@ def damaged(text: str, rng: random.Random) -> str:
 def literals(fmt: ChatFormat) -> list[str]:
     """Every fixed text of a format."""
     spec = fmt.spec
-    reasoning, content, messages = spec.reasoning, spec.content, spec.messages
+    content, messages = spec.content, spec.messages
     patterns = [*spec.reasoning_blocks, *spec.wrappers]
-    texts = [*spec.end_of_turn, *(reasoning.interrupt if reasoning else ()), *(content.drop if content else ())]
+    texts = [*spec.end_of_turn, *interrupts(spec), *(content.drop if content else ())]
     if messages is not None:
         texts += [*messages.start, *messages.fields, messages.body, *messages.end]
     for form in spec.tools.forms if spec.tools else ():

@@ -151,8 +151,10 @@ def test_every_row_is_taken_and_no_other(
     taken = recorded(reader, monkeypatch)
     for fmt, text in texts():
         for options in OPTIONS if (fmt.spec.messages is None) is (table is INLINE) else ():
-            for end in (len(text), len(text) * 2 // 3):
-                fmt.parse(text[:end], TOOLS, **options)
+            for end, reason in ((len(text), None), (len(text) * 2 // 3, None), (len(text) * 2 // 3, "length")):
+                parser = fmt.parser(TOOLS, **options)
+                parser.feed(text[:end])
+                parser.finish(reason)
     assert taken == {(row.source, row.outcome) for row in table.rows}
 
 

@@ -205,7 +205,7 @@ def _free_answer(turn: TurnContext, wrapper: Pattern | None) -> Grammar:
 def _with_text_after(turn: TurnContext, group: CallGroup, wrapper: Pattern | None) -> Grammar:
     """Calls, and text of the answer after them if it cannot be read as a part of the last call."""
     if wrapper is not None or not group.may_be_followed or has_bare_calls(turn.spec):
-        return joined((group.calls, *_optional(group.after)))
+        return joined((group.calls, WHITESPACE))
     return Grammar.concat(group.calls, Grammar.optional(turn.labels.content(answer_text(turn.spec, names=turn.names))))
 
 
@@ -215,13 +215,13 @@ def _calls(groups: Iterable[CallGroup], opens: Pattern | None = None) -> Grammar
 
 
 def _spaced(group: CallGroup, opens: Pattern | None = None) -> Grammar:
-    """Calls with the whitespace that is shown around them, which may be missing.
+    """Calls with the whitespace that is shown before them, which may be missing, and any after them.
 
     `opens`: the wrapper of the answer, where reasoning goes on until something opens: what opens nothing needs it.
     """
     if opens is not None and not group.begins:
-        return joined((*_opener(opens, exact=True), group.calls, *_optional(group.after)))
-    return joined((*_before(group.before, exact=opens is not None), group.calls, *_optional(group.after)))
+        return joined((*_opener(opens, exact=True), group.calls, WHITESPACE))
+    return joined((*_before(group.before, exact=opens is not None), group.calls, WHITESPACE))
 
 
 def _wrapped(content: Iterable[Grammar], wrapper: Pattern | None, *, begun: bool, exact: bool = False) -> Grammar:

@@ -7,6 +7,7 @@ what text may not contain.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
@@ -22,11 +23,13 @@ __all__ = [
     "Block",
     "block_of",
     "call_beginnings",
+    "call_openers",
     "closing",
     "closing_key",
     "forbidden_in_content",
     "forbidden_in_reasoning",
     "has_bare_calls",
+    "interrupts",
     "next_openers",
     "preserved_tokens",
     "search_key",
@@ -34,6 +37,10 @@ __all__ = [
     "stop_strings",
     "triggers",
 ]
+
+
+_BEGUN = re.compile(r"[<\[][^\s<\[]")
+"""the beginning of a marker"""
 
 
 class Block(msgspec.Struct, frozen=True):
@@ -51,6 +58,14 @@ class Block(msgspec.Struct, frozen=True):
     """of the closer: what may be tokens"""
     trailing: str | None = None
     """whitespace after the text, or none, where nothing else closes it"""
+
+    @property
+    def short(self) -> str:
+        """The closer without its last marker, with which some models write it; empty if it has one marker only."""
+        first, *_, last = (*self.pieces, *self.pieces, None)[:-1] if self.pieces else (None, None)
+        if first is None or last is None or not (first.is_marker and last.is_marker and last.at):
+            return ""
+        return self.closer[: last.at].rstrip() if self.closer.endswith(last.text) else ""
 
 
 def block_of(pattern: Pattern, placeholder: str, markers: Markers) -> Block:
@@ -133,6 +148,30 @@ def next_openers(spec: FormatSpec) -> tuple[str, ...]:
         for block in spec.reasoning_blocks
         for opener in (openers if ends_at_next(spec, block) else ())
     )
+
+
+@kept
+def interrupts(spec: FormatSpec) -> tuple[str, ...]:
+    """The texts that may end open reasoning without its closer: those of the key `interrupt`, or the openers of calls.
+
+    Only markers are among the latter: prose holds signs, words and objects, too. In messages with headers nothing does.
+    """
+    reasoning = spec.reasoning
+    if reasoning is None or spec.messages is not None:
+        return ()
+    return call_openers(spec) if reasoning.interrupt is None else reasoning.interrupt
+
+
+@kept
+def call_openers(spec: FormatSpec) -> tuple[str, ...]:
+    """The markers with which calls begin, in a section and without one, as far as both are read; each once."""
+    openers = [one.opener for form in spec.forms for one in (*form.section, *form.call) if stands_alone(one.opener)]
+    return _unique(key for key in (search_key(spec, opener) for opener in openers) if _is_marked(spec, key))
+
+
+def _is_marked(spec: FormatSpec, text: str) -> bool:
+    """Whether a text holds a marker, or the beginning of one that a placeholder completes, as in `<function=`."""
+    return _BEGUN.match(text) is not None or any(piece.is_marker for piece in spec.cuts.pieces(text))
 
 
 # ---- what an engine needs
@@ -221,9 +260,12 @@ def forbidden_in_reasoning(spec: FormatSpec) -> tuple[str, ...]:
         return ()
     if spec.messages is not None:
         return _framing(spec)
-    interrupts = (search_key(spec, marker) for marker in spec.reasoning.interrupt)
-    closers = (closing_key(spec, block.closer) for block in spec.reasoning.block)
-    return shortest((*next_openers(spec), *interrupts, *closers, *_ends(spec)))
+    keys = (search_key(spec, marker) for marker in interrupts(spec))
+    closers = [closing_key(spec, block.closer) for block in spec.reasoning.block]
+    if spec.reasoning.to == "content" or any(ends_at_next(spec, block) for block in spec.reasoning.block):
+        # Directly before an opener, or the end, the parser takes them for slips.
+        closers += [*(closing_key(spec, wrapper.closer) for wrapper in spec.wrappers), *_dropped(spec)]
+    return shortest((*next_openers(spec), *keys, *closers, *_ends(spec)))
 
 
 def shortest(texts: Iterable[str]) -> tuple[str, ...]:
@@ -265,7 +307,7 @@ def _calls(spec: FormatSpec) -> Iterator[Pattern]:
 def _structure(spec: FormatSpec) -> Iterator[str]:
     """Literals of reasoning, wrapper and calls."""
     yield from _literals(spec.reasoning_blocks)
-    yield from spec.reasoning.interrupt if spec.reasoning is not None else ()
+    yield from (spec.reasoning.interrupt or ()) if spec.reasoning is not None else ()
     yield from _literals(spec.wrappers)
     for form in spec.forms:
         yield from _literals((*form.section, *form.call, *form.argument))

@@ -82,8 +82,8 @@ class ReasoningSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """the state before the first character, unless the caller or the prompt determines it"""
     switch: dict[str, dict[str, str]] = {}
     """template variable → its value as JSON text → a state, or the opener that the prompt then holds"""
-    interrupt: tuple[str, ...] = ()
-    """markers that end open reasoning without its closer"""
+    interrupt: tuple[str, ...] | None = None
+    """markers that end open reasoning without its closer; None: the openers of the calls"""
     repeat: bool = False
     """whether further blocks are reasoning too"""
     to: Literal["reasoning", "content"] = "reasoning"

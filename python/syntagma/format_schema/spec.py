@@ -73,6 +73,7 @@ class FormatSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             check_ids(self.tools)
         if self.messages is not None:
             check_headers(self.messages, self.reasoning, self.content, self.tools)
+        _check_reasoning_ends(self)
 
     @functools.cached_property
     def turn_ends(self) -> tuple[tuple[str, ...], ...]:
@@ -148,6 +149,14 @@ def used_markers(spec: FormatSpec, markers: Iterable[str]) -> tuple[str, ...]:
     """The markers that occur in a text of the format, each once."""
     texts = (*_texts(spec.end_of_turn), *texts_in_turn(spec))
     return tuple(marker for marker in dict.fromkeys(markers) if any(marker in text for text in texts))
+
+
+def _check_reasoning_ends(spec: FormatSpec) -> None:
+    for block in spec.reasoning_blocks if spec.messages is None else ():
+        if not block.closer and not ends_at_next(spec, block):
+            hint = "text after {reasoning}, or a wrapper that every answer has: content.block"
+            message = f"nothing ends the reasoning of {block.text!r}, which would hold every answer and call"
+            raise format_error("E-FORMAT-CONFLICT", "/reasoning/block", message, hint)
 
 
 def _check_ends(spec: FormatSpec) -> None:

@@ -10,8 +10,16 @@ import msgspec
 from syntagma.constraints import build_grammar
 from syntagma.entry import entry
 from syntagma.errors import FormatError
-from syntagma.format_schema import ContentSpec, FormatSpec, StartState, read_toml, used_markers, write_toml
-from syntagma.format_schema.facts import preserved_tokens, stop_strings, triggers
+from syntagma.format_schema import (
+    ContentSpec,
+    FormatSpec,
+    ReasoningSpec,
+    StartState,
+    read_toml,
+    used_markers,
+    write_toml,
+)
+from syntagma.format_schema.facts import call_openers, preserved_tokens, stop_strings, triggers
 from syntagma.formats.json_text import same_json
 from syntagma.formats.message_writer import unwritable, write_message
 from syntagma.formats.registry import registry
@@ -112,7 +120,7 @@ class ChatFormat:
         whole = FormatSpec(
             anchor=first.anchor,
             end_of_turn=first.end_of_turn or second.end_of_turn,
-            reasoning=second.reasoning,
+            reasoning=_combined_reasoning(first, second),
             content=content,
             tools=first.tools,
             messages=first.messages,
@@ -249,6 +257,15 @@ class ChatFormat:
 
 def _rebuild(spec: FormatSpec, name: str | None) -> ChatFormat:
     return ChatFormat(spec, name=name)
+
+
+def _combined_reasoning(first: FormatSpec, second: FormatSpec) -> ReasoningSpec | None:
+    """The reasoning of the second format beside the calls and the answer of the first, whose openers interrupt it."""
+    reasoning = second.reasoning
+    if reasoning is None or not reasoning.interrupt or first.tools is None or first is second:
+        return reasoning
+    answers = (text for text in reasoning.interrupt if any(text in one.opener for one in first.wrappers))
+    return msgspec.structs.replace(reasoning, interrupt=tuple(dict.fromkeys((*answers, *call_openers(first)))))
 
 
 def _compare(wanted: Message, read: Message, *, wire_ids: bool) -> None:

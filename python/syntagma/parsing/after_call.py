@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from syntagma.format_schema import PlacedPiece
@@ -15,6 +16,10 @@ from syntagma.parsing.text.window import Window
 
 __all__ = ["AfterCall", "CallsOver", "NextCall"]
 
+_TAG = re.compile(r"</[^<>\s]{1,64}>")
+_BEGUN_TAG = re.compile(r"(?:<(?:/[^<>\s]{0,64})?)?")
+_MAX_FOREIGN = 8
+"""closing tags of another notation in a row"""
 _MAX_KNOWN = 64
 """positions after calls whose expected texts are cached"""
 
@@ -36,14 +41,14 @@ class Expected(NamedTuple):
 
     Attributes:
         text: the text; empty: a call that begins with its name.
-        kind: a closer of the call or of its section, a separator, a call, or (`other`) an opener of the answer or of
-            reasoning.
+        kind: a closer of the call or of its section, a separator, a call, (`other`) an opener of the answer or of
+            reasoning, or (`stray`) a closer that closes nothing.
         pieces: its parts that may be tokens.
         number: for a closer, how many closers are expected before it.
     """
 
     text: str
-    kind: Literal["closer", "separator", "call", "other"]
+    kind: Literal["closer", "separator", "call", "other", "stray"]
     pieces: tuple[PlacedPiece, ...] = ()
     number: int = 0
 
@@ -67,7 +72,17 @@ class AfterCall:
     """
 
     __slots__ = (
-        *("_after_edge", "_alike", "_by_section", "_call_closer", "_compiled", "_edge", "_expected", "_live"),
+        *(
+            "_after_edge",
+            "_alike",
+            "_by_section",
+            "_call_closer",
+            "_compiled",
+            "_edge",
+            "_expected",
+            "_inside",
+            "_live",
+        ),
         *("_max_capture", "_name", "_next", "_out", "_section_closer", "_separated", "_separator", "_unescapes"),
         *("_window", "owes_end", "section"),
     )
@@ -78,6 +93,8 @@ class AfterCall:
         self._out = out
         self.section: Section | None = None
         self._live = False
+        # Whether a closer was read, and another is awaited.
+        self._inside = False
         self._call_closer: tuple[Op, ...] = ()
         self._section_closer: tuple[Op, ...] = ()
         self._max_capture = max_capture
@@ -147,6 +164,7 @@ class AfterCall:
         section = self.section
         self._section_closer = section.closer if section is not None and self._live else implied
         self._separator, self._separated = separator, not separator
+        self._inside = False
         self._expected = ()
         following = self._by_section.get(id(section))
         if following is None:
@@ -239,6 +257,13 @@ class AfterCall:
                 if not final:
                     return None
                 is_cut = is_cut or one.kind == "closer"
+        if self._inside and not is_cut and text.startswith("<", pos):
+            end = self._foreign(text, pos, final=final)
+            if end is None:
+                return None
+            if end:
+                self._stray(end)
+                return "read"
         if is_cut:
             window.move(len(text))
             self._missing("is cut")
@@ -269,6 +294,8 @@ class AfterCall:
         found += [Expected(opener, "other") for opener in self._compiled.longer_openers]
         firsts = dict.fromkeys(one.first for one in self._next)
         found += [Expected(first, "call") for first in firsts if first or self._separated]
+        known = {one.text for one in found}
+        found += [Expected(op.text, "stray", op.pieces) for op in self._compiled.strays if op.text not in known]
         return tuple(sorted(found, key=lambda one: -len(one.text)))
 
     def _found(self, one: Expected, text: str, pos: int) -> Step:
@@ -278,6 +305,8 @@ class AfterCall:
         elif one.kind == "separator":
             self._separated = True
             self._window.move(pos + len(one.text))
+        elif one.kind == "stray":
+            self._stray(pos + len(one.text))
         elif one.kind == "other":
             return CallsOver(self._edge)
         else:
@@ -287,6 +316,32 @@ class AfterCall:
             return NextCall(tuple(call for call in starts if call.first or self._separated))
         self._expected = ()
         return "read"
+
+    def _stray(self, end: int) -> None:
+        """Remove a closer that closes nothing, up to index `end`."""
+        window = self._window
+        start = window.here
+        self.report_end()
+        window.move(end)
+        window.mark_again()
+        self._out.malformed("E-PARSE-STRAY", "a closing marker that closes nothing", (start, window.here))
+
+    def _foreign(self, text: str, pos: int, *, final: bool) -> int | None:
+        """The index after closing tags of another notation, if a closer that is awaited follows; 0: there are none.
+
+        None: more text is needed.
+        """
+        awaited = [op.text for op in (*self._call_closer, *self._section_closer) if op.kind == "literal"]
+        end = pos
+        for _ in range(_MAX_FOREIGN):
+            found = _TAG.match(text, end)
+            if found is None:
+                break
+            end = self._window.after_whitespace(found.end())
+            if any(text.startswith(one, end) for one in awaited):
+                return end
+        may_go_on = _BEGUN_TAG.fullmatch(text, end) or any(self._window.cut_at(end, one) for one in awaited)
+        return None if may_go_on and not final else 0
 
     def _over(self) -> CallsOver:
         if self._call_closer:
@@ -305,12 +360,14 @@ class AfterCall:
         if n < calls:
             self._call_closer = self._call_closer[n + 1 :]
             self._edge = "" if self._call_closer else self._after_edge
+            self._inside = bool(self._call_closer or self._section_closer)
             return
         self._call_closer = ()
         self._section_closer = self._section_closer[n - calls + 1 :]
         self._separator = ""
         self._next = self._compiled.starts
-        if not self._section_closer:
+        self._inside = bool(self._section_closer)
+        if not self._inside:
             self._edge = self.close_section()
 
     def _missing(self, how: str, unread: tuple[Op, ...] | None = None) -> None:

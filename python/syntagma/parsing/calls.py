@@ -131,6 +131,29 @@ class CallReader:
     def _matcher(self, pattern: CallPattern) -> CallMatcher:
         return CallMatcher(pattern, self._start, self._limits, self._infer, name=self._name, call_id=self._id)
 
+    def is_ruled_out(self, patterns: Sequence[CallPattern], at: int) -> bool:
+        """Whether the available text rules out all calls of these patterns, if there are any, at index `at`."""
+        window = self._window
+        if window.knows_tokens or not patterns:
+            return False
+        return not any(
+            one.steps.may_begin(window.text, at) and one.steps.ruled_out(window.text, at) is None for one in patterns
+        )
+
+    def has_begun(self, *, final: bool) -> bool | None:
+        """Whether a candidate matches up to its commit point; None: more text is needed. Nothing is reported.
+
+        At the end of a text that no limit has cut, the name of a tool is enough.
+        """
+        window = self._window
+        alive = self._run_matchers()
+        if any(one.status == "commit" for one in self._matchers):
+            return True
+        if not alive:
+            return False
+        window.move(min(matcher.pos for matcher in alive) - window.base)
+        return None if not final else not self._out.is_cut and self._cut_call(alive) is not None
+
     def cannot_match(self, marker: str, at: int, pass_on: Callable[[int], None]) -> bool:
         """Whether the available text rules out all calls that may begin with the marker at index `at`.
 
@@ -181,28 +204,37 @@ class CallReader:
         window = self._window
         if self._choice is not None:
             return self._choose(self._choice, final=final)
-        for matcher in self._matchers:
-            if matcher.status == "more":
-                matcher.run(window)
-            if matcher.status == "commit" and not self._is_allowed(matcher):
-                matcher.status = "no match"
+        alive = self._run_matchers()
         if len(self._matchers) == 1 and self._matchers[0].status == "commit":
             return self._commit(self._matchers[0], Way(self._matchers[0].pattern, ()))
         ways = ways_of(by_commit(self._matchers))
-        alive = [matcher for matcher in self._matchers if matcher.status == "more"]
         if ways:
             return self._first_way(ways, alive, final=final)
         if alive and final:
             # The stream has ended before the arguments, perhaps after the name.
-            for one in alive:
-                if one.known_name and (one.pattern.framed or self._name) and self._is_allowed(one):
-                    return self._cut(one.known_name, one.id)
+            cut = self._cut_call(alive)
+            if cut is not None and cut.known_name:
+                return self._cut(cut.known_name, cut.id)
         if final or not alive:
             if before_end and self._name is not None:
                 return self._cut(self._name, self._id)
             return self._no_match(is_cut=bool(alive) and self._out.is_cut)
         window.move(min(matcher.pos for matcher in alive) - window.base)
         return None
+
+    def _run_matchers(self) -> list[CallMatcher]:
+        """Let the candidates read on; returns those that need more text."""
+        for matcher in self._matchers:
+            if matcher.status == "more":
+                matcher.run(self._window)
+            if matcher.status == "commit" and not self._is_allowed(matcher):
+                matcher.status = "no match"
+        return [matcher for matcher in self._matchers if matcher.status == "more"]
+
+    def _cut_call(self, alive: Sequence[CallMatcher]) -> CallMatcher | None:
+        """The candidate whose name was read, if the text ends here; None: there is none."""
+        named = (one for one in alive if one.known_name and (one.pattern.framed or self._name))
+        return next((one for one in named if self._is_allowed(one)), None)
 
     def _first_way(
         self, ways: list[tuple[CallMatcher, Way]], alive: list[CallMatcher], *, final: bool

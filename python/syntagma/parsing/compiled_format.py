@@ -18,7 +18,7 @@ from syntagma.format_schema import (
     stands_alone,
     texts_in_turn,
 )
-from syntagma.format_schema.facts import Block, block_of
+from syntagma.format_schema.facts import Block, block_of, call_openers, interrupts, preserved_tokens, shortest
 from syntagma.parsing.call_patterns import CallPattern, FormParts, Op, Section
 from syntagma.parsing.header_router import HeaderRouter
 from syntagma.parsing.pattern_compiler import forms_of, starts_of
@@ -26,7 +26,9 @@ from syntagma.parsing.text.scanner import MarkerSet
 
 __all__ = ["CompiledFormat", "Exit", "ExitKind", "Exits", "compiled_format"]
 
-ExitKind: TypeAlias = Literal["call", "reasoning", "section", "wrapper", "drop", "close", "interrupt", "next"]
+ExitKind: TypeAlias = Literal[
+    "call", "reasoning", "section", "wrapper", "drop", "close", "cut", "stray", "interrupt", "next"
+]
 
 
 class Exit(msgspec.Struct, frozen=True):
@@ -55,10 +57,12 @@ class Exits(NamedTuple):
     Attributes:
         by_text: the meanings that each may have, the likeliest first.
         markers: the texts.
+        stops: the characters at which these, or markers that are reported, begin.
     """
 
     by_text: dict[str, list[Exit]]
     markers: MarkerSet
+    stops: frozenset[str] = frozenset()
 
 
 class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,6 +82,8 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
         wrappers: the wrappers of the answer.
         router: where messages with headers go; None: the format has no headers.
         texts: all texts that have a meaning inside a turn.
+        told: the markers that are reported where they stay in text.
+        strays: the closers of calls and sections that are removed where they stand after a call and close nothing.
         turn_ends: the end of the turn: for each place in order, the texts any of which may stand there.
     """
 
@@ -94,11 +100,19 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
     wrappers: tuple[Block, ...]
     router: HeaderRouter | None
     texts: tuple[str, ...]
+    told: MarkerSet
     turn_ends: tuple[tuple[str, ...], ...]
+    strays: tuple[Op, ...]
     answer_exits: dict[tuple[bool, Section | None], Exits]
     """by whether a block of reasoning may begin, and by the open section"""
     reasoning_exits: dict[tuple[Block | None, bool], Exits]
     """by the open block (None: any closer ends it), and by whether a call may interrupt it"""
+    interrupts: dict[str, tuple[CallPattern, ...]]
+    """for each text that interrupts reasoning, the patterns of the calls that it may begin; none: it opens no call"""
+    calls_close_reasoning: bool
+    """whether calls and reasoning have one closer, so that no later closer says that a call was quoted"""
+    after_strays: tuple[str, ...]
+    """the openers before which closers of the answer or the turn, inside reasoning, are removed"""
     next_calls: dict[Section | None, tuple[CallPattern, ...]]
     """the patterns with which a further call may begin, by the open section (None: outside)"""
     after_calls: dict[tuple[int, ...], tuple[Any, Any]] = {}
@@ -145,7 +159,12 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
     reasoning = spec.reasoning
     blocks = tuple(_reasoning_block(spec, pattern, markers) for pattern in spec.reasoning_blocks)
     wrappers = tuple(block_of(pattern, "content", markers) for pattern in spec.wrappers)
-    interrupts = reasoning.interrupt if reasoning is not None else ()
+    told = MarkerSet(shortest((*preserved_tokens(spec), *call_openers(spec))))
+    ends = dict.fromkeys(
+        text for texts in (spec.drop, *spec.turn_ends) for text in map(str.strip, texts) if stands_alone(text)
+    )
+    after_reasoning = (*(one.opener for one in wrappers), *(start.first for start in marked))
+    interrupting = _interrupts(spec, known, calls=calls)
     firsts = dict.fromkeys(start.first for start in marked)
     sections: dict[Section | None, None] = {None: None, **{one: None for _, each, _ in forms for one in each}}
     return CompiledFormat(
@@ -170,29 +189,68 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
         wrappers=wrappers,
         router=HeaderRouter(spec, spec.messages) if spec.messages is not None else None,
         texts=texts_in_turn(spec),
+        told=told,
         turn_ends=spec.turn_ends,
+        strays=_strays(spec, forms, (*firsts, *(block.opener for block in (*blocks, *wrappers)))),
         next_calls={
             section: (*(call for _, each, calls in forms if section in each for call in calls), *starts)
             for section in sections
         },
         answer_exits={
             (may_reason, section): _exits(
-                _answer_exits(marked, blocks if may_reason else (), section, wrappers, spec.drop), markers
+                _answer_exits(marked, blocks if may_reason else (), section, wrappers, spec.drop), markers, told
             )
             for may_reason in (False, True)
             for section in sections
         },
+        interrupts=interrupting,
+        calls_close_reasoning=any(op.text == block.closer for one in starts for op in one.closer for block in blocks),
+        after_strays=tuple(text for text in dict.fromkeys(after_reasoning) if text),
         reasoning_exits={
             (block, may_interrupt): _exits(
                 _reasoning_exits(
-                    blocks if block is None else (block,), interrupts if may_interrupt else (), wrappers, marked
+                    blocks if block is None else (block,),
+                    tuple(interrupting) if may_interrupt else (),
+                    wrappers,
+                    marked,
+                    ends,
                 ),
                 markers,
+                told,
             )
             for may_interrupt in (False, True)
             for block in (None, *blocks)
         },
     )
+
+
+def _strays(spec: FormatSpec, forms: Iterable[FormParts], openers: Iterable[str]) -> tuple[Op, ...]:
+    """See `CompiledFormat.strays`: those with a marker, whole and from it on, with which nothing else opens."""
+    closers = [op for _, _, calls in forms for one in calls for op in one.closer]
+    closers += [op for _, sections, _ in forms for one in sections for op in one.closer]
+    texts = dict.fromkeys(
+        text
+        for op in closers
+        for piece in op.pieces
+        if op.kind == "literal" and piece.is_marker
+        for text in (op.text, op.text[piece.at :])
+    )
+    opening = [opener for opener in openers if opener]
+    free = (text for text in texts if not any(one.startswith(text) or text.startswith(one) for one in opening))
+    return tuple(Op("literal", text, True, spec.cuts.placed(text)) for text in free)
+
+
+def _interrupts(spec: FormatSpec, known: Iterable[FormParts], *, calls: bool) -> dict[str, tuple[CallPattern, ...]]:
+    """See `CompiledFormat.interrupts`. Where no calls are read, what opens them interrupts nothing."""
+    starts = [start for form in known for start in starts_of(form) if not start.bare]
+    answers = [wrapper.opener.strip() for wrapper in spec.wrappers]
+    found = {
+        text: tuple(
+            one for one in starts if text not in answers and (text.startswith(one.first) or one.first.startswith(text))
+        )
+        for text in interrupts(spec)
+    }
+    return found if calls else {text: patterns for text, patterns in found.items() if not patterns}
 
 
 def _answer_exits(
@@ -215,10 +273,26 @@ def _answer_exits(
 
 
 def _reasoning_exits(
-    blocks: tuple[Block, ...], interrupts: tuple[str, ...], wrappers: tuple[Block, ...], starts: Iterable[CallPattern]
+    blocks: tuple[Block, ...],
+    interrupts: Iterable[str],
+    wrappers: tuple[Block, ...],
+    starts: Iterable[CallPattern],
+    ends: Iterable[str],
 ) -> list[_Leaving]:
-    """The markers that leave reasoning: closers, interrupts, and openers that follow a block without a closer."""
+    """The markers that leave reasoning: closers, interrupts, and openers that follow a block without a closer.
+
+    Beside these, `ends` and the closers of the answer close nothing.
+    """
     closers = [_Leaving(block.closer, block.before_closer, "close", block) for block in blocks]
+    openers = (*(wrapper.opener for wrapper in wrappers), *(start.first for start in starts))
+    closers += [
+        _Leaving(block.short + opener, block.before_closer, "cut", block)
+        for block in blocks
+        for opener in openers
+        if block.short and opener
+    ]
+    closers += [_Leaving(wrapper.closer, wrapper.before_closer, "stray") for wrapper in wrappers]
+    closers += [_Leaving(text, "", "stray") for text in ends]
     nexts = [one for block in blocks for one in _nexts(block, wrappers, starts)]
     return [*closers, *nexts, *(_Leaving(text, "", "interrupt") for text in interrupts)]
 
@@ -260,10 +334,10 @@ def _counts_alone(kind: ExitKind, marker: str, markers: Markers, *, opens: bool)
     """
     if kind == "next":
         return any(piece.is_marker for piece in markers.pieces(marker))
-    return kind not in ("close", "wrapper") or opens or stands_alone(marker)
+    return kind not in ("close", "cut", "stray", "wrapper") or opens or stands_alone(marker)
 
 
-def _exits(leaving: list[_Leaving], markers: Markers) -> Exits:
+def _exits(leaving: list[_Leaving], markers: Markers, told: MarkerSet) -> Exits:
     by_text: dict[str, list[Exit]] = {}
     for marker, edge, kind, block, opens in leaving:
         for before in {edge, "" if _counts_alone(kind, marker, markers, opens=opens) else edge} if marker else ():
@@ -271,4 +345,5 @@ def _exits(leaving: list[_Leaving], markers: Markers) -> Exits:
             only_first = (kind == "reasoning" or opens) and is_weak(marker)
             made = Exit(kind, len(before), markers.placed(text), block, opens, only_first)
             by_text.setdefault(text, []).append(made)
-    return Exits(by_text, MarkerSet(by_text))
+    found = MarkerSet(by_text)
+    return Exits(by_text, found, found.firsts | told.firsts)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from typing import Literal
 
 from syntagma.errors import ParseError
 from syntagma.events import (
@@ -20,6 +22,7 @@ from syntagma.events import (
 from syntagma.parsing.assembler import Assembler
 from syntagma.parsing.code_fence import FenceFilter
 from syntagma.parsing.fast_path import DeltaKind, DeltaSink
+from syntagma.parsing.marker_watch import MarkerWatch
 from syntagma.parsing.policies import Policies
 from syntagma.parsing.text.text_buffer import TextBuffer
 
@@ -58,6 +61,7 @@ class Emitter:
         self.assembler = Assembler(policies)
         self.finish_reason: FinishReason | None = None
         self.is_cut = False
+        self._watch: MarkerWatch | None = None
         self._inline = inline
         self._stream_reasoning = stream_reasoning
         self._fence = FenceFilter() if unfence else None
@@ -84,6 +88,10 @@ class Emitter:
         events, self._events = _joined(self._events), []
         return events
 
+    def tell_markers(self, watch: MarkerWatch) -> None:
+        """Report the markers that this finds in the answer and in reasoning, except in reasoning that is content."""
+        self._watch = watch
+
     def suppress(self) -> None:
         """Discard events until `resume`."""
         self._suppressed = True
@@ -98,8 +106,10 @@ class Emitter:
             inside_call: whether the last call of the prompt is still open; all of it is then emitted.
         """
         self._suppressed = False
+        if self._watch is not None:
+            self._watch.reset()
         if at_once:
-            self.content(prefilled, 0)
+            self._of_content(prefilled, 0)
         else:
             self._prefilled = prefilled
         if inside_call and self._suppressed_call is not None:
@@ -114,6 +124,8 @@ class Emitter:
         """The sink for more text of this kind; None: it must be reported here."""
         if self._suppressed or self._prefilled or self._held or (self._fence is not None and kind != "arguments"):
             return None
+        if self._watch is not None and self._watch.may_go_on and kind != "arguments":
+            return None
         if kind == "reasoning" and self._inline:
             kind = "content"
         if kind == "content" and not self._in_text:
@@ -124,11 +136,28 @@ class Emitter:
 
     def content(self, text: str, start: int) -> None:
         """Report text of the answer, read from absolute position `start`."""
+        for piece, at in self._told("content", text, start):
+            self._of_content(piece, at)
+
+    def _of_content(self, text: str, start: int) -> None:
         if self._suppressed or not text:
             return
         if start < 0:
             text, start = text[-start:], 0
         self._content([(text, start)] if self._fence is None else self._fence.feed(text, start))
+
+    def _told(self, kind: Literal["content", "reasoning"], text: str, start: int) -> Iterator[tuple[str, int]]:
+        """A text in pieces, and after each that ends with a marker the diagnostic that says so."""
+        ends = () if self._suppressed or self._watch is None else self._watch.ends(kind, text, start)
+        begin = 0
+        for end, marker in ends:
+            yield text[begin:end], start + begin
+            begin = end
+            where = "the answer" if kind == "content" else "the reasoning"
+            span = _after_zero((start + end - len(marker), start + end))
+            self._add(Malformed("E-PARSE-MARKER", f"{marker!r}, a marker of the format, stands in {where}", span))
+        if begin < len(text):
+            yield text[begin:], start + begin
 
     def _content(self, pieces: list[tuple[str, int]]) -> None:
         for text, at in pieces:
@@ -181,8 +210,12 @@ class Emitter:
                     self._add(ContentDelta(self._prefilled, (at, at)))
                     self._release_held()
                 return
-            self.content(text, start)
+            self._of_content(text, start)
             return
+        for piece, at in self._told("reasoning", text, start):
+            self._of_reasoning(piece, at)
+
+    def _of_reasoning(self, text: str, start: int) -> None:
         if start < 0:
             text, start = text[-start:], 0
         if not text:
@@ -202,13 +235,13 @@ class Emitter:
             self._held.append((text, start))
         else:
             self._release_held()
-            self.content(text, start)
+            self._of_content(text, start)
 
     def _release_held(self) -> None:
         self._prefilled = ""
         held, self._held = self._held, []
         for text, start in held:
-            self.content(text, start)
+            self._of_content(text, start)
 
     def reasoning_end(self) -> None:
         """Report the end of reasoning."""

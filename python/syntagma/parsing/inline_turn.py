@@ -48,9 +48,9 @@ class InlineTurnReader(TurnReader):
         if self.state is State.ARGUMENTS:
             return self._call.plain_run()
         if self.state is State.REASONING and self._prompted is None:
-            return PlainRun("reasoning", self._reasoning_exits.markers.firsts)
+            return PlainRun("reasoning", self._reasoning_exits.stops)
         if self.state is State.ANSWER and self.content_begun:
-            return PlainRun("content", self._answer_exits().markers.firsts)
+            return PlainRun("content", self._answer_exits().stops)
         return None
 
     def skip(self, run: PlainRun, size: int) -> None:
@@ -285,10 +285,9 @@ class InlineTurnReader(TurnReader):
 
     # ---- reasoning
 
-    def _next_exit(self, exits: Exits, *, final: bool) -> tuple[int, str | None, Exit | None]:
-        """The index of the next text that leaves reasoning, the text, and its meaning; see `MarkerSet.search`."""
+    def _next_exit(self, exits: Exits, start: int, *, final: bool) -> tuple[int, str | None, Exit | None]:
+        """The next text from index `start` on that leaves a state: its index, itself, its meaning; see `MarkerSet`."""
         window = self.window
-        start = window.pos
         while True:
             at, text = exits.markers.search(window.text, start, final=final)
             if text is None:
@@ -299,8 +298,17 @@ class InlineTurnReader(TurnReader):
             start = at + 1
 
     def _reasoning(self, final: bool) -> Outcome | None:
-        window = self.window
-        at, text, found = self._next_exit(self._reasoning_exits, final=final)
+        window, interrupts = self.window, self._compiled.interrupts
+        start, ends = window.pos, None
+        while True:
+            at, text, found = self._next_exit(self._reasoning_exits, start, final=final)
+            if text is None or found is None:
+                break
+            if found.kind == "stray":
+                ends = self._part_ends(at + len(text), final=final)
+            if ends is not False and not (found.kind == "interrupt" and self._call.is_ruled_out(interrupts[text], at)):
+                break
+            start, ends = at + 1, None
         if at > window.pos:
             self._prompted = None
             start = window.here
@@ -309,33 +317,82 @@ class InlineTurnReader(TurnReader):
             return None
         if found.kind == "close" and found.block is not None:
             return self._reasoning_closed(text, found.block)
+        if found.kind == "cut" and found.block is not None:
+            text = text[: found.edge] + found.block.short
+            self._out.malformed("E-PARSE-CLOSER", "the closer of reasoning is cut", window.span(len(text)))
+            return self._reasoning_closed(text, found.block)
+        if found.kind == "stray":
+            if not ends:
+                return None
+            self._out.malformed("E-PARSE-STRAY", "a closing marker that closes nothing", window.span(len(text)))
+            window.move(at + len(text))
+            return self._reasoning(final)
         if found.kind == "next":
             self._end_reasoning()
             self._edge.expect(text[: found.edge], is_reasoning=True)
             return "closer"
-        answers = any(block.opener and text.startswith(block.opener) for block in self._compiled.wrappers)
-        if answers or self._policies.interrupt == "now":
+        if interrupts[text]:
+            self._call.begin(interrupts[text])
+            return "call"
+        return self._interrupt("marker", at_once=any(text.startswith(one.opener) for one in self._compiled.wrappers))
+
+    def _part_ends(self, index: int, *, final: bool) -> bool | None:
+        """Whether nothing of the reasoning follows from `index` on: the turn ends, or something else opens.
+
+        None: more text is needed.
+        """
+        window, text = self.window, self.window.text
+        strays = [one for one, exits in self._reasoning_exits.by_text.items() if exits[0].kind == "stray"]
+        while True:
+            index = window.after_whitespace(index)
+            if index == len(text):
+                return True if final else None
+            if text.startswith(self._compiled.after_strays, index):
+                return True
+            stray = next((one for one in strays if text.startswith(one, index)), "")
+            if not stray:
+                cut = any(window.cut_at(index, one) for one in (*strays, *self._compiled.after_strays))
+                return None if cut and not final else False
+            index += len(stray)
+
+    def _call_in_reasoning(self, final: bool) -> Outcome | None:
+        window = self.window
+        begins = self._call.has_begun(final=final)
+        if begins is None:
+            return None
+        window.rewind()
+        if begins:
+            return self._interrupt("call", at_once=self._compiled.calls_close_reasoning)
+        start = window.here
+        self._out.reasoning(window.take(window.pos + 1), start)
+        return "text"
+
+    def _interrupt(self, outcome: Outcome, *, at_once: bool = False) -> Outcome:
+        """End the reasoning here, or hold what follows until it is known whether it is a quotation."""
+        if at_once or self._policies.interrupt == "now":
             self._end_reasoning()
             return "end"
-        window.mark()
+        self.window.mark()
         self._reasoning_exits = self._compiled.reasoning_exits[self._block, False]
-        return "call"
+        return outcome
 
     def _interrupted(self, final: bool) -> Outcome | None:
         window = self.window
-        at, text, found = self._next_exit(self._reasoning_exits, final=final)
+        at, text, found = self._next_exit(self._reasoning_exits, window.pos, final=final)
         window.move(at)
-        if text is not None and found is not None:
-            quoted = window.marked()
-            self._out.reasoning(quoted, window.here - len(quoted))
-            window.unmark()
-            assert found.block is not None
-            return self._reasoning_closed(text, found.block)
-        if not final:
+        is_closed = text is not None and found is not None and found.block is not None
+        if not is_closed and not final:
             return None
-        window.rewind()
-        self._end_reasoning()
-        return "end"
+        if not is_closed and not self._out.is_cut:
+            window.rewind()
+            self._end_reasoning()
+            return "end"
+        quoted = window.marked()
+        self._out.reasoning(quoted, window.here - len(quoted))
+        window.unmark()
+        if text is None or found is None or found.block is None:
+            return "text"
+        return self._reasoning_closed(text, found.block)
 
     def _reasoning_closed(self, closer: str, block: Block) -> Outcome:
         self._take_marker(self.window.pos + len(closer))
@@ -390,7 +447,7 @@ class InlineTurnReader(TurnReader):
 
     def _dropping(self, final: bool) -> Outcome | None:
         """Leave out a malformed call, up to its closer, the next call, or the end of the section."""
-        at, text, found = self._next_exit(self._dropping_exits, final=final)
+        at, text, found = self._next_exit(self._dropping_exits, self.window.pos, final=final)
         self.window.move(at)
         if text is None or found is None:
             return None
@@ -433,6 +490,7 @@ class InlineTurnReader(TurnReader):
         State.BEFORE_ANSWER: _before_answer,
         State.REASONING: _reasoning,
         State.BEFORE_REASONING: _before_reasoning,
+        State.CALL_IN_REASONING: _call_in_reasoning,
         State.INTERRUPTED: _interrupted,
         State.MATCHING: _matching,
         State.DROPPING: _dropping,

@@ -21,6 +21,7 @@ class MessageText:
         window: the text.
         router: the markers of messages.
         out: receives the text.
+        told: the characters at which markers begin that are reported.
 
     Attributes:
         kind: the kind of the last body.
@@ -28,7 +29,7 @@ class MessageText:
         header: the header that led to the open reasoning, as long as no reasoning has followed it; else None.
     """
 
-    def __init__(self, window: Window, router: HeaderRouter, out: Emitter) -> None:
+    def __init__(self, window: Window, router: HeaderRouter, out: Emitter, told: frozenset[str]) -> None:
         self._window = window
         self._router = router
         self._out = out
@@ -36,6 +37,7 @@ class MessageText:
         # The texts that end the last body, or are dropped from it.
         self._ends: dict[str, str] = {}
         self._scanner: MarkerSet | None = None
+        self._told = self._stops = told
         self.kind: RouteKind = "content"
         self.content_begun = False
         self.header: str | None = None
@@ -52,6 +54,7 @@ class MessageText:
         edge = block.before_closer if block is not None else ""
         exits = self._router.body_exits[kind, edge, loose]
         self._ends, self._scanner = exits.markers, exits.texts
+        self._stops = exits.texts.firsts | self._told
         self._edge.expect(block.after_opener if block is not None else "", is_reasoning=kind == "reasoning")
 
     def read_edge(self, *, final: bool) -> Outcome | None:
@@ -85,7 +88,7 @@ class MessageText:
     def plain_run(self) -> PlainRun | None:
         """The plain run of the body, if the fast path may pass more of it on; else None."""
         if self._scanner is not None and (self.kind == "reasoning" or self.content_begun):
-            return PlainRun("reasoning" if self.kind == "reasoning" else "content", self._scanner.firsts)
+            return PlainRun("reasoning" if self.kind == "reasoning" else "content", self._stops)
         return None
 
     def pass_on(self, kind: RouteKind, text: str, start: int) -> None:

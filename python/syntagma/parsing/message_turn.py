@@ -34,7 +34,7 @@ class MessageTurnReader(TurnReader):
         self._router = router
         self._reads_calls = parts.compiled.calls
         self._out, self._limits, self._policies, self._tools = parts[1:]
-        self._text = MessageText(self.window, router, self._out)
+        self._text = MessageText(self.window, router, self._out, parts.compiled.told.firsts)
         self._call = MessageCallReader(self.window, router, parts)
         # Whether the turn may be over, and from which absolute position on.
         self._stopped = False

@@ -45,6 +45,7 @@ class State(StrEnum):
     BEFORE_ANSWER = "before answer"
     REASONING = "reasoning"
     BEFORE_REASONING = "before reasoning"
+    CALL_IN_REASONING = "call in reasoning"
     INTERRUPTED = "interrupted reasoning"
     MATCHING = "matching"
     DROPPING = "dropping"
@@ -93,8 +94,9 @@ MEANING: dict[State, Meaning] = {
     State.BEFORE_ANSWER: Meaning("content", "Whitespace that belongs to the marker before the answer."),
     State.REASONING: Meaning("reasoning", "Text of the reasoning, up to a marker."),
     State.BEFORE_REASONING: Meaning("reasoning", "Whitespace that belongs to the opener of reasoning."),
+    State.CALL_IN_REASONING: Meaning("reasoning", "Text inside reasoning that may be a call, up to the commit point."),
     State.INTERRUPTED: Meaning(
-        "reasoning", "A call may have begun inside reasoning. It was quoted if the closer of reasoning follows."
+        "reasoning", "A call has begun inside reasoning. It was quoted if the closer of reasoning follows."
     ),
     State.MATCHING: Meaning("content", "Text that may be a call, up to the commit point, or until no call matches."),
     State.DROPPING: Meaning("content", "A malformed call that is left out, up to its closer or the next call."),
@@ -175,10 +177,15 @@ INLINE = Transitions(
             State.BEFORE_ANSWER,
             "The closer of reasoning was read, or the next begins.",
         ),
-        (State.REASONING, "end", State.ANSWER, "The answer's wrapper begins, or a call ends reasoning at once."),
-        (State.REASONING, "call", State.INTERRUPTED, "The possible beginning of a call was read."),
+        (State.REASONING, "end", State.ANSWER, "The answer's wrapper begins, or a marker ends reasoning at once."),
+        (State.REASONING, "call", State.CALL_IN_REASONING, "The possible beginning of a call was read."),
+        (State.REASONING, "marker", State.INTERRUPTED, "A marker was read that opens no call, but may end reasoning."),
+        (State.CALL_IN_REASONING, "call", State.INTERRUPTED, "The commit point was read."),
+        (State.CALL_IN_REASONING, "end", State.ANSWER, "The same, and a call ends reasoning at once."),
+        (State.CALL_IN_REASONING, "text", State.REASONING, "It is no call."),
         (State.INTERRUPTED, "closer", State.BEFORE_ANSWER, "The closer of reasoning was read: the call was quoted."),
         (State.INTERRUPTED, "end", State.ANSWER, "The text has ended without the closer: the call was not quoted."),
+        (State.INTERRUPTED, "text", State.REASONING, "A limit has cut the text, so it is unknown whether it was."),
         *_COMMON,
         (State.MATCHING, "text", State.ANSWER, "It is no call."),
         (State.MATCHING, "truncated", State.ANSWER, "The text has ended between the name and the arguments."),

@@ -16,11 +16,12 @@ from syntagma.parsing.compiled_format import compiled_format
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.end_of_turn import EndOfTurn
 from syntagma.parsing.fast_path import FastPath
+from syntagma.parsing.marker_watch import MarkerWatch
 from syntagma.parsing.options import ReadingOptions
 from syntagma.parsing.place import ParserPlace, place_of
 from syntagma.parsing.policies import Policies
 from syntagma.parsing.prompt_tail import read_prompt_tail, turn_reader
-from syntagma.parsing.states import ReadingNow, State
+from syntagma.parsing.states import ReadingNow
 from syntagma.parsing.text.text_buffer import TextBuffer
 from syntagma.parsing.text.text_decoder import TextDecoder
 from syntagma.parsing.text.token_kind import SPECIAL, TEXT, UNKNOWN, TokenKind
@@ -128,6 +129,7 @@ class StreamParser:
         )
         by_name = None if request.tools is None else {tool.name: tool for tool in request.tools}
         self._turn = turn_reader(ReaderParts(compiled, self._out, request.limits, reading.policies, by_name))
+        self._out.tell_markers(MarkerWatch(compiled.told, compiled.markers, self._turn.window))
         self.start_state = read_prompt_tail(self._turn, spec, self._out, request, prompt)
         self._decoder = TextDecoder()
         self._end_of_turn = EndOfTurn(compiled.turn_ends)
@@ -276,7 +278,7 @@ class StreamParser:
         self._out.stopped(reason)
         self._read(self._decoder.flush(), UNKNOWN)
         self._pass_on(self._end_of_turn.finish())
-        was_reasoning = turn.state.is_reasoning and turn.state is not State.INTERRUPTED
+        was_reasoning = turn.state.is_reasoning
         turn.read(final=True)
         cut = turn.ends_in_reasoning or (was_reasoning and turn.state.is_reasoning)
         self._out.message_end(self._length, inside_reasoning=cut)

@@ -47,6 +47,7 @@ from syntagma.analysis.locate.located_turn import locate_turn
 from syntagma.analysis.render.conversation import SampleTurn
 from syntagma.analysis.render.turn_renderer import Context, RenderedTurn
 from syntagma.format_schema import ends_at_next, needs_known_name
+from syntagma.format_schema.facts import interrupts
 from syntagma.formats import ChatFormat
 
 __all__ = ["Certifier", "Mentions"]
@@ -518,7 +519,8 @@ class _FormatChecks:
         Only for formats in which a call may interrupt reasoning, and calls do not contain its closer.
         """
         reasoning = self._fmt.spec.reasoning
-        if reasoning is None or not reasoning.interrupt:
+        markers = interrupts(self._fmt.spec)
+        if reasoning is None or not markers:
             return
         turn = next(case.turn for case in roundtrip_cases(id_form) if case.turn.shape == "T")
         rendered = self._render(turn, "last", self._common)
@@ -531,7 +533,7 @@ class _FormatChecks:
         tools = self._fmt.spec.tools
         opener = tools.section[0].opener.strip() or tools.call[0].opener.strip() if tools is not None else ""
         body = body[max(body.find(opener), 0) :]
-        if closer.strip() in body or not any(marker.strip() in body for marker in reasoning.interrupt):
+        if closer.strip() in body or not any(marker.strip() in body for marker in markers):
             return
         text = "One.\n"
         for name, output, expected in (

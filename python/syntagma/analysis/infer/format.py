@@ -286,7 +286,7 @@ def _tables(parts: _Parts, states: dict[str, str]) -> dict[str, Any]:
     if frame.anchor:
         tables = {"anchor": frame.anchor, **tables}
     if parts.reasoning is not None:
-        tables["reasoning"] = _reasoning_table(parts.reasoning, states, parts.calls)
+        tables["reasoning"] = _reasoning_table(parts.reasoning, states)
     if content is not None:
         tables["content"] = {"block": content.open + "{content}" + content.close}
         if content.when != "always":
@@ -384,7 +384,7 @@ def _without_outer_spaces(text: str) -> list[str]:
     return [part for part in (before, inside, after) if part]
 
 
-def _reasoning_table(reasoning: ReasoningBlock, states: dict[str, str], calls: CallPatterns | None) -> dict[str, Any]:
+def _reasoning_table(reasoning: ReasoningBlock, states: dict[str, str]) -> dict[str, Any]:
     table: dict[str, Any] = {"block": reasoning.start + "{reasoning}" + reasoning.end}
     default = states.get("default", "closed")
     if default != "closed":
@@ -397,19 +397,7 @@ def _reasoning_table(reasoning: ReasoningBlock, states: dict[str, str], calls: C
     switch = {name: values for name, values in switch.items() if set(values.values()) != {default}}
     if switch:
         table["switch"] = switch
-    if calls is not None and reasoning.end.strip():
-        openers = [text.partition("{")[0].strip() for text in (calls.section, calls.call, calls.alternate)]
-        markers = [_interrupt(text) for text in openers if any(len(atom) > 3 for atom in visible_atoms(text))]
-        markers = list(dict.fromkeys(markers))
-        if markers:
-            table["interrupt"] = markers
     return table
-
-
-def _interrupt(opener: str) -> str:
-    """The first atom if it is a whole marker, else the whole opener: a word alone would be found anywhere."""
-    first = visible_atoms(opener)[0]
-    return first if len(first) > 3 and not first[0].isalnum() and not first[-1].isalnum() else opener
 
 
 def _tools_table(calls: CallPatterns) -> dict[str, Any]:

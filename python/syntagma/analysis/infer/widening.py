@@ -58,9 +58,7 @@ def _alone(form: ToolsSpec) -> ToolsSpec:
 def _with_reasoning(part: ReasoningSpec | None, other: ReasoningSpec | None) -> ReasoningSpec | None:
     if part is None or other is None:
         return part or other
-    return msgspec.structs.replace(
-        part, block=_both(part.block, other.block), interrupt=_both(part.interrupt, other.interrupt)
-    )
+    return msgspec.structs.replace(part, block=_both(part.block, other.block))
 
 
 def _with_content(part: ContentSpec | None, other: ContentSpec | None) -> ContentSpec | None:

@@ -22,6 +22,7 @@ from syntagma.format_schema import (
     ReasoningSpec,
     ToolsSpec,
 )
+from syntagma.format_schema.facts import interrupts
 from syntagma.formats.response_template.not_carried import NotCarried
 
 __all__ = ["write_response_template"]
@@ -68,7 +69,7 @@ def write_response_template(
         lost.append(NotCarried("/messages", "only the headers of the examples are read"))
         spec = _with_openers(spec, spec.messages)
     if spec.reasoning is not None:
-        fields["thinking"] = _reasoning(spec.reasoning, lost)
+        fields["thinking"] = _reasoning(spec, spec.reasoning, lost)
     fields["content"] = _content(spec, lost)
     if spec.tools is not None:
         try:
@@ -101,8 +102,8 @@ def _with_and_without(blocks: tuple[Pattern, ...], start: str) -> tuple[Pattern,
     return (*blocks, *(Pattern(start + block.text) for block in blocks if start))
 
 
-def _reasoning(part: ReasoningSpec, lost: list[NotCarried]) -> dict[str, Any]:
-    if part.interrupt:
+def _reasoning(spec: FormatSpec, part: ReasoningSpec, lost: list[NotCarried]) -> dict[str, Any]:
+    if interrupts(spec):
         lost.append(NotCarried("/reasoning/interrupt", "only its closer ends a region"))
     if part.start != "closed":
         lost.append(NotCarried("/reasoning/start", "only the prompt determines what is open"))

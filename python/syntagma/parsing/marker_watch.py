@@ -1,0 +1,69 @@
+"""Finds markers of the format in text that is passed on as the answer or as reasoning. Nothing is held for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from syntagma.format_schema import Markers
+from syntagma.parsing.text.scanner import MarkerSet
+from syntagma.parsing.text.window import Window
+
+__all__ = ["MarkerWatch"]
+
+
+class MarkerWatch:
+    """Finds the ends of markers in pieces of text, even if a marker is cut.
+
+    Args:
+        texts: the markers; none contains another, so that each is known at its last character.
+        cuts: cuts them into parts that may be tokens.
+        window: the text from which the pieces come.
+    """
+
+    __slots__ = ("_cuts", "_end", "_kind", "_tail", "_texts", "_window")
+
+    def __init__(self, texts: MarkerSet, cuts: Markers, window: Window) -> None:
+        self._texts, self._cuts, self._window = texts, cuts, window
+        self._kind: Literal["content", "reasoning"] = "content"
+        self._tail = ""
+        self._end = 0
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether the last piece ends inside what may be a marker."""
+        return bool(self._tail)
+
+    def reset(self) -> None:
+        """Forget the last piece."""
+        self._tail = ""
+
+    def ends(self, kind: Literal["content", "reasoning"], text: str, start: int) -> Sequence[tuple[int, str]]:
+        """The markers that end in a piece.
+
+        Args:
+            kind: where the piece goes.
+            text: the piece.
+            start: its absolute position.
+
+        Returns:
+            for each marker the index in `text` after it, and its text.
+        """
+        tail = self._tail if kind == self._kind and start == self._end else ""
+        self._kind, self._end = kind, start + len(text)
+        if not tail and self._texts.firsts.isdisjoint(text):
+            self._tail = ""
+            return ()
+        whole, found, at = tail + text, [], 0
+        index = start - len(tail) - self._window.base
+        while True:
+            at, marker = self._texts.search(whole, at, final=False)
+            if marker is None:
+                break
+            if self._window.are_markers(index + at, self._cuts.placed(marker)):
+                at += len(marker)
+                found.append((at - len(tail), marker))
+            else:
+                at += 1
+        self._tail = whole[at:]
+        return found
