@@ -102,7 +102,7 @@ class Subject:
         low, high = 1, limits.template_steps
         while low < high:
             middle = (low + high) // 2
-            tried = msgspec.structs.replace(limits, template_steps=middle)
+            tried = msgspec.structs.replace(limits, template_steps=middle, template_steps_per_character=0)
             if isinstance(self.render(messages, limits=tried), LimitError):
                 low = middle + 1
             else:
