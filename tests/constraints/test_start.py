@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from syntagma.events import Malformed
 from syntagma.formats import ChatFormat
 from syntagma.messages import Message, ToolCall
 from syntagma.templates import Prompt
-from tests.constraints.walks import accepts, hints, walk
+from tests.constraints.walks import accepts, hints, unexpected, walk
 from tests.formats.cases import TOOLS
 from tests.formats.every import FORMATS
 
@@ -59,7 +58,7 @@ def test_parser_and_grammar_begin_in_the_same_state(name: str) -> None:
             parser = fmt.parser(**options)
             events = [*parser.feed(text), *parser.finish()]
             message = parser.message
-            assert not any(isinstance(event, Malformed) for event in events), (options, text)
+            assert not unexpected(fmt, events), (options, text)
             assert reasoning.to == "content" or not message.incomplete, (options, text)
             if reasoning.to == "reasoning" and state.reasoning == "done":
                 assert not message.reasoning_content, (options, text)

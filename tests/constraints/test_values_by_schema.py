@@ -9,9 +9,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from syntagma.events import Malformed
 from syntagma.messages import Message, Tool, ToolCall
-from tests.constraints.walks import accepts, hints, walk
+from tests.constraints.walks import accepts, hints, unexpected, walk
 from tests.formats.every import CALLING, FORMATS
 
 NODE = {
@@ -72,7 +71,7 @@ def test_what_may_be_written_is_valid(name: str) -> None:
             read += 1
             parser = fmt.parser([tool], tool_choice="required")
             events = [*parser.feed(text), *parser.finish()]
-            assert not any(isinstance(event, Malformed) for event in events), (what, text)
+            assert not unexpected(fmt, events), (what, text)
             assert parser.message.tool_calls, (what, text)
             for call in parser.message.tool_calls:
                 assert call.complete, (what, text)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from syntagma.decoding import GrammarCompiler, GrammarMatcher, allocate_token_bitmask
+from syntagma.events import Event, Malformed
 from syntagma.format_schema import ToolsSpec, is_open
 from syntagma.formats import ChatFormat
 from syntagma.grammars import Grammar
@@ -64,6 +65,19 @@ def walk(grammar: Grammar, rng: random.Random, hints: Sequence[str], *, steps: i
         assert m.accept_token(byte)
         out.append(byte)
     return None
+
+
+def unexpected(fmt: ChatFormat, events: Iterable[Event]) -> list[Malformed]:
+    """What the parser reports of a text of the grammar, but for markers where grammars let them stand.
+
+    That is in reasoning, and in messages, whose text ends at few of them.
+    """
+    found = [event for event in events if isinstance(event, Malformed)]
+    return [
+        one
+        for one in found
+        if one.code != "E-PARSE-MARKER" or (fmt.spec.messages is None and not one.message.endswith("reasoning"))
+    ]
 
 
 def hints(fmt: ChatFormat) -> list[str]:

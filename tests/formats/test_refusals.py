@@ -79,8 +79,9 @@ def test_an_id_that_some_form_shows() -> None:
     ("written", "missing"), [("</call>", "id"), ("<id></id></call>", "id"), ("<id>c-0", "closing")]
 )
 def test_a_call_without_its_id_is_told_from_one_without_its_closer(written: str, missing: str) -> None:
-    (found,) = sg.ChatFormat.from_toml(LATE_ID).parse("<call>clock{}" + written).diagnostics
+    found, *others = sg.ChatFormat.from_toml(LATE_ID).parse("<call>clock{}" + written).diagnostics
     assert found.code == "E-PARSE-CLOSER"
+    assert [one.code for one in others] == ["E-PARSE-STRAY"] * written.startswith("<id></id>")
     assert found.message.startswith(f"the {missing}")
     assert found.span[0] >= len("<call>clock{}")
 

@@ -197,7 +197,8 @@ def test_looking_at_the_message_changes_nothing() -> None:
     for at in range(0, len(text), 3):
         assert quiet.feed(text[at : at + 3]) == watched.feed(text[at : at + 3])
         ends = [call.span[1] for call in watched.message.tool_calls if call.span is not None]
-        assert ends in ([], [min(at + 3, text.index("}}") + 1)])
+        # The quote at the end of a chunk waits for what follows it.
+        assert ends in ([], [min(at + 3 - (text[at + 2 : at + 4] == '"}'), text.index("}}") + 1)])
         assert watched.message == watched.message
     assert quiet.finish() == watched.finish()
     assert quiet.message == watched.message

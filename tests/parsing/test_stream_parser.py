@@ -197,7 +197,7 @@ def test_arguments_over_the_limit_end_the_call(step: int) -> None:
     [call] = cut.message.tool_calls
     assert (call.complete, call.arguments) == (False, arguments[:-1])
     assert cut.message.content == "}}</call>"
-    assert [one.code for one in cut.message.diagnostics] == ["E-LIMIT-ARGUMENT"]
+    assert [one.code for one in cut.message.diagnostics] == ["E-LIMIT-ARGUMENT", "E-PARSE-MARKER"]
 
 
 def test_depth_is_not_limited_by_recursion() -> None:

@@ -62,10 +62,13 @@ class Block(msgspec.Struct, frozen=True):
     @property
     def short(self) -> str:
         """The closer without its last marker, with which some models write it; empty if it has one marker only."""
-        first, *_, last = (*self.pieces, *self.pieces, None)[:-1] if self.pieces else (None, None)
-        if first is None or last is None or not (first.is_marker and last.is_marker and last.at):
-            return ""
-        return self.closer[: last.at].rstrip() if self.closer.endswith(last.text) else ""
+        markers = [piece for piece in self.pieces if piece.is_marker]
+        ends_in_one = bool(markers) and self.closer.endswith(markers[-1].text)
+        return self.closer[: markers[-1].at].rstrip() if ends_in_one and len(markers) > 1 else ""
+
+    def cut_before(self, openers: Iterable[str]) -> Iterator[str]:
+        """The short closer before each opener of what may follow; without one, it is text."""
+        return (self.short + opener for opener in openers if self.short and opener)
 
 
 def block_of(pattern: Pattern, placeholder: str, markers: Markers) -> Block:
@@ -262,6 +265,9 @@ def forbidden_in_reasoning(spec: FormatSpec) -> tuple[str, ...]:
         return _framing(spec)
     keys = (search_key(spec, marker) for marker in interrupts(spec))
     closers = [closing_key(spec, block.closer) for block in spec.reasoning.block]
+    blocks = [block_of(one, "reasoning", spec.cuts) for one in spec.reasoning.block]
+    openers = (*(one.opener.strip() for one in spec.wrappers), *call_openers(spec))
+    closers += [text for block in blocks for text in block.cut_before(openers)]
     if spec.reasoning.to == "content" or any(ends_at_next(spec, block) for block in spec.reasoning.block):
         # Directly before an opener, or the end, the parser takes them for slips.
         closers += [*(closing_key(spec, wrapper.closer) for wrapper in spec.wrappers), *_dropped(spec)]

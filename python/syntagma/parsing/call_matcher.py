@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 from syntagma.format_schema import Pattern, Placeholder
@@ -12,6 +13,7 @@ from syntagma.parsing.arguments.envelope import EnvelopeReader
 from syntagma.parsing.arguments.json_arguments import JsonArguments
 from syntagma.parsing.arguments.keyword import KeywordArguments
 from syntagma.parsing.arguments.literal_arguments import LiteralArguments
+from syntagma.parsing.arguments.mending import Mending
 from syntagma.parsing.arguments.nested import NestedArguments
 from syntagma.parsing.arguments.source import ArgumentSource
 from syntagma.parsing.arguments.tagged import TaggedArguments
@@ -19,6 +21,7 @@ from syntagma.parsing.arguments.unescaper import unescaped
 from syntagma.parsing.call_patterns import CallPattern
 from syntagma.parsing.call_steps import Step
 from syntagma.parsing.literal_runs import run_at
+from syntagma.parsing.repairs import Repair, Repairs
 from syntagma.parsing.text.text_buffer import TextBuffer
 from syntagma.parsing.text.window import Window
 
@@ -35,6 +38,7 @@ class CallMatcher:
         infer: finds the name of the only tool that takes the arguments (JSON text) of a call without a name.
         name: the tool's name, if it was read before.
         call_id: the call's id, if it was read before.
+        repair: whether slips are repaired.
 
     Attributes:
         pattern: see above.
@@ -47,13 +51,14 @@ class CallMatcher:
         envelope: the reader of the call's envelope, if it has one.
         begun: whether something after the opener was read, so that the text was meant as a call.
         object_end: absolute position after a complete object that turned out to be no call, or None.
+        slips: what was missing, or written twice, before the arguments.
         over_limit: whether it does not match because a limit was reached.
     """
 
     __slots__ = (
         *("_at", "_capture", "_end", "_held", "_held_chars", "_held_limit", "_infer", "_limits", "_nameless"),
-        *("_repairs", "begun", "commit_at", "envelope", "header_name", "id", "key", "name", "object_end"),
-        *("over_limit", "pattern", "pos", "source", "status", "written_type"),
+        *("_repair", "_repairs", "begun", "commit_at", "envelope", "header_name", "id", "key", "name", "object_end"),
+        *("over_limit", "pattern", "slips", "pos", "source", "status", "written_type"),
     )
 
     def __init__(
@@ -65,12 +70,14 @@ class CallMatcher:
         *,
         name: str | None = None,
         call_id: str | None = None,
+        repair: bool = True,
     ) -> None:
         self._end = pos + limits.parser_header_chars
         self._held_limit = limits.parser_argument_chars
         self.over_limit = False
         self._limits = limits
         self._infer = infer
+        self._repair = repair
         self.key: str | None = None
         self.written_type: str | None = None
         self.pattern = pattern
@@ -88,6 +95,7 @@ class CallMatcher:
         self.object_end: int | None = None
         self._nameless: JsonArguments | None = None
         self._repairs: list[str] = []
+        self.slips: list[Repair] = []
         self._held = TextBuffer()
         self._held_chars = 0
 
@@ -157,7 +165,18 @@ class CallMatcher:
             self.pos += len(step.text)
             self._at += 1
         elif found or not window.cut_at(index, step.text):
+            self._slip(window, index)
+
+    def _slip(self, window: Window, index: int) -> None:
+        """At a literal that does not stand at this index: whether something is missing, or written twice."""
+        text = window.text
+        slip = self.pattern.steps.slip_at(self._at, text, index) if self._repair and index < len(text) else None
+        if slip is None:
             self.status = "no match"
+        elif slip.repair is not None:
+            if slip.repair not in self.slips:
+                self.slips.append(slip.repair)
+            self._at, self.pos = slip.at, window.base + slip.pos
 
     def _captured(self, step: Step, window: Window, index: int) -> None:
         text = window.text
@@ -208,7 +227,9 @@ class CallMatcher:
     def _envelope(self, window: Window, index: int) -> None:
         if self.envelope is None:
             form = self.pattern.form
-            self.envelope = EnvelopeReader(form.envelope, self.name, form.notation, self._closers)
+            self.envelope = EnvelopeReader(
+                form.envelope, self.name, partial(self._object_source, window, in_object=True), repair=self._repair
+            )
         reader = self.envelope
         end = min(len(window.text), self._end + reader.buffered_chars - window.base)
         self.pos = window.base + reader.run(window.text, index, end)
@@ -224,10 +245,21 @@ class CallMatcher:
         elif reader.status == "end":
             self._envelope_ended(reader)
 
-    @property
-    def _closers(self) -> Iterator[str]:
-        """The literals that may close the call."""
-        return (op.text for op in self.pattern.closer)
+    def _mending(self, window: Window, *, depth: int, in_object: bool = False) -> Mending | None:
+        """The repairs of arguments that begin in `depth` brackets of their own, perhaps inside an object."""
+        pattern = self.pattern
+        if not self._repair:
+            return None
+        return Mending(window, pattern.end_of_call, pattern.form.notation, depth, in_object=in_object)
+
+    def _object_source(self, window: Window, *, in_object: bool = False) -> ArgumentSource:
+        """The source of arguments that are an object of the notation."""
+        notation = self.pattern.form.notation
+        closers = (op.text for op in self.pattern.closer)
+        mending = self._mending(window, depth=1, in_object=in_object)
+        if notation.is_json:
+            return JsonArguments(closers, repair=self._repair, mending=mending)
+        return LiteralArguments(notation, closers, mending)
 
     def _envelope_ended(self, reader: EnvelopeReader) -> None:
         if reader.name is not None:
@@ -241,7 +273,9 @@ class CallMatcher:
     def _arguments(self, window: Window, index: int) -> None:
         form, closer = self.pattern.form, self.pattern.closer
         if form.values == "literal" and form.value is not None:
-            self._commit(KeywordArguments(form, closer[0] if closer else None), self.pos)
+            self._commit(
+                KeywordArguments(form, closer[0] if closer else None, self._mending(window, depth=0)), self.pos
+            )
             return
         if self.name is None and (self._nameless is not None or window.text[index] == "{"):
             self._infer_name(window, index)
@@ -253,10 +287,7 @@ class CallMatcher:
         if run is not None and run.kind == "close":
             self._commit(BufferedArguments(), window.base + after)
         elif run is None and after >= 0 and is_object:
-            plain = form.notation.is_json
-            self._commit(
-                JsonArguments(self._closers) if plain else LiteralArguments(form.notation, self._closers), self.pos + 1
-            )
+            self._commit(self._object_source(window), self.pos + 1)
         elif after >= 0:
             self.status = "no match"
 
@@ -270,7 +301,7 @@ class CallMatcher:
 
     def _infer_name(self, window: Window, index: int) -> None:
         """Infer the tool of a call without a name: hold its arguments, and find the only tool that takes them."""
-        reader = self._nameless = self._nameless or JsonArguments()
+        reader = self._nameless = self._nameless or JsonArguments(repair=self._repair)
         after, fragment = reader.feed(window.text, index, len(window.text))
         self._held.write(fragment)
         self._held_chars += after - index
@@ -297,14 +328,22 @@ class CallMatcher:
             self._commit(NestedArguments(window, self.pattern, nesting, key=key), self.pos)
             return
         self._commit(
-            TaggedArguments(window, self.pattern, self._argument_at, key=key, written_type=self.written_type), self.pos
+            TaggedArguments(
+                window,
+                self.pattern,
+                self._argument_at,
+                key=key,
+                written_type=self.written_type,
+                repairs=Repairs(self.slips) if self._repair else None,
+            ),
+            self.pos,
         )
 
     def _argument_at(self, pos: int) -> CallMatcher:
         """A reader of the header of a further argument."""
         header = self.pattern.form.argument
         assert header is not None
-        return CallMatcher(header, pos, self._limits)
+        return CallMatcher(header, pos, self._limits, repair=self._repair)
 
     def _commit(self, source: ArgumentSource, at: int) -> None:
         if self.name is None:

@@ -22,6 +22,7 @@ from syntagma.format_schema import (
 from syntagma.format_schema.facts import Block
 from syntagma.format_schema.names import NAME_SIGNS
 from syntagma.parsing.call_steps import CallSteps, Step, characters_of
+from syntagma.parsing.end_of_call import EndOfCall, NextCall
 from syntagma.parsing.literal_runs import LiteralRun, Op, longest_first
 from syntagma.parsing.text.scanner import MarkerSet
 
@@ -138,6 +139,23 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
                 *(LiteralRun("argument", ops) for ops in arguments),
             )
         )
+
+    @cached_property
+    def end_of_call(self) -> EndOfCall:
+        """What stands after the arguments."""
+        section = self.section.closer if self.section is not None else ()
+        ops = [op for op in self.ops if op.kind != "whitespace"]
+        first = next((n for n, op in enumerate(ops) if op.kind == "placeholder"), len(ops))
+        following = None
+        if first < len(ops):
+            after = ops[first + 1 : first + 2]
+            before = "" if self.bare_call or not first else ops[first - 1].text
+            is_object = ops[first].text in ("envelope", "arguments")
+            following = NextCall(
+                before or ("{" if is_object else ""),
+                after[0].text if after and after[0].kind == "literal" else "",
+            )
+        return EndOfCall(self.closer, section, self.form.separator, following, ops[:first])
 
     @cached_property
     def begins_with_brace(self) -> bool:

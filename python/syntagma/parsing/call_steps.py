@@ -7,13 +7,15 @@ marker, since most markers in prose begin no call. What a step accepts is decide
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from syntagma.format_schema import PlacedPiece
 from syntagma.format_schema.names import DIGITS, IN_NAME, IN_WORD
+from syntagma.parsing.repairs import Repair
 from syntagma.parsing.text.scanner import is_cut
 
-__all__ = ["CallSteps", "Step", "characters_of"]
+__all__ = ["CallSteps", "Slip", "Step", "characters_of"]
 
 _NAME = re.compile(IN_NAME + "*")
 _DIGITS = re.compile(f"[{DIGITS}]*")
@@ -21,6 +23,7 @@ _WORD = re.compile(IN_WORD + "*")
 _WHITESPACE = re.compile(r"\s*")
 _CAPTURES = {"name": _NAME, "suffix": _NAME, "index": _DIGITS, "ordinal": _DIGITS}
 """the characters of captures; all others are words without brackets and quotes"""
+_OPENING = "([{<"
 _MAX_LOOK = 128
 """the most code points that `ruled_out` reads"""
 
@@ -74,6 +77,20 @@ def characters_of(capture: str) -> re.Pattern[str]:
     return _CAPTURES.get(capture, _WORD)
 
 
+class Slip(NamedTuple):
+    """Something that is missing or written twice, before the arguments.
+
+    Attributes:
+        repair: what it is; None: more text decides.
+        at: the step that comes next.
+        pos: the index after it.
+    """
+
+    repair: Repair | None
+    at: int
+    pos: int
+
+
 class CallSteps:
     """The steps of one pattern of a call, up to and including the place of its arguments.
 
@@ -81,11 +98,12 @@ class CallSteps:
         steps: the steps.
     """
 
-    __slots__ = ("_longest", "_rows", "steps")
+    __slots__ = ("_longest", "_rows", "_without_type", "steps")
 
     def __init__(self, steps: tuple[Step, ...]) -> None:
         self.steps = steps
         self._longest = max([1, *(len(step.text) for step in steps if step.kind == "literal")])
+        self._without_type = dict(_without_type(steps))
         # The literal of each step, and the step if it is neither a literal nor whitespace.
         self._rows = tuple(
             (step.text if step.kind == "literal" else "", None if step.kind in ("literal", "whitespace") else step)
@@ -94,10 +112,10 @@ class CallSteps:
 
     def may_begin(self, text: str, pos: int) -> bool:
         """Whether the text follows the steps up to the first capture or the arguments, as far as it goes."""
-        for literal, step in self._rows:
+        for at, (literal, step) in enumerate(self._rows):
             if literal:
                 if not text.startswith(literal, pos):
-                    return is_cut(literal, text, pos, len(text))
+                    return is_cut(literal, text, pos, len(text)) or self.slip_at(at, text, pos) is not None
                 pos += len(literal)
             elif step is None:
                 match = _WHITESPACE.match(text, pos)
@@ -118,9 +136,11 @@ class CallSteps:
         """
         pos, named = index, False
         room = min(len(text) - self._longest, index + _MAX_LOOK)
-        for literal, step in self._rows:
+        for at, (literal, step) in enumerate(self._rows):
             if literal:
                 if not text.startswith(literal, pos):
+                    if self.slip_at(at, text, pos) is not None:
+                        return None
                     break
                 pos += len(literal)
             elif step is None:
@@ -140,3 +160,68 @@ class CallSteps:
         else:
             return None
         return (pos, named) if pos <= room else None
+
+    def slip_at(self, at: int, text: str, pos: int) -> Slip | None:
+        """What is wrong where the literal of step `at` does not stand at `pos`; None: the text is no such call."""
+        if pos >= len(text):
+            return None
+        step, before = self.steps[at], self._literal_before(at)
+        follows = next((n for n in range(at + 1, len(self.steps)) if self.steps[n].kind != "whitespace"), at)
+        if before is not None and self._captured_before(before) == "key":
+            closer = self.steps[before].text
+            if text.startswith(closer, pos):
+                return Slip("twice", at, pos + len(closer))
+            if is_cut(closer, text, pos, len(text)):
+                return Slip(None, at, pos)
+        if at in self._without_type:
+            literal, target = self._without_type[at]
+            if text.startswith(literal, pos):
+                return Slip("type", target, pos + len(literal))
+            if is_cut(literal, text, pos, len(text)):
+                return Slip(None, at, pos)
+        if before is not None and step.text == "[" and self.steps[follows].kind in ("capture", "envelope"):
+            return Slip("list", follows, pos) if self._may_take(follows, text, pos) else None
+        is_named = self.steps[0].kind == "literal" and any(one.text == "name" for one in self.steps[:at])
+        if is_named and follows > at and self.steps[follows].kind == "arguments" and text.startswith("{", pos):
+            return Slip("separator", follows, pos) if step.text[-1] not in _OPENING else None
+        return None
+
+    def _may_take(self, at: int, text: str, pos: int) -> bool:
+        step = self.steps[at]
+        if step.kind == "envelope":
+            return text.startswith("{", pos)
+        name = step.characters.match(text, pos, pos + 1) if step.text == "name" else None
+        return name is not None and name.end() > pos
+
+    def _literal_before(self, at: int) -> int | None:
+        """The step of the literal before step `at`, with nothing but whitespace between them."""
+        n = at - 1
+        while n >= 0 and self.steps[n].kind == "whitespace":
+            n -= 1
+        return n if n >= 0 and self.steps[n].kind == "literal" else None
+
+    def _captured_before(self, at: int) -> str:
+        """The name of the capture before step `at`; empty: none stands there."""
+        n = at - 1
+        while n >= 0 and self.steps[n].kind == "whitespace":
+            n -= 1
+        return self.steps[n].text if n >= 0 and self.steps[n].kind == "capture" else ""
+
+
+def _without_type(steps: tuple[Step, ...]) -> Iterator[tuple[int, tuple[str, int]]]:
+    """For the literal that begins the attribute of an argument's type: what stands there without it, and what follows.
+
+    The attribute is a word with a quote, such as ` string="`, after whitespace; the literal after the type begins with
+    the same quote.
+    """
+    for n, step in enumerate(steps):
+        if step.kind != "capture" or step.text != "type":
+            continue
+        opener = next((m for m in range(n - 1, -1, -1) if steps[m].kind != "whitespace"), -1)
+        closer = next((m for m in range(n + 1, len(steps)) if steps[m].kind != "whitespace"), -1)
+        if opener < 1 or closer < 0 or steps[opener].kind != "literal" or steps[closer].kind != "literal":
+            continue
+        quote, rest = steps[opener].text[-1], steps[closer].text
+        is_quoted = not quote.isalnum() and rest.startswith(quote)
+        if is_quoted and len(rest) > len(quote) and steps[opener - 1].kind == "whitespace":
+            yield opener, (rest[len(quote) :], closer + 1)

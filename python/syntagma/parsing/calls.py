@@ -29,6 +29,7 @@ from syntagma.parsing.compiled_format import CompiledFormat
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.fast_path import PlainRun
 from syntagma.parsing.policies import Policies
+from syntagma.parsing.repairs import REPAIRS
 from syntagma.parsing.states import Outcome
 from syntagma.parsing.text.window import Window
 
@@ -129,7 +130,15 @@ class CallReader:
         self._matchers = [self._matcher(one) for one in candidates]
 
     def _matcher(self, pattern: CallPattern) -> CallMatcher:
-        return CallMatcher(pattern, self._start, self._limits, self._infer, name=self._name, call_id=self._id)
+        return CallMatcher(
+            pattern,
+            self._start,
+            self._limits,
+            self._infer,
+            name=self._name,
+            call_id=self._id,
+            repair=self._policies.repair,
+        )
 
     def is_ruled_out(self, patterns: Sequence[CallPattern], at: int) -> bool:
         """Whether the available text rules out all calls of these patterns, if there are any, at index `at`."""
@@ -207,7 +216,16 @@ class CallReader:
         alive = self._run_matchers()
         if len(self._matchers) == 1 and self._matchers[0].status == "commit":
             return self._commit(self._matchers[0], Way(self._matchers[0].pattern, ()))
-        ways = ways_of(by_commit(self._matchers))
+        committed = by_commit(self._matchers)
+        if any(one.slips for one in committed):
+            # One without a slip is better, even if it commits later.
+            whole = [one for one in committed if not one.slips]
+            rest = [one for one in alive if not one.slips]
+            if not whole and rest and not final:
+                window.move(min(matcher.pos for matcher in (*alive, *committed)) - window.base)
+                return None
+            committed, alive = whole or committed, rest
+        ways = ways_of(committed)
         if ways:
             return self._first_way(ways, alive, final=final)
         if alive and final:
@@ -283,6 +301,10 @@ class CallReader:
             self._out.malformed("E-PARSE-TOOL", f"no tool {matcher.name!r} was declared", span)
         if matcher.header_name not in (None, matcher.name):
             self._out.malformed("E-PARSE-NAME", f"{matcher.header_name!r} and {matcher.name!r} name one call", span)
+        for slip in matcher.slips:
+            self._out.malformed("E-PARSE-REPAIRED", REPAIRS[slip], span)
+        for slip in matcher.slips:
+            self._out.malformed("E-PARSE-REPAIRED", REPAIRS[slip], span)
         self._out.call_start(matcher.name, matcher.id, span)
         self.call, self.source, self._alike, self._choice = matcher, self._declared(matcher), way.alike, None
         self._argument_chars = 0
@@ -349,6 +371,11 @@ class CallReader:
         return known or (self._policies.unknown_tool == "pass" and not matcher.pattern.needs_known_name)
 
     # ---- the arguments
+
+    @property
+    def pending(self) -> str:
+        """The text of the arguments that is passed on unless what follows shows a slip; empty without a call."""
+        return self.source.pending if hasattr(self, "source") else ""
 
     @property
     def has_closer(self) -> bool:

@@ -111,8 +111,6 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
     """for each text that interrupts reasoning, the patterns of the calls that it may begin; none: it opens no call"""
     calls_close_reasoning: bool
     """whether calls and reasoning have one closer, so that no later closer says that a call was quoted"""
-    after_strays: tuple[str, ...]
-    """the openers before which closers of the answer or the turn, inside reasoning, are removed"""
     next_calls: dict[Section | None, tuple[CallPattern, ...]]
     """the patterns with which a further call may begin, by the open section (None: outside)"""
     after_calls: dict[tuple[int, ...], tuple[Any, Any]] = {}
@@ -163,7 +161,6 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
     ends = dict.fromkeys(
         text for texts in (spec.drop, *spec.turn_ends) for text in map(str.strip, texts) if stands_alone(text)
     )
-    after_reasoning = (*(one.opener for one in wrappers), *(start.first for start in marked))
     interrupting = _interrupts(spec, known, calls=calls)
     firsts = dict.fromkeys(start.first for start in marked)
     sections: dict[Section | None, None] = {None: None, **{one: None for _, each, _ in forms for one in each}}
@@ -205,7 +202,6 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
         },
         interrupts=interrupting,
         calls_close_reasoning=any(op.text == block.closer for one in starts for op in one.closer for block in blocks),
-        after_strays=tuple(text for text in dict.fromkeys(after_reasoning) if text),
         reasoning_exits={
             (block, may_interrupt): _exits(
                 _reasoning_exits(
@@ -284,12 +280,9 @@ def _reasoning_exits(
     Beside these, `ends` and the closers of the answer close nothing.
     """
     closers = [_Leaving(block.closer, block.before_closer, "close", block) for block in blocks]
-    openers = (*(wrapper.opener for wrapper in wrappers), *(start.first for start in starts))
+    openers = tuple(dict.fromkeys((*(wrapper.opener for wrapper in wrappers), *(start.first for start in starts))))
     closers += [
-        _Leaving(block.short + opener, block.before_closer, "cut", block)
-        for block in blocks
-        for opener in openers
-        if block.short and opener
+        _Leaving(text, block.before_closer, "cut", block) for block in blocks for text in block.cut_before(openers)
     ]
     closers += [_Leaving(wrapper.closer, wrapper.before_closer, "stray") for wrapper in wrappers]
     closers += [_Leaving(text, "", "stray") for text in ends]

@@ -18,6 +18,8 @@ __all__ = ["FieldSpan", "field_spans"]
 
 _CONTENT, _REASONING = pointer_of("content"), pointer_of("reasoning_content")
 _WORD = re.compile(r"[\w-]")
+_OTHER_WORDS = {"true": "True", "false": "False", "null": "None"}
+"""words of JSON as most other notations spell them"""
 
 
 class FieldSpan(msgspec.Struct, frozen=True):
@@ -128,7 +130,7 @@ class _Reader:
             at += run.size
             if not run.is_value:
                 continue
-            for spelling in (piece, _without_escapes(piece)):
+            for spelling in (piece, _without_escapes(piece), _OTHER_WORDS.get(piece, "")):
                 found = self._raw.find(spelling, start, end) if spelling else -1
                 if found >= 0:
                     self._fill(found, found + len(spelling), (run.pointer, True))

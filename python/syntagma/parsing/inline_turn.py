@@ -41,6 +41,11 @@ class InlineTurnReader(TurnReader):
         self._prompted: str | None = None
         self._dropping_exits: Exits
 
+    @property
+    def pending(self) -> str:
+        """See `TurnReader`."""
+        return self._call.pending
+
     def plain_run(self) -> PlainRun | None:
         """See `TurnReader`."""
         if not self.window.is_empty:
@@ -162,7 +167,9 @@ class InlineTurnReader(TurnReader):
         """Report and remove a closer of reasoning that is written first although reasoning is closed already."""
         blocks, markers = self._compiled.blocks, self._compiled.markers
         opened = end_of_first(self.window, self._compiled.openers_like_closers, markers, final=final)
-        closers = tuple(block.closer for block in blocks if block.closer.strip() and stands_alone(block.closer))
+        openers = tuple(block.opener for block in blocks if block.opener)
+        alone = (block.closer for block in blocks if block.closer.strip() and stands_alone(block.closer))
+        closers = tuple(closer for closer in alone if not closer.startswith(openers))
         end = end_of_first(self.window, closers, markers, final=final)
         if opened is None or (end is None and not opened):
             return None
@@ -342,16 +349,18 @@ class InlineTurnReader(TurnReader):
         None: more text is needed.
         """
         window, text = self.window, self.window.text
-        strays = [one for one, exits in self._reasoning_exits.by_text.items() if exits[0].kind == "stray"]
+        known = [(one, exits[0].kind) for one, exits in self._reasoning_exits.by_text.items()]
+        strays = [one for one, kind in known if kind == "stray"]
+        openers = tuple(one for one, kind in known if kind in ("interrupt", "next"))
         while True:
             index = window.after_whitespace(index)
             if index == len(text):
                 return True if final else None
-            if text.startswith(self._compiled.after_strays, index):
+            if text.startswith(openers, index):
                 return True
             stray = next((one for one in strays if text.startswith(one, index)), "")
             if not stray:
-                cut = any(window.cut_at(index, one) for one in (*strays, *self._compiled.after_strays))
+                cut = any(window.cut_at(index, one) for one in (*strays, *openers))
                 return None if cut and not final else False
             index += len(stray)
 

@@ -63,6 +63,11 @@ class MessageCallReader:
         marker: the marker that ends the message, which is next; None: the text has ended.
     """
 
+    @property
+    def pending(self) -> str:
+        """See `CallReader`."""
+        return self._call.pending
+
     def __init__(self, window: Window, router: HeaderRouter, parts: ReaderParts) -> None:
         self._window = window
         self._router = router

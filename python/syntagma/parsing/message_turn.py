@@ -41,6 +41,11 @@ class MessageTurnReader(TurnReader):
         self._over_from = 0
         self._header_text = self._begin_header(router.role, prompted=True)
 
+    @property
+    def pending(self) -> str:
+        """See `TurnReader`."""
+        return self._call.pending
+
     def plain_run(self) -> PlainRun | None:
         """See `TurnReader`."""
         if not self.window.is_empty:

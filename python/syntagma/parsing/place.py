@@ -56,14 +56,14 @@ class ParserPlace(msgspec.Struct, frozen=True, kw_only=True):
         return text
 
 
-def place_of(message: Message, state: ReadingNow, tools: Mapping[str, Tool] | None) -> ParserPlace:
-    """The position after the message read so far."""
+def place_of(message: Message, state: ReadingNow, tools: Mapping[str, Tool] | None, pending: str) -> ParserPlace:
+    """The position after the message read so far; `pending`: what its last call has held back of its arguments."""
     if state != "call" or not message.tool_calls or message.tool_calls[-1].complete:
         pointer = {"reasoning": "/reasoning_content", "content": "/content"}.get(state, "")
         return ParserPlace(state=state, pointer=pointer)
     number, call = len(message.tool_calls) - 1, message.tool_calls[-1]
     places = JsonPlaces(pointer_of("tool_calls", number, "arguments"))
-    runs = places.feed(call.arguments)
+    runs = places.feed(call.arguments + pending)
     tool = None if tools is None else tools.get(call.name)
     root = None if tool is None else tool.parameters
     steps = steps_of(places.pointer)[3:]

@@ -23,12 +23,15 @@ class Policies(msgspec.Struct, frozen=True, kw_only=True):
             `drop` leaves it out of the message (its events were emitted before).
         interrupt: a marker that ends open reasoning without its closer: `wait` until the closer, or the end of the
             stream, decides whether it was a quotation; or end reasoning `now`.
+        repair: whether slips in a call are repaired, each with the diagnostic `E-PARSE-REPAIRED`; if not, a call is
+            read up to the first of them.
     """
 
     unknown_tool: Literal["pass", "content"] = "pass"
     malformed: Literal["content", "drop"] = "content"
     truncated: Literal["emit", "drop"] = "emit"
     interrupt: Literal["wait", "now"] = "wait"
+    repair: bool = True
 
     def __post_init__(self) -> None:
         check_fields(self)

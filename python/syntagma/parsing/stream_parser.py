@@ -181,7 +181,7 @@ class StreamParser:
         """
         tools = self._request.tools
         by_name = None if tools is None else {tool.name: tool for tool in tools}
-        return place_of(self.message, self.state, by_name)
+        return place_of(self.message, self.state, by_name, self._turn.pending)
 
     @property
     def finish_reason(self) -> FinishReason | None:

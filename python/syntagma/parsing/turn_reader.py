@@ -56,6 +56,11 @@ class TurnReader(ABC):
     def plain_run(self) -> PlainRun | None:
         """The plain run that the reader is in; None: all text must go through the reader."""
 
+    @property
+    @abstractmethod
+    def pending(self) -> str:
+        """See `CallReader`."""
+
     @abstractmethod
     def skip(self, run: PlainRun, size: int) -> None:
         """Account for `size` characters of the plain run, which the fast path has passed on."""

@@ -16,5 +16,8 @@ class               what it reads                                         file
 `JsonMachine` (`json_machine.py`) finds the end of a value of JSON; `json_syntax.py` has the syntax, for all readers.
 `LiteralMachine` (`literal_machine.py`) reads a value of another notation as JSON, `escapes.py` its escapes.
 
+`Mending` (`mending.py`) finds what a value was meant as whose text is not of its notation. `declared_types.py` reads
+the tool's schema.
+
 `EnvelopeReader` (`envelope.py`) reads the object that holds a call's name beside its arguments, and makes one.
 """

@@ -15,6 +15,9 @@ __all__ = ["EncodedArguments"]
 class EncodedArguments(ArgumentSource):
     """An object that is encoded as a JSON string; starts after the opening quote, ends after the closing one.
 
+    Args:
+        repair: whether slips are repaired.
+
     Attributes:
         begun: whether the object's brace was seen (not read yet), or the string is empty.
         done: whether the closing quote was read.
@@ -23,9 +26,9 @@ class EncodedArguments(ArgumentSource):
 
     __slots__ = ("_inner", "_string", "bad", "begun", "done", "withheld")
 
-    def __init__(self) -> None:
+    def __init__(self, *, repair: bool = True) -> None:
         self._string = StringReader()
-        self._inner = JsonArguments()
+        self._inner = JsonArguments(repair=repair)
         self.withheld = 0
         self.begun = False
         self.done = False

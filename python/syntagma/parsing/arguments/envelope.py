@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from typing import Literal, TypeAlias
 
-from syntagma.format_schema import Envelope, EnvelopeNode, EnvelopePlaceholder, Members, Notation
+from syntagma.format_schema import Envelope, EnvelopeNode, EnvelopePlaceholder, Members
 from syntagma.parsing.arguments.buffered import BufferedArguments
 from syntagma.parsing.arguments.encoded import EncodedArguments
-from syntagma.parsing.arguments.json_arguments import JsonArguments
 from syntagma.parsing.arguments.json_machine import JsonMachine
 from syntagma.parsing.arguments.json_string import StringReader
 from syntagma.parsing.arguments.json_syntax import (
@@ -22,7 +21,6 @@ from syntagma.parsing.arguments.json_syntax import (
     VALUE,
     WHITESPACE,
 )
-from syntagma.parsing.arguments.literal_arguments import LiteralArguments
 from syntagma.parsing.arguments.source import ArgumentSource
 from syntagma.parsing.text.text_buffer import TextBuffer
 
@@ -41,8 +39,8 @@ class EnvelopeReader:
     Args:
         envelopes: the alternatives.
         outer_name: the tool's name, if it stands before the envelope.
-        notation: how the arguments are spelled.
-        closers: the literals that close the call.
+        open_object: makes the source of arguments that are an object.
+        repair: whether slips in arguments are repaired.
 
     Attributes:
         name: the tool's name, once read.
@@ -56,16 +54,21 @@ class EnvelopeReader:
     """
 
     __slots__ = (
-        *("_awaits_name", "_buffering", "_closers", "_encoded", "_nodes", "_notation", "_outer_name", "_parts"),
+        *("_awaits_name", "_buffering", "_encoded", "_nodes", "_open_object", "_outer_name", "_parts", "_repair"),
         *("_reading", "_skipped", "_stack", "_state", "_string", "_text", "buffered", "buffered_chars", "id"),
         *("name", "repairs", "source", "status"),
     )
 
     def __init__(
-        self, envelopes: tuple[Envelope, ...], outer_name: str | None, notation: Notation, closers: Iterable[str]
+        self,
+        envelopes: tuple[Envelope, ...],
+        outer_name: str | None,
+        open_object: Callable[[], ArgumentSource],
+        *,
+        repair: bool,
     ) -> None:
-        self._notation = notation
-        self._closers = tuple(closers)
+        self._open_object = open_object
+        self._repair = repair
         self.repairs: list[str] = []
         self._stack: list[tuple[Members, ...]] = []
         self._nodes: tuple[EnvelopeNode, ...] = tuple(envelope.root for envelope in envelopes)
@@ -200,12 +203,9 @@ class EnvelopeReader:
         placeholders = {node.name for node in self._nodes if isinstance(node, EnvelopePlaceholder)}
         if "arguments" in placeholders and self.buffered is None and self.source is None and char in '{"':
             if char == '"':
-                self._encoded = EncodedArguments()
+                self._encoded = EncodedArguments(repair=self._repair)
                 return pos + 1
-            plain = self._notation.is_json
-            return self._arguments(
-                JsonArguments(self._closers) if plain else LiteralArguments(self._notation, self._closers), pos
-            )
+            return self._arguments(self._open_object(), pos)
         if "arguments" in placeholders and char != "n":
             self.status = "bad"
         elif "name" in placeholders:

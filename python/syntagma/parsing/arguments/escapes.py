@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syntagma.parsing.arguments.json_syntax import HEX_DIGITS
 
-__all__ = ["read_escape"]
+__all__ = ["read_escape", "unescaped"]
 
 _MEANINGS = {
     **{char: char for char in "\\'\"/"},
@@ -50,3 +50,14 @@ def read_escape(text: str, pos: int, end: int) -> tuple[int, str] | None:
     if 0xD800 <= code < 0xE000 or code > 0x10FFFF:
         code = 0xFFFD
     return size, chr(code)
+
+
+def unescaped(text: str) -> str:
+    """The meaning of the text of a string with escapes."""
+    found: list[str] = []
+    pos = 0
+    while (at := text.find("\\", pos)) >= 0:
+        size, meaning = read_escape(text, at, len(text)) or (1, "\\")
+        found += (text[pos:at], meaning)
+        pos = at + size
+    return "".join((*found, text[pos:]))

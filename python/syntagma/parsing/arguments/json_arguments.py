@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
-from typing import ClassVar, Literal, TypeAlias
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar, Literal
 
-from syntagma.parsing.arguments.escapes import read_escape
+from syntagma.parsing.arguments.escapes import read_escape, unescaped
 from syntagma.parsing.arguments.json_machine import JsonMachine
 from syntagma.parsing.arguments.json_string import json_text
 from syntagma.parsing.arguments.json_syntax import (
@@ -28,27 +28,18 @@ from syntagma.parsing.arguments.json_syntax import (
     WHITESPACE,
     WORDS,
 )
+from syntagma.parsing.arguments.mending import Mending
 from syntagma.parsing.arguments.source import ArgumentSource, OpenString
+from syntagma.parsing.repairs import REPAIRS, Repair
 from syntagma.parsing.text.scanner import MarkerSet
 
 __all__ = ["JsonArguments"]
 
-Slip: TypeAlias = Literal["quotes", "words", "value", "key", "comma", "escape", "round", "closer"]
-
-_REPAIRS: dict[Slip, str] = {
-    "quotes": "a string in single quotes was read",
-    "words": "a word of Python was read as that of JSON",
-    "value": "a value without quotes was read as a string",
-    "key": "a key without quotes was read",
-    "comma": "a comma before the end of an object or array was left out",
-    "escape": "an escape that JSON does not have was read",
-    "round": "round brackets were read as those of an array",
-    "closer": "what was open in the arguments was closed where the call ends",
-}
+_JSON_CLOSERS = {MEMBER_ENDED: "}", ITEM_ENDED: "]"}
 _VALUE_STATES = (VALUE, VALUE_OR_END, ITEM)
 _KEY_STATES = (KEY, KEY_OR_END)
 _AFTER_COMMA = (KEY, ITEM)
-_CERTAIN = frozenset((STRING, COLON, KEY_OR_END, VALUE, VALUE_OR_END, MEMBER_ENDED, ITEM_ENDED, NUMBER))
+_CERTAIN = frozenset((STRING, COLON, KEY_OR_END, VALUE, VALUE_OR_END, NUMBER))
 """states in which all text read is passed on at once"""
 _MAY_END = (KEY, KEY_OR_END, VALUE_OR_END, ITEM, MEMBER_ENDED, ITEM_ENDED)
 _PYTHON_WORDS = {"True": "true", "False": "false", "None": "null"}
@@ -63,8 +54,14 @@ _LONGEST_ESCAPE = 12
 _BEGINS_KEY = re.compile(r"[^\W\d]|\$")
 _BEGINS_VALUE = re.compile(r"[^\W\d]|[/.~@#$]")
 _ENDS_VALUE = (",", "{", "}", "[", "]", '"')
+_BARE = re.compile(r"(?:[^\W\d]|[/.~@#$])[^,{}\[\]\"']*")
 _ENDS_QUOTED = re.compile(r"['\\]")
 _IN_QUOTED = OpenString(frozenset("'\\"), json_text)
+
+
+def _is_bare(text: str) -> bool:
+    """Whether a text may be a string without quotes, and nothing else."""
+    return _BARE.fullmatch(text) is not None and text not in _CUT_WORDS and text not in _NUMBER_WORDS
 
 
 class JsonArguments(ArgumentSource):
@@ -75,6 +72,8 @@ class JsonArguments(ArgumentSource):
 
     Args:
         closers: the literals that close the call. Outside of a string, one of them ends the object.
+        repair: whether slips are repaired; if not, the first of them cannot be read.
+        mending: finds what a string was meant as that has quotes inside, or lacks them; None: nothing does.
 
     Attributes:
         done: whether the object is complete.
@@ -82,25 +81,51 @@ class JsonArguments(ArgumentSource):
     """
 
     __slots__ = (
-        *("_closers", "_held", "_machine", "_reading", "_repairs", "_reported", "_round", "_scanner", "bad", "done"),
+        *(
+            "_closers",
+            "_held",
+            "_machine",
+            "_mending",
+            "_reading",
+            "_repair",
+            "_repairs",
+            "_reported",
+            "_round",
+            "_scanner",
+            "bad",
+            "done",
+        ),
         "withheld",
     )
 
     ends_at_markers: ClassVar[bool] = True
 
-    def __init__(self, closers: Iterable[str] = ()) -> None:
+    def __init__(self, closers: Iterable[str] = (), *, repair: bool = True, mending: Mending | None = None) -> None:
         self._closers = tuple(closers)
+        self._mending = mending
+        self._repair = repair
         self._scanner: MarkerSet | None = None
         self._machine = JsonMachine()
-        # A comma with the whitespace after it; in a value without quotes, the whitespace after its last word.
+        # The quote that ended a value, and a comma, with the whitespace after them; in a value without quotes, the
+        # whitespace after its last word.
         self._held: list[str] = []
         self.withheld = 0
         self._reading: Literal["quoted", "bare value", "bare key"] | None = None
         self._round = 0
-        self._repairs: list[Slip] = []
-        self._reported: set[Slip] = set()
+        self._repairs: list[Repair] = []
+        self._reported: set[Repair] = set()
         self.done = False
         self.bad = False
+
+    def declare(self, schema: Mapping[str, Any] | None) -> None:
+        """See `ArgumentSource`."""
+        if self._mending is not None:
+            self._mending.declare(schema)
+
+    @property
+    def pending(self) -> str:
+        """See `ArgumentSource`."""
+        return "".join(self._held)
 
     @property
     def in_string(self) -> bool:
@@ -121,7 +146,7 @@ class JsonArguments(ArgumentSource):
 
     def take_repair(self) -> str | None:
         """See `ArgumentSource`."""
-        return _REPAIRS[self._repairs.pop(0)] if self._repairs else None
+        return REPAIRS[self._repairs.pop(0)] if self._repairs else None
 
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
         """See `ArgumentSource`."""
@@ -159,11 +184,16 @@ class JsonArguments(ArgumentSource):
         """See `ArgumentSource`."""
         out: list[str] = []
         machine = self._machine
+        if not self._repair:
+            return None
         if self._reading == "bare value":
             self._end_of_bare_value(out)
         elif self._reading is None and rest in _PYTHON_WORDS and machine.state in _VALUE_STATES:
             self._tell("words", out)
             self._put(_PYTHON_WORDS[rest], out)
+        elif self._reading is None and machine.state in _VALUE_STATES and _is_bare(rest):
+            self._tell("value", out)
+            self._put(json.dumps(rest.rstrip(WHITESPACE), ensure_ascii=False), out)
         elif self._reading is not None or rest:
             return None
         if machine.state == NUMBER:
@@ -174,11 +204,11 @@ class JsonArguments(ArgumentSource):
         self._tell("closer", out)
         return "".join(out)
 
-    def _tell(self, slip: Slip, out: list[str]) -> bool:
+    def _tell(self, slip: Repair, out: list[str]) -> bool:
         """Whether a repair of this kind was reported before. If not, report it; the next `feed` makes it."""
         if slip in self._reported:
             return True
-        if slip not in ("comma", "closer"):
+        if slip not in ("comma", "closer", "inner quotes"):
             out.append(self._take_held())
         self._reported.add(slip)
         self._repairs.append(slip)
@@ -212,10 +242,12 @@ class JsonArguments(ArgumentSource):
             machine.bad = False
             comma = text.rfind(",", pos, after)
             if comma >= 0:
-                size = after - comma
-                out += (self._take_held(), fragment[:-size])
-                fragment = fragment[-size:]
+                fragment = self._pass_on(fragment, len(fragment) - (after - comma), out)
             self._hold(fragment)
+            return after, is_stuck
+        if machine.state in _JSON_CLOSERS and self._mending is not None:
+            machine.bad = False
+            self._hold(self._pass_on(fragment, len(fragment), out))
             return after, is_stuck
         unfinished = machine.step_back()
         if unfinished:
@@ -225,11 +257,23 @@ class JsonArguments(ArgumentSource):
             out += (self._take_held(), fragment)
         return after, is_stuck
 
+    def _pass_on(self, fragment: str, size: int, out: list[str]) -> str:
+        """Pass on as much of these characters as is certain, but not the quote that ended a value; returns the rest."""
+        words = fragment[:size].rstrip(WHITESPACE)
+        if not words and self._held:
+            return fragment
+        if words.endswith('"') and self._mending is not None:
+            size = len(words) - 1
+        out += (self._take_held(), fragment[:size])
+        return fragment[size:]
+
     # ---- repairs; each returns the position to go on from, and whether to go on
 
     def _mend(self, text: str, pos: int, end: int, out: list[str]) -> tuple[int, bool]:
         """Repair the text at `pos`, which is not JSON."""
         machine = self._machine
+        if not self._repair:
+            return self._unreadable(pos, out)
         char, expects = text[pos], machine.state
         if machine.in_escape:
             return self._escape(text, pos, end, out)
@@ -251,6 +295,10 @@ class JsonArguments(ArgumentSource):
             if self._tell("closer", out):
                 self._end(out)
             return pos, False
+        if self._held and self._held[0][:1] == '"' and self._mending is not None and not (closes or self._round):
+            after = self._inner_quote(self._mending, text, pos, end, out)
+            if after is not None:
+                return after
         if expects in _VALUE_STATES and not closes:
             return self._begin_value(text, pos, end, out)
         if expects in _KEY_STATES and not closes:
@@ -269,8 +317,31 @@ class JsonArguments(ArgumentSource):
         is_cut = any(end - pos < len(closer) and closer.startswith(text[pos:end]) for closer in self._closers)
         return None if is_cut else False
 
+    def _inner_quote(self, mending: Mending, text: str, pos: int, end: int, out: list[str]) -> tuple[int, bool] | None:
+        """Go on with the string whose quote did not end it; None: it did."""
+        machine = self._machine
+        mending.see(text, end)
+        if machine.state == KEY:
+            size = mending.bare_key(text, pos)
+            if size != 0:
+                return None if size else (pos, False)
+        elif machine.state not in _JSON_CLOSERS:
+            return None
+        ahead = mending.closing_quote(text, pos, '"', machine.brackets, _JSON_CLOSERS)
+        if ahead is None:
+            return pos, False
+        if ahead == "none":
+            return None
+        if not self._tell("inner quotes", out):
+            return pos, False
+        if machine.state == KEY:
+            machine.drop_comma()
+        out += (json_text(self._take_held() + unescaped(text[pos : ahead.end])), '"')
+        return ahead.after, True
+
     def _drop_comma(self, out: list[str]) -> None:
-        out.append(self._take_held()[1:])
+        before, _, after = self._take_held().partition(",")
+        out.append(before + after)
         self._machine.drop_comma()
 
     def _end(self, out: list[str]) -> None:
@@ -337,6 +408,19 @@ class JsonArguments(ArgumentSource):
             is_json = any(one.startswith(word) for one in WORDS.values())
             out += (self._take_held(), word if is_json else "")
             return self._unreadable(after if is_json else pos, out)
+        if self._mending is not None and not self._round:
+            self._mending.see(text, end)
+            ahead = self._mending.bare_end(text, pos, self._machine.brackets, _JSON_CLOSERS)
+            if ahead is None and not self._mending.final:
+                return pos, False
+            if ahead is not None and ahead != "none":
+                if not self._tell("opening quote" if ahead.quoted else "value", out):
+                    return pos, False
+                string = text[pos : ahead.end]
+                words = string if ahead.quoted else string.rstrip(WHITESPACE)
+                self._put(json.dumps(words, ensure_ascii=False), out)
+                out.append(string[len(words) :])
+                return ahead.after, True
         if not self._tell("value", out):
             return pos, False
         self._put('"', out)
@@ -359,6 +443,19 @@ class JsonArguments(ArgumentSource):
             size, meaning = escape
             out.append(json_text(meaning))
             return at + size, True
+        mending = self._mending
+        if mending is not None and not (self._round or self._machine.in_key):
+            mending.see(text, end)
+            brackets = self._machine.brackets
+            verdict = mending.fits(text, at + 1, brackets, _JSON_CLOSERS, sure=False)
+            ahead = mending.closing_quote(text, at, "'", brackets, _JSON_CLOSERS) if verdict == "goes on" else None
+            if verdict is None or (verdict == "goes on" and ahead is None):
+                return at, False
+            if ahead is not None and ahead != "none":
+                if not self._tell("inner quotes", out):
+                    return at, False
+                out.append(json_text(unescaped(text[at : ahead.end])))
+                at = ahead.end
         self._put('"', out)
         self._reading = None
         return at + 1, True

@@ -93,6 +93,16 @@ class JsonMachine(ArgumentSource):
         """The character that would close the innermost open bracket; empty without one."""
         return "" if not self._ends else "}" if self._ends[-1] == MEMBER_ENDED else "]"
 
+    @property
+    def brackets(self) -> list[int]:
+        """For each open bracket, the state after a value in it."""
+        return self._ends
+
+    @property
+    def in_key(self) -> bool:
+        """Whether the string that is open, or was read last, is a key."""
+        return self._in_key
+
     def step_back(self) -> int:
         """Leave the state `bad`, and forget an incomplete word, or the text after a backslash.
 

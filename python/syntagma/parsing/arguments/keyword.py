@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+import functools
 import json
-from typing import Literal
+import re
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from syntagma.format_schema.names import KEYWORD_SIGNS
 from syntagma.parsing.arguments.json_syntax import WHITESPACE
 from syntagma.parsing.arguments.literal_machine import LiteralMachine
+from syntagma.parsing.arguments.mending import Mending, Verdict
 from syntagma.parsing.arguments.source import ArgumentSource
 from syntagma.parsing.call_patterns import Form, Op
+from syntagma.parsing.end_of_call import after_whitespace, stands_at
 from syntagma.parsing.text.scanner import is_cut
 
 __all__ = ["KeywordArguments"]
+
+
+_NEVER = re.compile("(?!)")
+
+
+@functools.lru_cache(maxsize=256)
+def _plain(closer: str, separator: str, opener: str, between: str, value_closer: str) -> re.Pattern[str]:
+    """What follows a value: its closer, the closer of the arguments, or a separator, a key and what follows that."""
+    if value_closer:
+        return re.compile(rf"\s*{re.escape(value_closer)}")
+    ends = "" if closer in (separator, opener) or (separator or opener).startswith(closer) else f"{re.escape(closer)}|"
+    literals = (r"\s*".join(re.escape(one) for one in (separator, opener) if one), re.escape(between))
+    return re.compile(rf"\s*(?:{ends}{literals[0]}\s*[\w.$-]+\s*{literals[1]})")
 
 
 class KeywordArguments(ArgumentSource):
@@ -23,6 +41,7 @@ class KeywordArguments(ArgumentSource):
     Args:
         form: the form of the calls.
         closer: the literal after the arguments; None: they end where no further argument begins.
+        mending: the repairs; None: nothing is repaired.
 
     Attributes:
         done: whether the literal after the arguments was found (it is not read), or no further argument begins.
@@ -33,10 +52,12 @@ class KeywordArguments(ArgumentSource):
         "_between",
         "_closer",
         "_comma",
+        "_drop",
         "_ends",
         "_form",
         "_key",
         "_machine",
+        "_mending",
         "_opened",
         "_opener",
         "_state",
@@ -45,10 +66,18 @@ class KeywordArguments(ArgumentSource):
         "done",
     )
 
-    def __init__(self, form: Form, closer: Op | None) -> None:
+    def __init__(self, form: Form, closer: Op | None, mending: Mending | None = None) -> None:
         assert form.value is not None
         self._form = form
         self._closer = closer.text if closer is not None else ""
+        # Without a closer, nothing says that a value goes on.
+        self._mending = mending if closer is not None else None
+        if self._mending is not None:
+            self._mending.after = self._may_follow
+            self._mending.signs += form.argument_separator[:1] + form.argument_opener[:1] + form.value.closer[:1]
+            literals = (form.argument_separator, form.argument_opener, form.value.opener)
+            plain = _NEVER if form.value_tail else _plain(self._closer, *literals, form.value.closer)
+            self._mending.plain = {**self._mending.plain, "": plain}
         self._opener = form.argument_opener
         self._between, self._value_closer = form.value.opener, form.value.closer
         ends = form.argument_separator[:1] + self._closer[:1] + self._value_closer[:1] + self._opener[:1]
@@ -58,13 +87,35 @@ class KeywordArguments(ArgumentSource):
         self._comma = ""
         self._machine: LiteralMachine | None = None
         self._opened = False
-        self._state: Literal["first", "key", "between", "value", "close", "after", "next"] = "first"
+        self._state: Literal["first", "key", "between", "value", "close", "after", "next", "object", "end"] = "first"
+        self._drop = False
         self.done = False
         self.bad = False
+
+    def declare(self, schema: Mapping[str, Any] | None) -> None:
+        """See `ArgumentSource`."""
+        if self._mending is not None:
+            self._mending.declare(schema)
+
+    @property
+    def pending(self) -> str:
+        """See `ArgumentSource`."""
+        return self._machine.pending if self._machine is not None else ""
+
+    @property
+    def has_repair(self) -> bool:
+        """See `ArgumentSource`."""
+        return self._mending is not None and bool(self._mending.repairs)
+
+    def take_repair(self) -> str | None:
+        """See `ArgumentSource`."""
+        return self._mending.take() if self._mending is not None else None
 
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
         """See `ArgumentSource`."""
         out: list[str] = []
+        if self._mending is not None:
+            self._mending.see(text, end)
         if not self._opened:
             self._opened = True
             out.append("{")
@@ -72,11 +123,14 @@ class KeywordArguments(ArgumentSource):
         while pos < end and not (self.done or self.bad or out):
             if self._machine is not None:
                 after, fragment = self._machine.feed(text, pos, end)
+                if self._drop and fragment:
+                    fragment, self._drop = fragment[1:], False
                 out.append(fragment)
                 if self._machine.bad:
                     self.bad = True
                 elif self._machine.done:
-                    self._machine, self._state = None, "close" if self._value_closer else "after"
+                    self._machine = None
+                    self._state = "end" if self._state == "object" else "close" if self._value_closer else "after"
                 elif after == pos:
                     break
                 pos = after
@@ -95,6 +149,15 @@ class KeywordArguments(ArgumentSource):
             return self._value(text, pos, end)
         if self._state == "close":
             return self._literal(self._value_closer, "after", text, pos, end)
+        if self._state == "first" and text[pos] == "{" and self._opener[:1] != "{" and self._mending is not None:
+            if self._mending.tell_object():
+                self._mending.depth, self._state, self._drop = 1, "object", True
+                self._machine = LiteralMachine(self._form.notation, mending=self._mending)
+            return pos
+        if self._state == "end":
+            self.done = text.startswith(self._closer, pos, end)
+            self.bad = not (self.done or is_cut(self._closer, text, pos, end))
+            return pos
         if self._key or self._state == "key":
             return self._read_key(text, pos, end, out)
         separator = self._form.argument_separator if self._state == "after" else ""
@@ -167,6 +230,37 @@ class KeywordArguments(ArgumentSource):
             return False
         return text.startswith(literal, pos, end) or is_cut(literal, text, pos, end)
 
+    def _may_follow(self, text: str, pos: int, sure: bool) -> Verdict:
+        """Whether what follows a value stands here: its closer, the end of the arguments, or a further argument."""
+        mending = self._mending
+        assert mending is not None
+        end, final = mending.look, mending.final
+        if self._value_closer:
+            found = stands_at(self._value_closer, text, pos, end, final=final)
+            if not found or not sure:
+                return None if found is None else "ends" if found else "goes on"
+            pos = after_whitespace(text, pos + len(self._value_closer), end)
+        if pos >= end:
+            return None if not final else "goes on" if sure else "ends"
+        separator = self._form.argument_separator
+        if text.startswith(self._closer, pos, end) and not self._may_go_on(separator or self._opener, text, pos, end):
+            return mending.ends_call(text, pos, sure)
+        for literal in (separator, self._opener):
+            if not text.startswith(literal, pos, end):
+                could_be = (literal, self._closer) if literal == separator else (literal,)
+                return None if not final and any(is_cut(one, text, pos, end) for one in could_be) else "goes on"
+            pos = after_whitespace(text, pos + len(literal), end) if literal else pos
+            if literal == separator and text.startswith(self._closer, pos, end):
+                return mending.ends_call(text, pos, sure)
+        start = pos
+        while pos < end and (text[pos].isalnum() or text[pos] in KEYWORD_SIGNS):
+            pos += 1
+        after = after_whitespace(text, pos, end)
+        if after >= end and not final:
+            return None
+        found = stands_at(self._between, text, after, end, final=final) if pos > start else False
+        return None if found is None else mending.key_fits(text[start:pos], sure=sure) if found else "goes on"
+
     def _literal(self, literal: str, then: Literal["after", "next"], text: str, pos: int, end: int) -> int:
         """Read a literal that must stand here."""
         if text.startswith(literal, pos, end):
@@ -181,7 +275,7 @@ class KeywordArguments(ArgumentSource):
             return pos + 1
         if text.startswith(self._between, pos, end):
             self._state, self._key = "value", ""
-            self._machine = LiteralMachine(self._form.notation, self._ends)
+            self._machine = LiteralMachine(self._form.notation, self._ends, self._mending)
             return pos + len(self._between)
         self.bad = not is_cut(self._between, text, pos, end)
         return pos
@@ -196,6 +290,8 @@ class KeywordArguments(ArgumentSource):
                 self.bad = True
                 return start
             out.append(self._comma + json.dumps(self._key, ensure_ascii=False) + ": ")
+            if self._mending is not None:
+                self._mending.key_read(self._key)
             if self._form.value_tail:
                 self._value_closer = self._form.value_tail.replace("{key}", self._key)
             self._state = "between"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from syntagma.format_schema import Notation
 from syntagma.parsing.arguments.literal_machine import LiteralMachine
+from syntagma.parsing.arguments.mending import Mending
 from syntagma.parsing.arguments.source import ArgumentSource
 from syntagma.parsing.text.scanner import MarkerSet
 
@@ -21,22 +23,28 @@ class LiteralArguments(ArgumentSource):
     Args:
         notation: how values are spelled.
         closers: the literals that close the call.
+        mending: the repairs; None: nothing is repaired.
 
     Attributes:
         done: whether the object is complete.
         bad: whether the next character cannot belong to it.
     """
 
-    __slots__ = ("_closers", "_ending", "_machine", "_repair", "bad", "done")
+    __slots__ = ("_closers", "_ending", "_machine", "_mending", "bad", "done")
 
-    def __init__(self, notation: Notation, closers: Iterable[str] = ()) -> None:
-        self._machine = LiteralMachine(notation)
+    def __init__(self, notation: Notation, closers: Iterable[str] = (), mending: Mending | None = None) -> None:
+        self._machine = LiteralMachine(notation, mending=mending)
+        self._mending = mending
         self._closers = MarkerSet(closers)
         # The text that completes the arguments at the closer, and how many characters before the closer it replaces.
         self._ending: tuple[str, int] | None = None
-        self._repair = False
         self.done = False
         self.bad = False
+
+    def declare(self, schema: Mapping[str, Any] | None) -> None:
+        """See `ArgumentSource`."""
+        if self._mending is not None:
+            self._mending.declare(schema)
 
     @property
     def in_string(self) -> bool:
@@ -44,22 +52,28 @@ class LiteralArguments(ArgumentSource):
         return self._machine.in_string
 
     @property
+    def pending(self) -> str:
+        """See `ArgumentSource`."""
+        return self._machine.pending
+
+    @property
     def has_repair(self) -> bool:
         """See `ArgumentSource`."""
-        return self._repair
+        return self._mending is not None and bool(self._mending.repairs)
 
     def take_repair(self) -> str | None:
         """See `ArgumentSource`."""
-        repair, self._repair = self._repair, False
-        return "what was open in the arguments was closed where the call ends" if repair else None
+        return self._mending.take() if self._mending is not None else None
 
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
         """See `ArgumentSource`."""
-        machine = self._machine
+        machine, mending = self._machine, self._mending
         if self._ending is not None:
             ending, size = self._ending
             self.done = True
             return pos + size, ending
+        if mending is not None:
+            mending.see(text, end)
         # Not far, since the machine may soon find that it cannot read on.
         end = min(end, pos + _BLOCK + self._closers.longest)
         at, closer = self._closers.search(text, pos, final=False, end=end)
@@ -70,13 +84,18 @@ class LiteralArguments(ArgumentSource):
         self.done, self.bad = machine.done, machine.bad
         if after > pos or fragment or self.done or self.bad or closer is None or at >= end or machine.in_string:
             return after, fragment
-        missing = machine.close(text[pos:at])
-        self.bad, self._repair = missing is None, missing is not None
+        if mending is not None and (mending.repairs or mending.waits):
+            return pos, ""
+        missing = machine.close(text[pos:at]) if mending is not None else None
+        self.bad = missing is None
+        if mending is not None and missing is not None:
+            mending.tell("closer")
         self._ending = None if missing is None else (missing, at - pos)
         return pos, ""
 
     def close(self, rest: str) -> str | None:
         """See `ArgumentSource`."""
-        missing = self._machine.close(rest)
-        self._repair = missing is not None
+        missing = self._machine.close(rest) if self._mending is not None else None
+        if self._mending is not None and missing is not None:
+            self._mending.tell("closer")
         return missing

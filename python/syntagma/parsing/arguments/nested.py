@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
 from syntagma.format_schema.names import ELEMENT_ENDS
+from syntagma.parsing.arguments.declared_types import allowed_types, inner_schema
 from syntagma.parsing.arguments.json_machine import JsonMachine
 from syntagma.parsing.arguments.raw_value import RawValue
 from syntagma.parsing.arguments.source import ArgumentSource, OpenString
-from syntagma.parsing.arguments.typed_values import allowed_types, any_json, inner_schema, to_json
+from syntagma.parsing.arguments.typed_values import any_json, to_json
 from syntagma.parsing.call_patterns import CallPattern, Nesting
 from syntagma.parsing.text.scanner import MarkerSet
 from syntagma.parsing.text.window import Window

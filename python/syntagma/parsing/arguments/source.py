@@ -98,6 +98,11 @@ class ArgumentSource(ABC):
         return None
 
     @property
+    def pending(self) -> str:
+        """The JSON text that was read, or stands next, and is passed on unless what follows shows a slip."""
+        return ""
+
+    @property
     def in_string(self) -> bool:
         """Whether a string is open, in which a marker that is not a token is text."""
         return False

@@ -7,14 +7,16 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, Protocol
 
 from syntagma.format_schema.facts import Block
+from syntagma.parsing.arguments.declared_types import allowed_types
 from syntagma.parsing.arguments.json_machine import JsonMachine
 from syntagma.parsing.arguments.literal_machine import LiteralMachine
 from syntagma.parsing.arguments.raw_value import RawValue
 from syntagma.parsing.arguments.source import ArgumentSource, OpenString
-from syntagma.parsing.arguments.typed_values import allowed_types, any_json, to_json
+from syntagma.parsing.arguments.typed_values import any_json, to_json
 from syntagma.parsing.arguments.unescaper import Unescaper
 from syntagma.parsing.call_patterns import CallPattern, Form
 from syntagma.parsing.literal_runs import run_at
+from syntagma.parsing.repairs import Repair, Repairs
 from syntagma.parsing.text.window import Window
 
 __all__ = ["HeaderReader", "TaggedArguments"]
@@ -30,12 +32,14 @@ class HeaderReader(Protocol):
         pos: absolute position of the next character to read.
         key: the argument's key, once read.
         written_type: the written type of the value, once read.
+        slips: what was missing, or written twice, in it.
     """
 
     status: Literal["more", "commit", "no match"]
     pos: int
     key: str | None
     written_type: str | None
+    slips: list[Repair]
 
     def run(self, window: Window) -> None:
         """Read what the window has after `pos`."""
@@ -53,6 +57,7 @@ class TaggedArguments(ArgumentSource):
         open_header: makes a reader of the header of a further argument that begins at an absolute position.
         key: the key of the first argument, whose header was read.
         written_type: the written type of its value.
+        repairs: the repairs; None: nothing is repaired.
 
     Attributes:
         done: whether the literal after the arguments was found (it is not read).
@@ -61,7 +66,17 @@ class TaggedArguments(ArgumentSource):
 
     __slots__ = (
         *("_after_separator", "_after_value", "_allowed", "_block", "_ends", "_form", "_header", "_next_value"),
-        *("_open_header", "_opened", "_pieces", "_properties", "_schema", "_separated", "_value", "_window"),
+        *(
+            "_open_header",
+            "_opened",
+            "_pieces",
+            "_properties",
+            "_repairs",
+            "_schema",
+            "_separated",
+            "_value",
+            "_window",
+        ),
         *("bad", "done"),
     )
 
@@ -73,6 +88,7 @@ class TaggedArguments(ArgumentSource):
         *,
         key: str,
         written_type: str | None,
+        repairs: Repairs | None = None,
     ) -> None:
         form = pattern.form
         assert form.value is not None
@@ -83,6 +99,7 @@ class TaggedArguments(ArgumentSource):
         self._after_separator = tuple(run for run in pattern.after_value if run.kind != "separator")
         self._ends, self._pieces = pattern.value_closers, pattern.value_pieces
         self._block: Block = form.value
+        self._repairs = repairs
         self._schema: Any = None
         self._properties: Mapping[str, Any] = {}
         self._header: HeaderReader | None = None
@@ -101,6 +118,15 @@ class TaggedArguments(ArgumentSource):
         self._properties = properties if isinstance(properties, Mapping) else {}
 
     @property
+    def has_repair(self) -> bool:
+        """See `ArgumentSource`."""
+        return self._repairs is not None and bool(self._repairs.repairs)
+
+    def take_repair(self) -> str | None:
+        """See `ArgumentSource`."""
+        return self._repairs.take() if self._repairs is not None else None
+
+    @property
     def open_string(self) -> OpenString | None:
         """See `ArgumentSource`."""
         return self._value.open_string if self._value is not None else None
@@ -109,7 +135,7 @@ class TaggedArguments(ArgumentSource):
         """See `ArgumentSource`."""
         out: list[str] = []
         # One fragment at a time, so that its span does not depend on the chunks.
-        while not (self.done or self.bad or out):
+        while not (self.done or self.bad or out or self.has_repair):
             before = (pos, self._next_value, self._value)
             if self._next_value is not None:
                 pos = self._begin(text, pos, end, self._next_value, out)
@@ -174,6 +200,8 @@ class TaggedArguments(ArgumentSource):
             return _STRING if kind == "string" else frozenset()
         if key in self._properties:
             return allowed_types(self._properties[key], self._schema)
+        if self._form.types:
+            return frozenset()  # its type is missing
         return _STRING if self._form.values == "text" else frozenset()
 
     def _read_value(self, value: RawValue, text: str, pos: int, end: int, out: list[str]) -> int:
@@ -200,7 +228,8 @@ class TaggedArguments(ArgumentSource):
             return at
         run, after = run_at(self._window, at, self._after_separator if self._separated else self._after_value)
         if run is None:
-            self.bad = after >= 0
+            if after >= 0:
+                return self._twice(at)
         elif run.kind == "close":
             self.done = True
             out.append("}")
@@ -212,6 +241,16 @@ class TaggedArguments(ArgumentSource):
             return self._next(at)
         return at
 
+    def _twice(self, at: int) -> int:
+        """At something that does not follow a value: whether it is the value's closer again, which is left out."""
+        closer = self._block.closer.strip()
+        stands = bool(closer) and self._window.text.startswith(closer, at)
+        if self._repairs is None or not (stands or self._window.cut_at(at, closer)):
+            self.bad = True
+        elif stands and self._repairs.tell("twice"):
+            return at + len(closer)
+        return at
+
     def _next(self, pos: int) -> int:
         """Read the header of the next argument, once it is complete."""
         header = self._header
@@ -220,6 +259,8 @@ class TaggedArguments(ArgumentSource):
         if header.status == "no match":
             self.bad = True
         elif header.status == "commit":
+            if header.slips and self._repairs is not None and not all(map(self._repairs.tell, header.slips)):
+                return pos
             self._next_value = (header.key or "", header.written_type)
             self._header = None
             return header.pos - self._window.base
