@@ -55,6 +55,13 @@ AGAIN = _said("user", "Tell me about the pot.")
 SYSTEM = _said("system", "Keep every reply short.")
 DEVELOPER = _said("developer", "Write in plain words.")
 TOOLS = [_tool(), _tool("tides")]
+
+
+def _taking(**schema: Any) -> list[dict[str, Any]]:
+    function = {"name": "weather", "description": "Tells about weather.", "parameters": schema}
+    return [{"type": "function", "function": function}]
+
+
 FOUND = _said("assistant", "The harbour is calm today.")
 IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
 
@@ -75,6 +82,11 @@ CONVERSATIONS: dict[str, Conversation] = {
     "assistant first": Conversation([ANSWERED, ASKED]),
     "assistant last": Conversation([ASKED, ANSWERED]),
     "empty answer": Conversation([ASKED, _said("assistant", ""), AGAIN]),
+    "named users": Conversation([{**ASKED, "name": "Ann"}, ANSWERED, {**AGAIN, "name": "Bob"}]),
+    "refusal": Conversation([ASKED, {"role": "assistant", "content": None, "refusal": "I will not say."}, AGAIN]),
+    "refusal in parts": Conversation(
+        [ASKED, {"role": "assistant", "content": [{"type": "refusal", "refusal": "I will not say."}]}, AGAIN]
+    ),
     "parts of the user": Conversation([_parts("user", "Is the copper kettle warm?")]),
     "several parts": Conversation([_parts("user", "Is the copper kettle warm?", "Tell me about the pot.")]),
     "parts of the system": Conversation([_parts("system", "Keep every reply short."), ASKED]),
@@ -88,6 +100,18 @@ CONVERSATIONS: dict[str, Conversation] = {
     "tool without description": Conversation([ASKED], [_tool("weather", "description"), _tool("tides")]),
     "tool without parameters": Conversation([ASKED], [_tool("weather", "parameters"), _tool("tides")]),
     "tool with a name only": Conversation([ASKED], [_tool("weather", "description", "parameters")]),
+    "tool without properties": Conversation([ASKED], _taking(type="object")),
+    "tool with plain properties": Conversation(
+        [ASKED],
+        _taking(
+            type="object",
+            properties={
+                "city": {"enum": ["Porto", "Faro"]},
+                "days": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+                "where": {"type": "object", "properties": {"spots": {"type": "array", "items": {"type": "number"}}}},
+            },
+        ),
+    ),
     "call": Conversation([ASKED, _calls(_call(1)), _result(1, "Sunny at noon.")], TOOLS),
     "call and answer": Conversation([ASKED, _calls(_call(1)), _result(1, "Sunny at noon."), FOUND, AGAIN], TOOLS),
     "call, then user": Conversation([ASKED, _calls(_call(1)), _result(1, "Sunny at noon."), AGAIN], TOOLS),
@@ -128,6 +152,14 @@ CONVERSATIONS: dict[str, Conversation] = {
         ],
         TOOLS,
     ),
+    "parallel calls, one result": Conversation(
+        [ASKED, _calls(_call(1), _call(2, "tides")), _result(2, "High at six."), AGAIN], TOOLS
+    ),
+    "call first": Conversation([_calls(_call(1)), _result(1, "Sunny at noon."), ASKED], TOOLS),
+    "call after an answer": Conversation(
+        [ASKED, ANSWERED, _calls(_call(1)), _result(1, "Sunny at noon."), FOUND], TOOLS
+    ),
+    "empty result": Conversation([ASKED, _calls(_call(1)), _result(1, ""), FOUND, AGAIN], TOOLS),
     "results out of order": Conversation(
         [ASKED, _calls(_call(1), _call(2, "tides")), _result(2, "High at six."), _result(1, "Sunny at noon.")], TOOLS
     ),
@@ -184,8 +216,10 @@ def texts_of(conversation: Conversation) -> Iterator[tuple[str, str]]:
     for at, message in enumerate(conversation.messages):
         content = message.get("content")
         for part in content if isinstance(content, list) else [{"text": content}]:
-            if part.get("text"):
-                yield f"/messages/{at}/content", part["text"]
+            if text := part.get("text") or part.get("refusal"):
+                yield f"/messages/{at}/content", text
+        if message.get("refusal"):
+            yield f"/messages/{at}/content", message["refusal"]
         for number, call in enumerate(message.get("tool_calls") or ()):
             function = call["function"]
             yield f"/messages/{at}/tool_calls/{number}", function["name"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import logging
+import zlib
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from syntagma.analysis import Capabilities, analyze
 from syntagma.codec import ChatCodec
 from syntagma.errors import ArgumentError, TemplateError
 from syntagma.templates import ChatTemplate
-from tests.codec.conversations import CONVERSATIONS, TOOLS, disordered, missing
+from tests.codec.conversations import CONVERSATIONS, TOOLS, Conversation, disordered, missing
+from tests.codec.drawn import drawn_conversation
 from tests.codec.plain import FORMAT, NOW, plain_render
 
 FOLDER = Path(__file__).parents[2] / "conformance" / "templates"
@@ -48,15 +50,25 @@ def _check(name: str, kind: str, *, named: bool) -> None:
             made.render(conversation.messages, now=NOW)
         assert (caught.value.code, caught.value.pointer) == ("E-MESSAGE-PART", "/messages/0/content/1")
         return
+    exact = name not in WRITTEN_TWICE or kind != "quotes and tags"
+    prompt = _law(name, conversation, named=named, exact=exact)
+    if made.capabilities.tools and (kind == "tools" or kind.startswith("tool w")):
+        assert all(tool["function"]["name"] in prompt for tool in conversation.tools or ())
+
+
+def _law(name: str, conversation: Conversation, *, named: bool, exact: bool = True) -> str:
+    """The prompt, which shows each text in order, and is the plain render if that does."""
+    made = codec(name, named=named)
     prompt = str(made.render(conversation.messages, tools=conversation.tools, now=NOW))
-    if name not in WRITTEN_TWICE or kind != "quotes and tags":
+    if exact:
         assert missing(conversation, prompt) == []
         assert disordered(conversation, prompt) == []
     given = plain_render(template(name), Capabilities() if named else made.capabilities, conversation)
     if given is not None and not missing(conversation, given) and not disordered(conversation, given):
         # A format alone does not say where reasoning goes, and texts do not tell whether an image is shown.
-        loses = kind == "image" or (named and any("reasoning_content" in one for one in conversation.messages))
-        assert prompt == given or loses
+        thinks = any("reasoning_content" in one for one in conversation.messages)
+        assert prompt == given or (named and thinks) or conversation is CONVERSATIONS["image"]
+    return prompt
 
 
 @pytest.mark.parametrize("kind", CONVERSATIONS)
@@ -71,6 +83,19 @@ def test_each_demanding_template_shows_each_text(name: str, kind: str, named: bo
 def test_each_other_template_shows_each_text(name: str) -> None:
     for kind, named in itertools.product(CONVERSATIONS, (False, True)):
         _check(name, kind, named=named)
+
+
+@pytest.mark.parametrize("name", DEMANDING)
+def test_each_demanding_template_shows_any_conversation(name: str) -> None:
+    for seed in range(60):
+        _law(name, drawn_conversation(seed), named=seed % 2 == 0)
+
+
+@pytest.mark.some(8)
+@pytest.mark.parametrize("name", OTHERS)
+def test_each_other_template_shows_any_conversation(name: str) -> None:
+    for seed in range(10):
+        _law(name, drawn_conversation(zlib.crc32(name.encode()) + seed), named=seed % 2 == 0)
 
 
 NEEDED = {

@@ -1,18 +1,25 @@
-"""What a template has a place for: parts of content that are no text, and tools without some members."""
+"""What a template has a place for: parts of content that are no text, and tools without members that it asks for."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from syntagma.codec.samples import SAMPLES, sample_tool
-from syntagma.errors import ArgumentError, TemplateError
+import msgspec
+
+from syntagma.codec.samples import SAMPLES
+from syntagma.errors import ArgumentError, LimitError, TemplateError
+from syntagma.json_types import json_type_of
 
 __all__ = ["Places"]
 
-_FILLS: Final[Mapping[str, Any]] = {"description": "", "parameters": {"type": "object", "properties": {}}}
-"""what stands in place of a missing member of a tool"""
+_MEMBERS: Final[Mapping[str, Any]] = {"description": "", "parameters": {"type": "object", "properties": {}}}
+"""what stands in place of a missing member of a function"""
+_ENTRIES: Final[Mapping[str, str]] = {"array": "items", "object": "additionalProperties"}
+"""by type, the keyword that says what is in a value"""
+_MAX_KNOWN: Final = 1_000
+"""tools whose gaps are remembered"""
 _MEDIA: Final[Mapping[str, str]] = {
     "image_url": "image",
     "input_image": "image",
@@ -38,7 +45,7 @@ class Places:
 
     def __init__(self, render: Callable[[list[dict[str, Any]], list[dict[str, Any]]], str]) -> None:
         self._render = render
-        self._fills: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._fills: dict[bytes, tuple[str, ...]] = {}
         self._places: dict[str, str | None] = {}
 
     def placed(self, messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -88,28 +95,111 @@ class Places:
 
     def filled(self, tool: dict[str, Any]) -> dict[str, Any]:
         """The tool with members that it lacks, if the template fails or loses the tool without them."""
-        function = tool["function"]
-        missing = tuple(name for name in _FILLS if name not in function)
-        if not missing:
+        gaps = _gaps(tool["function"])
+        if not gaps:
             return tool
-        if missing not in self._fills:
-            self._fills[missing] = self._fill_for(missing)
-        return _with(tool, self._fills[missing])
+        key = msgspec.json.encode({**tool["function"], "name": ""}, enc_hook=str)
+        if key not in self._fills:
+            if len(self._fills) >= _MAX_KNOWN:
+                self._fills.clear()
+            self._fills[key] = self._fill_for(tool, gaps)
+        return _with(tool, self._fills[key])
 
-    def _fill_for(self, missing: tuple[str, ...]) -> tuple[str, ...]:
-        """The fewest of the missing members with which the template shows a tool; none if nothing helps."""
-        tool = sample_tool(_DATA)
-        function = {name: value for name, value in tool["function"].items() if name not in missing}
+    def _fill_for(self, tool: dict[str, Any], gaps: tuple[str, ...]) -> tuple[str, ...]:
+        """The fewest gaps to be filled so that the template shows the tool; none if nothing helps."""
+        named = {**tool, "function": {**tool["function"], "name": _DATA}}
         asked = SAMPLES["texts"].messages[:1]
-        for count in range(len(missing) + 1):
-            for fill in itertools.combinations(missing, count):
+        for count in range(len(gaps) + 1):
+            for fill in itertools.combinations(gaps, count):
                 try:
-                    if _DATA in self._render(asked, [_with({**tool, "function": function}, fill)]):
+                    if _DATA in self._render(asked, [_with(named, fill)]):
                         return fill
-                except TemplateError:
+                except (TemplateError, LimitError):
                     continue
         return ()
 
 
-def _with(tool: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    return {**tool, "function": {**tool["function"], **{name: _FILLS[name] for name in names}}} if names else tool
+def _gaps(function: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a function lacks that templates ask for.
+
+    `description` and `parameters` are its members, `properties` one of its parameters; `descriptions`, `types` and
+    `entries` (of lists and objects) are those of its properties.
+    """
+    gaps = [name for name in _MEMBERS if name not in function]
+    parameters = function.get("parameters")
+    if isinstance(parameters, Mapping):
+        if not isinstance(parameters.get("properties"), Mapping):
+            gaps.append("properties")
+        for kind, member in (("descriptions", "description"), ("types", "type")):
+            if any(not isinstance(one.get(member), str) for one in _properties(parameters)):
+                gaps.append(kind)
+        if any(_lacks_entries(one) for one in _properties(parameters)):
+            gaps.append("entries")
+    return tuple(gaps)
+
+
+def _lacks_entries(schema: Mapping[str, Any]) -> bool:
+    """Whether a schema of an object or a list does not say what is in it."""
+    kind = schema.get("type")
+    return isinstance(kind, str) and kind in _ENTRIES and not isinstance(schema.get(_ENTRIES[kind]), Mapping)
+
+
+def _properties(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The schemas of all properties, at any depth; those of items, too."""
+    stack: list[Any] = [schema]
+    while stack:
+        one = stack.pop()
+        inner = [*_mapping(one.get("properties")).values(), one.get("items")]
+        found = [schema for schema in inner if isinstance(schema, Mapping)]
+        yield from found
+        stack += found
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _with(tool: dict[str, Any], fill: tuple[str, ...]) -> dict[str, Any]:
+    """The tool with these gaps filled."""
+    if not fill:
+        return tool
+    function = {**tool["function"], **{name: value for name, value in _MEMBERS.items() if name in fill}}
+    parameters = function.get("parameters")
+    if isinstance(parameters, Mapping):
+        if "properties" in fill:
+            parameters = {"type": "object", **parameters, "properties": {}}
+        function["parameters"] = _schema_with(parameters, fill)
+    return {**tool, "function": function}
+
+
+def _schema_with(schema: Mapping[str, Any], fill: tuple[str, ...]) -> dict[str, Any]:
+    """The schema with descriptions and types of its properties, at any depth."""
+    changed = dict(schema)
+    if isinstance(schema.get("properties"), Mapping):
+        changed["properties"] = {key: _property_with(one, fill) for key, one in schema["properties"].items()}
+    if isinstance(schema.get("items"), Mapping):
+        changed["items"] = _property_with(schema["items"], fill)
+    return changed
+
+
+def _property_with(schema: Any, fill: tuple[str, ...]) -> Any:
+    if not isinstance(schema, Mapping):
+        return schema
+    changed = _schema_with(schema, fill)
+    if "descriptions" in fill and not isinstance(schema.get("description"), str):
+        changed["description"] = ""
+    if "types" in fill and not isinstance(schema.get("type"), str):
+        changed["type"] = _type_of(schema)
+    if "entries" in fill and _lacks_entries(changed):
+        changed[_ENTRIES[changed["type"]]] = {"type": "string"}
+    return changed
+
+
+def _type_of(schema: Mapping[str, Any]) -> str:
+    """The first type that a schema allows beside null; `string` if it names none."""
+    given = schema.get("type")
+    types = list(given) if isinstance(given, list) else []
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        types += [one.get("type") for one in schema.get(keyword) or () if isinstance(one, Mapping)]
+    types += [json_type_of(one) for one in schema.get("enum") or ()]
+    return next((one for one in types if isinstance(one, str) and one != "null"), "string")

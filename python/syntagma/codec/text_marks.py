@@ -60,7 +60,7 @@ class Marks:
             changed["content"] = content + self._mark(f"{pointer}/content")
         elif isinstance(content, list):
             changed["content"] = [self._part(part, f"{pointer}/content/{at}") for at, part in enumerate(content)]
-        for field in _REASONING if reasoning else ():
+        for field in ("refusal", *(_REASONING if reasoning else ())):
             if isinstance(message.get(field), str) and message[field].strip():
                 changed[field] = message[field] + self._mark(f"{pointer}/{field}")
         if message.get("tool_calls"):
@@ -69,9 +69,10 @@ class Marks:
         return changed
 
     def _part(self, part: Any, pointer: str) -> Any:
-        if not isinstance(part, Mapping) or not isinstance(part.get("text"), str) or not part["text"].strip():
-            return part
-        return {**part, "text": part["text"] + self._mark(pointer)}
+        for key in ("text", "refusal") if isinstance(part, Mapping) else ():
+            if isinstance(part.get(key), str) and part[key].strip():
+                return {**part, key: part[key] + self._mark(pointer)}
+        return part
 
     def _call(self, call: Any, pointer: str) -> Any:
         inner = call.get("function") if isinstance(call, Mapping) else None
