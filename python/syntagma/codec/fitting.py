@@ -16,7 +16,7 @@ from syntagma.codec.places import Places
 from syntagma.codec.samples import SAMPLES, sample_tool
 from syntagma.codec.steps import PROBED_INPUTS, SORTED, STEPS, WRAPPED, applicable, order_of_results
 from syntagma.codec.text_marks import Marks, thinks
-from syntagma.errors import SyntagmaError, TemplateError
+from syntagma.errors import LimitError, SyntagmaError, TemplateError
 from syntagma.formats import ChatFormat
 from syntagma.templates import ChatTemplate, Prompt, RenderOptions
 
@@ -34,6 +34,11 @@ _ORDER: Final = {name: at for at, name in enumerate(_STEPS)}
 _LOOKED_AT: Final = frozenset(step.name for step in STEPS if step.loses_silently)
 _MAX_RENDERS: Final = 60
 """the most renders of one search"""
+_MIN_RENDERS: Final = 4
+_MAX_MESSAGES: Final = 3_000
+"""messages in all renders of one search, which has at least `_MIN_RENDERS`"""
+_MAX_KNOWN: Final = 1_000
+"""kinds of conversations that are remembered"""
 _MAX_STEPS: Final = 3
 """the most steps that a search adds to those which the template is known to need"""
 _PRINTED_PARTS: Final = ("{'type': 'text'", '{"type": "text"')
@@ -95,10 +100,14 @@ class Fitter:
             tools = [sample_tool()] if sample.tools else []
             marks = self._marked(sample.messages)
             steps = self._applicable(sample.messages)
-            if self._lost(marks, (), tools, options) != []:
+            try:
+                if self._lost(marks, (), tools, options) == []:
+                    continue
                 taken, lost = self._search(marks, steps, tools, options, known=())
-                needed.update(taken)
-                losses += [] if lost == [] else [name]
+            except LimitError:
+                taken, lost = (), None
+            needed.update(taken)
+            losses += [] if lost == [] else [name]
         return _in_order(needed), tuple(losses)
 
     # -- rendering
@@ -128,6 +137,8 @@ class Fitter:
         marks = self._marked(messages)
         taken: Taken = ()
         if self._lost(marks, (), tools, options) == []:
+            if len(self._whole) >= _MAX_KNOWN:
+                self._whole.clear()
             self._whole.add(kind)
         else:
             taken = self._steps_for(marks, steps, tools, options)
@@ -147,13 +158,15 @@ class Fitter:
         if lost != [] and (lost is None or not hopeless):
             needed = tuple(name for name in self._from_samples[0] if name in steps)
             taken, lost = self._search(marks, steps, tools, options, known=needed)
+            if len(self._best) >= _MAX_KNOWN:
+                self._best.clear()
             self._best[steps] = (taken, lost != [])
         self._tell(taken, lost)
         return taken
 
     def _refused(self, messages: Messages, tools: Tools, options: RenderOptions) -> str | None:
         """The pointer of the message without which, and without those after it, a conversation is rendered."""
-        for end in range(len(messages) - 1, max(0, len(messages) - _MAX_RENDERS), -1):
+        for end in range(len(messages) - 1, max(0, len(messages) - _renders_for(messages)), -1):
             try:
                 self._rendered(messages[:end], (), tools, {**options, "continue_final_message": False})
             except TemplateError:
@@ -190,7 +203,7 @@ class Fitter:
         """
         best: Taken = ()
         least: list[str] | None = None
-        for tried in itertools.islice(_to_try(steps, known), _MAX_RENDERS):
+        for tried in itertools.islice(_to_try(steps, known), _renders_for(marks.messages)):
             lost = self._lost(marks, tried, tools, options)
             if lost is not None and (least is None or len(lost) < len(least)):
                 best, least = tried, lost
@@ -251,6 +264,11 @@ class Fitter:
                 return template.render(with_call_ids(prepared, wants.call_id_form), **whole)
             except TemplateError:
                 raise refusal from None
+
+
+def _renders_for(messages: Sequence[Any]) -> int:
+    """The most renders of a search: fewer for long conversations, whose renders may be slow."""
+    return max(_MIN_RENDERS, min(_MAX_RENDERS, _MAX_MESSAGES // max(1, len(messages))))
 
 
 def _in_order(names: Iterable[str]) -> Taken:
