@@ -307,7 +307,7 @@ class _Loop(_Style):
         yield "{%- endif -%}"
 
     def calls(self, tools: ToolsSpec) -> Iterator[str]:
-        opener, closer = tools.section[0].written.around("calls")
+        opener, closer = tools.section[0].around("calls")
         if opener:
             yield f"{{%- set ns.text = ns.text + {_quoted(opener)} -%}}"
         yield "{%- for call in message.tool_calls -%}"
@@ -400,7 +400,7 @@ class _Macros(_Style):
                 answer = "{%- if thought -%}" + answer + "{%- else -%}{{- content -}}{%- endif -%}"
             yield "{%- if content or not message.tool_calls -%}" + answer + "{%- endif -%}"
         if spec.tools is not None:
-            opener, closer = spec.tools.section[0].written.around("calls")
+            opener, closer = spec.tools.section[0].around("calls")
             yield "{%- if message.tool_calls -%}"
             yield f"{{{{- {_quoted(opener)} -}}}}"
             yield "{%- for call in message.tool_calls -%}"

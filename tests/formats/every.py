@@ -49,7 +49,6 @@ _OWN = {
     "elements": '[tools]\ncall = "<c={name}>{arguments}</c>"\nargument = "<{key}>{value}</{key}>"\n',
     "elements on lines": '[tools]\ncall = "<c={name}>\\n{arguments}</c>"\n'
     'argument = "<arg {key}>\\n{value}\\n</arg {key}>\\n"\nitem = "entry"\nvalues = "json"\n',
-    "suffixes": '[tools]\nsection = "<s{suffix}>{calls}</s>"\ncall = "<c{suffix}>{name}{arguments}</c>"\n',
     "types on the wire": '[tools]\nsection = "<s>\\n{calls}</s>"\ncall = "<c={name}>\\n{arguments}</c>\\n"\n'
     'argument = "<k={key} {type}>\\n{value}\\n</k>\\n"\ntypes = { text = "string", data = "json" }\n',
 }

@@ -130,7 +130,6 @@ def test_braces_that_are_text(toml: str) -> None:
 
 UNUSABLE = [
     ('[tools]\ncall = "<call>{arguments}</call>"\n', 2),
-    ('[tools]\nsection = "<s>{calls}</s{suffix}>"\ncall = "<call>{name}{arguments}</call>"\n', 2),
     (CALL + 'argument = ["<k>{key}<v>{value}</v>", "<k={key}>{value}</k>"]\n', 3),
     (CALL + '[[tools.also]]\ncall = "<other>{name}{arguments}"\nargument = "<k>{key}<v>{value}</v>"\n', 4),
     (CALL + 'argument = "<k {type}>{key}<v>{value}</v>"\ntypes = { s = "string" }\n', 4),

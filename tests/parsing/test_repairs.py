@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 import syntagma as sg
+from syntagma.errors import FormatError
 from syntagma.format_schema.spec import ToolsSpec
 from syntagma.formats import ChatFormat
 from syntagma.messages import ToolCall
+from syntagma.parsing.compiled_format import compiled_format
 from tests.formats.every import CALLING, FORMATS
 from tests.formats.format_draws import Draw
 from tests.formats.format_laws import loaded
@@ -29,6 +32,7 @@ PARAMETERS = {"type": "object", "properties": PROPERTIES, "required": ["word"]}
 TOOLS = [{"type": "function", "function": {"name": "look_up", "parameters": PARAMETERS}}]
 MARK = "Qq"
 """a word that stands for the value to damage"""
+WRAPPERS = ("arguments", "input")
 _BATCHES = 6
 _DRAWN = 60
 """formats of a batch"""
@@ -64,7 +68,9 @@ def repaired(fmt: ChatFormat, text: str, arguments: dict[str, Any]) -> None:
         assert read(fmt, [text[:at], text[at:]]) == whole, (text, at)
     plain = read(fmt, [text], policies=sg.Policies(repair=False))
     assert "E-PARSE-REPAIRED" not in codes(plain), text
-    assert codes(plain), text
+    # Without the repair it is told, or read as something else: as an argument that is not declared, or as text.
+    found = [json.loads(one.arguments) for one in plain.tool_calls if one.complete]
+    assert codes(plain) or arguments not in found, text
 
 
 def written(fmt: ChatFormat, arguments: dict[str, Any]) -> str:
@@ -109,6 +115,49 @@ def is_written_one_by_one(fmt: ChatFormat) -> bool:
     """Whether single arguments are literals, and no other form of its calls has an object in their place."""
     forms = tools_of(fmt).forms if fmt.spec.tools is not None else ()
     return writes_literals(fmt) and bool(tools_of(fmt).argument) and all(one.argument or one.envelope for one in forms)
+
+
+def closer_of_values(fmt: ChatFormat) -> str:
+    """The text after a raw value; empty: there is none, or it names the argument."""
+    tools = fmt.spec.tools
+    if tools is None or not tools.argument or tools.values == "literal" or fmt.spec.messages is not None:
+        return ""
+    closer = tools.argument[0].around("value")[1]
+    return "" if "{" in closer or not any(map(str.isalnum, closer)) else closer
+
+
+def has_closers(fmt: ChatFormat) -> bool:
+    """Whether raw values have a closer that nothing else of a call begins or ends with."""
+    closer = closer_of_values(fmt).strip()
+    if not closer or is_element(fmt):
+        return False
+    starts = compiled_format(fmt.spec).starts
+    ends = [op.text for one in starts for op in (*one.closer, *(one.section.closer if one.section else ()))]
+    return not any(closer in end for end in ends)
+
+
+def ends_at_lines(fmt: ChatFormat) -> bool:
+    return (
+        has_closers(fmt)
+        and not tools_of(fmt).argument_separator.strip()
+        and any(one.unclosed is not None for one in compiled_format(fmt.spec).starts)
+    )
+
+
+def is_element(fmt: ChatFormat) -> bool:
+    return tools_of(fmt).argument[0].text.count("{key}") > 1
+
+
+def has_attribute_of_type(fmt: ChatFormat) -> bool:
+    tools = fmt.spec.tools
+    return tools is not None and bool(tools.argument) and '"{type}"' in tools.argument[0].text
+
+
+def has_list(fmt: ChatFormat) -> bool:
+    """Whether a section of calls is a list after a marker."""
+    sections = [one.section for one in compiled_format(fmt.spec).starts if one.section is not None]
+    is_list = bool(sections) and any(op.text == "[" for op in sections[0].opener[1:])
+    return is_list and not tools_of(fmt).call[0].text.strip().startswith("[")
 
 
 # ---- the slips
@@ -165,12 +214,77 @@ def as_an_object(fmt: ChatFormat) -> Iterator[Damage]:
     yield text[:shared] + json.dumps(arguments) + text[len(text) - (len(empty) - shared) :], arguments
 
 
+def with_a_closer_twice(fmt: ChatFormat) -> Iterator[Damage]:
+    """The closer of a value is written twice."""
+    closer = closer_of_values(fmt)
+    arguments = {"word": "it", "n": 5}
+    text = written(fmt, arguments)
+    at = text.index(closer, text.index("it")) + len(closer)
+    yield text[:at] + closer + text[at:], arguments
+    yield text[:at] + closer.strip() + text[at:], arguments
+    at = text.rindex(closer) + len(closer)
+    yield text[:at] + closer + text[at:], arguments
+
+
+def without_closers(fmt: ChatFormat) -> Iterator[Damage]:
+    """A value has no closer where the next argument begins on a line of its own, or where the call ends."""
+    closer = closer_of_values(fmt)
+    arguments = {"word": "it", "n": 5}
+    text = written(fmt, arguments)
+    first, last = text.index(closer, text.index("it")), text.rindex(closer)
+    yield text[:first] + "\n" + text[first + len(closer) :].lstrip(), arguments
+    call = [one for one in compiled_format(fmt.spec).starts if one.unclosed is not None and one.unclosed.ends]
+    if call:
+        yield text[:last] + text[last + len(closer) :], arguments
+
+
+def without_types(fmt: ChatFormat) -> Iterator[Damage]:
+    """The attribute of the type is missing."""
+    attribute = re.compile(r"""\s+\w+="(?:""" + "|".join(map(re.escape, tools_of(fmt).types)) + r""")\"""")
+    for arguments in ({"word": "it"}, {"word": "12", "n": 5, "list": ["a"]}):
+        text = attribute.sub("", written(fmt, arguments))
+        yield text, arguments
+
+
+def in_a_wrapper(fmt: ChatFormat) -> Iterator[Damage]:
+    """The arguments are members of one that is not declared."""
+    arguments = {"word": "it", "n": 5}
+    text = written(fmt, {"word": MARK})
+    start = text.index("word", text.index("look_up"))
+    for key in WRAPPERS:
+        wrapped = (text[:start] + key + text[start + len("word") :]).replace(MARK, json.dumps(arguments))
+        # Where nothing separates the name from the arguments, it may be another form of its calls.
+        if "E-PARSE-TOOL" not in codes(read(fmt, [wrapped], policies=sg.Policies(repair=False))):
+            yield wrapped, arguments
+
+
+def without_a_list(fmt: ChatFormat) -> Iterator[Damage]:
+    """The brackets around the only call are missing."""
+    arguments = {"word": "it", "n": 5}
+    text = written(fmt, arguments)
+    section = tools_of(fmt).section[0].text
+    before, _, after = section.partition("{calls}")
+    start, end = text.index(before) + len(before), text.rindex(after)
+    opened, closed = (
+        text[:start].rstrip().removesuffix("["),
+        after.lstrip().removeprefix("]") + text[end + len(after) :],
+    )
+    damaged = opened + text[start:end] + closed
+    if codes(read(fmt, [damaged], policies=sg.Policies(repair=False))):  # if not, this is another form of its calls
+        yield damaged, arguments
+
+
 LAWS: dict[str, tuple[Callable[[ChatFormat], bool], Callable[[ChatFormat], Iterator[Damage]]]] = {
     "strings in quotes of JSON": (has_other_quotes, in_quotes_of_json),
     "strings without quotes": (writes_literals, without_quotes),
     "quotes inside strings": (writes_literals, with_quotes_inside),
     "zeros before numbers": (writes_literals, with_zeros),
     "sets, and strings beside each other": (is_like_python, in_sets),
+    "closers of arguments written twice": (has_closers, with_a_closer_twice),
+    "closers of arguments that are missing": (ends_at_lines, without_closers),
+    "types that are missing": (has_attribute_of_type, without_types),
+    "wrappers around arguments": (has_closers, in_a_wrapper),
+    "calls without their list": (has_list, without_a_list),
     "an object in place of arguments": (is_written_one_by_one, as_an_object),
 }
 SHIPPED = [(law, name) for law, (applies, _) in LAWS.items() for name in CALLING if applies(FORMATS[name])]
@@ -192,8 +306,13 @@ def test_a_slip_is_repaired_in_formats_drawn_at_random(batch: int) -> None:
         if not isinstance(fmt, ChatFormat):
             continue
         for law, (applies, damages) in LAWS.items():
-            if applies(fmt):
-                seen.add(law)
-                for text, arguments in damages(fmt):
-                    repaired(fmt, text, arguments)
+            if not applies(fmt):
+                continue
+            seen.add(law)
+            try:
+                damaged = list(damages(fmt))
+            except FormatError:  # it cannot write such a call
+                continue
+            for text, arguments in damaged:
+                repaired(fmt, text, arguments)
     assert len(seen) > len(LAWS) // 2

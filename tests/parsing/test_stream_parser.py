@@ -289,7 +289,6 @@ def test_whitespace_before_what_was_no_call_stays() -> None:
         '[content]\nblock = "<to>you<m><q>{content}</q><e>"\n'
         '[messages]\nfields = ["<to>"]\nbody = "<m>"\nend = ["<e>"]\n',
         '[tools]\ncall = "<call>{envelope}</call>"\nenvelope = \'{"arguments": {arguments}}\'\n',
-        '[tools]\nsection = "<s>{calls}</s{suffix}>"\ncall = "<call>{name}{arguments}</call>"\n',
         '[tools]\ncall = "<call>{arguments}<name>{name}</name></call>"\n',
     ],
 )

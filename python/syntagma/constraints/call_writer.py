@@ -22,6 +22,7 @@ from syntagma.format_schema import (
     Pattern,
     Placeholder,
     ToolsSpec,
+    argument_line,
     begins_exactly,
     is_open,
     leading,
@@ -126,7 +127,8 @@ class CallWriter:
         found = value_ends(self._tools, leading(gap), closer, self._markers)
         if is_open(self._tools) and spec.messages is not None and closer in spec.messages.end:
             found += spec.messages.end
-        return ArgumentEnds(found, closer)
+        line = argument_line(self._tools, closer, self._markers)
+        return ArgumentEnds((*found, line) if line else found, closer)
 
     def callable(self, tools: Sequence[ToolPart]) -> Sequence[ToolPart]:
         """The tools that can be called with this pattern: if it shows no arguments, those that need none."""

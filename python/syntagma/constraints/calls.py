@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from syntagma.constraints.arguments import ArgumentsGrammar, arguments_grammar
+from syntagma.constraints.arguments.values import is_spaced
 from syntagma.constraints.budgets import BudgetLabels
 from syntagma.constraints.call_writer import CallWriter, ToolPart
 from syntagma.constraints.envelopes import alike
@@ -24,7 +25,7 @@ from syntagma.format_schema import (
     split_header,
     trailing,
 )
-from syntagma.format_schema.facts import call_beginnings, search_key
+from syntagma.format_schema.facts import call_beginnings, search_key, without_arguments
 from syntagma.grammars import Grammar
 from syntagma.limits import Limits
 from syntagma.messages import Tool, ToolInput
@@ -208,7 +209,8 @@ class _Groups:
         """The patterns of a form that a grammar can express, each once."""
         begins: dict[str, str] = {}
         seen: set[str] = set()
-        for shown in form.call:
+        bare = [] if not form.argument or is_spaced(form) else [without_arguments(one) for one in form.call]
+        for shown in (*form.call, *bare):
             pattern, before, after = _stripped(shown)
             text = " ".join(pattern.text.split())
             head, _, closer = text.rpartition("}")
@@ -308,6 +310,6 @@ def _tool_parts(request: ResolvedRequest, arguments: ArgumentsGrammar, *, once: 
 
 def _stripped(shown: Pattern) -> tuple[Pattern, str, str]:
     """A pattern without the whitespace at its ends, and that whitespace."""
-    text = shown.written.text
+    text = shown.text
     before, after = leading(text), trailing(text)
     return Pattern(text.strip()), before, after

@@ -31,7 +31,7 @@ from syntagma.format_schema.spec import (
 from syntagma.format_schema.start import StartState
 from syntagma.format_schema.structure import structure_steps
 from syntagma.format_schema.toml import FormatFile, Tables, read_tables, read_toml, write_toml
-from syntagma.format_schema.value_ends import is_open, value_ends
+from syntagma.format_schema.value_ends import argument_line, is_open, value_ends
 from syntagma.format_schema.weak_texts import begins_exactly, is_weak, needs_known_name, stands_alone
 
 __all__ = [
@@ -62,6 +62,7 @@ __all__ = [
     "ToolsSpec",
     "TypeMeaning",
     "answer_before_calls",
+    "argument_line",
     "as_data",
     "begins_exactly",
     "default_fields",

@@ -36,6 +36,7 @@ __all__ = [
     "shortest",
     "stop_strings",
     "triggers",
+    "without_arguments",
 ]
 
 
@@ -95,6 +96,12 @@ def block_of(pattern: Pattern, placeholder: str, markers: Markers) -> Block:
 def search_key(spec: FormatSpec, opener: str) -> str:
     """The text by which an opener is found: its first marker or word."""
     return next((step.text for step in structure_steps(spec.cuts.pieces(opener.strip())) if step), "")
+
+
+def without_arguments(call: Pattern) -> Pattern:
+    """A call whose arguments are written one by one, and which has none: one run of whitespace in their place."""
+    before, _, after = call.text.partition("{arguments}")
+    return Pattern(before + (after.lstrip() if before[-1:].isspace() else after))
 
 
 def closing(closer: str) -> str:
@@ -200,9 +207,9 @@ def triggers(spec: FormatSpec) -> tuple[str, ...]:
 
 
 def _triggers(spec: FormatSpec, form: ToolsSpec) -> Iterator[str]:
-    openers = [section.written.opener for section in form.section]
+    openers = [section.opener for section in form.section]
     if not all(opener.strip() for opener in openers):
-        openers += [call.written.opener for call in form.call]
+        openers += [call.opener for call in form.call]
         if any(call.placeholders[:1] == ("envelope",) and not call.opener.strip() for call in form.call):
             yield from (envelope.pattern.opener.rstrip() for envelope in form.envelope)
     yield from (search_key(spec, opener) for opener in openers)
@@ -321,7 +328,7 @@ def _structure(spec: FormatSpec) -> Iterator[str]:
 
 
 def _literals(patterns: Iterable[Pattern]) -> Iterator[str]:
-    return (item.text for one in patterns for item in one.written.items if isinstance(item, Literal))
+    return (item.text for one in patterns for item in one.items if isinstance(item, Literal))
 
 
 def _headers(spec: FormatSpec) -> tuple[str, ...]:

@@ -86,6 +86,8 @@ class ReasoningSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """markers that end open reasoning without its closer; None: the openers of the calls"""
     repeat: bool = False
     """whether further blocks are reasoning too"""
+    join: str = ""
+    """the text that is put between the texts of two blocks"""
     to: Literal["reasoning", "content"] = "reasoning"
 
 

@@ -22,7 +22,6 @@ PLACEHOLDERS = (
     "id",
     "index",
     "ordinal",
-    "suffix",
 )
 """the words that are placeholders between braces"""
 
@@ -98,11 +97,6 @@ class Pattern(Spelled):
         object.__setattr__(self, "placeholders", tuple(one.name for one in items if isinstance(one, Placeholder)))
         object.__setattr__(self, "opener", _text(items[0]) if items else "")
         object.__setattr__(self, "closer", _text(items[-1]) if len(items) > 1 else "")
-
-    @property
-    def written(self) -> Pattern:
-        """The pattern as it is written: every `{suffix}` is empty, so that markers are complete."""
-        return Pattern(self.text.replace("{suffix}", "")) if "{suffix}" in self.text else self
 
     def around(self, placeholder: str) -> tuple[str, str]:
         """The literals directly before and after the first placeholder of that name; empty if there is none."""

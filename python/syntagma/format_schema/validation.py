@@ -34,10 +34,10 @@ ALLOWED_PLACEHOLDERS = {
     "reasoning.block": ("reasoning",),
     "content.block": ("content",),
     "content.before_calls": ("content",),
-    "tools.section": ("calls", "suffix"),
-    "tools.call": ("name", "arguments", "envelope", "id", "index", "ordinal", "suffix"),
+    "tools.section": ("calls",),
+    "tools.call": ("name", "arguments", "envelope", "id", "index", "ordinal"),
     "tools.id": ("name", "index", "ordinal"),
-    "tools.argument": ("key", "value", "type", "suffix"),
+    "tools.argument": ("key", "value", "type"),
     "tools.envelope": ("name", "arguments", "id", "index", "ordinal"),
 }
 """the placeholders that have a meaning in each kind of pattern"""
@@ -201,8 +201,8 @@ def _check_pattern(kind: str, pattern: Pattern, pointer: str) -> None:
             raise format_error("E-FORMAT-PATTERN", pointer, f"lacks {{{placeholder}}}")
     for first, second in zip(pattern.items, pattern.items[1:], strict=False):
         names = {getattr(first, "name", ""), getattr(second, "name", "")}
-        # Two literals never follow each other. A suffix belongs to the text before it; arguments have their own end.
-        if "" not in names and "suffix" not in names and not names >= {"arguments", "name"}:
+        # Two literals never follow each other. Arguments have their own end.
+        if "" not in names and not names >= {"arguments", "name"}:
             raise format_error("E-FORMAT-PATTERN", pointer, f"nothing separates two placeholders in {pattern.text!r}")
 
 

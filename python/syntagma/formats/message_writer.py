@@ -19,6 +19,7 @@ from syntagma.format_schema import (
     ToolsSpec,
     answer_before_calls,
 )
+from syntagma.format_schema.facts import without_arguments
 from syntagma.format_schema.xml_escapes import xml_escaped
 from syntagma.formats.json_text import canonical_object, elements, members
 from syntagma.formats.notation import in_notation
@@ -113,7 +114,7 @@ def _content(part: ContentSpec | None, text: str, *, reasoned: bool, alone: bool
 
 def _section(tools: ToolsSpec, calls: tuple[ToolCall, ...], declared: Mapping[str, Tool]) -> str:
     body = tools.separator.join(_call(tools, call, index, declared.get(call.name)) for index, call in enumerate(calls))
-    return _filled(tools.section[0], {"calls": body, "suffix": ""})
+    return _filled(tools.section[0], {"calls": body})
 
 
 def _call(tools: ToolsSpec, call: ToolCall, index: int, tool: Tool | None) -> str:
@@ -128,14 +129,14 @@ def _call(tools: ToolsSpec, call: ToolCall, index: int, tool: Tool | None) -> st
             arguments = in_notation(canonical_object(call.arguments), tools.literals)
     except ValueError as error:
         unwritable(f"the arguments are {error}", f"/tool_calls/{index}/function/arguments")
-    numbers = {"index": str(index), "ordinal": str(index + 1), "suffix": "", "name": _attribute(tools, call.name)}
+    numbers = {"index": str(index), "ordinal": str(index + 1), "name": _attribute(tools, call.name)}
     call_id = call.id or f"call_{index}"
     if tools.id and not has_shape(call.id, tools.id[0], call.name):
         call_id = _filled(tools.id[0], numbers)
     values = {**numbers, "id": call_id, "arguments": arguments}
     if "envelope" in tools.call[0].placeholders:
         values["envelope"] = _envelope(tools.envelope[0], values)
-    return _filled(tools.call[0], values)
+    return _filled(tools.call[0] if arguments or not separate else without_arguments(tools.call[0]), values)
 
 
 def _separate_arguments(tools: ToolsSpec, arguments: str, tool: Tool | None) -> str:
@@ -146,7 +147,7 @@ def _separate_arguments(tools: ToolsSpec, arguments: str, tool: Tool | None) -> 
     return tools.argument_separator.join(
         _filled(
             tools.argument[0],
-            {"key": _attribute(tools, key), "suffix": "", **_value(tools, text, untyped=key not in declared)},
+            {"key": _attribute(tools, key), **_value(tools, text, untyped=key not in declared)},
         )
         for key, text in members(arguments)
     )
@@ -176,10 +177,7 @@ def _nested(tools: ToolsSpec, text: str) -> str:
     """An object or array, given as JSON text, as elements inside an element."""
     assert tools.item is not None
     inner = [(tools.item, one) for one in elements(text)] if text[0] == "[" else members(text)
-    return "".join(
-        _filled(tools.argument[0], {"key": key, "suffix": "", **_value(tools, one, untyped=False)})
-        for key, one in inner
-    )
+    return "".join(_filled(tools.argument[0], {"key": key, **_value(tools, one, untyped=False)}) for key, one in inner)
 
 
 def _looks_like_json(text: str, notation: Notation) -> bool:

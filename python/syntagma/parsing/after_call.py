@@ -203,7 +203,7 @@ class AfterCall:
             return False
         if not final and (end == len(text) or _ends_inside(text, pos, end, ends)):
             return None
-        if end == pos and not step.may_be_empty:
+        if end == pos:
             return False
         captured = unescaped(text[pos:end]) if self._unescapes else text[pos:end]
         window.move(end)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Literal
 
@@ -39,6 +39,7 @@ class CallMatcher:
         name: the tool's name, if it was read before.
         call_id: the call's id, if it was read before.
         repair: whether slips are repaired.
+        beside: the patterns that are matched at the same place, this one among them.
 
     Attributes:
         pattern: see above.
@@ -56,8 +57,31 @@ class CallMatcher:
     """
 
     __slots__ = (
-        *("_at", "_capture", "_end", "_held", "_held_chars", "_held_limit", "_infer", "_limits", "_nameless"),
-        *("_repair", "_repairs", "begun", "commit_at", "envelope", "header_name", "id", "key", "name", "object_end"),
+        *(
+            "_at",
+            "_beside",
+            "_capture",
+            "_end",
+            "_held",
+            "_held_chars",
+            "_held_limit",
+            "_infer",
+            "_limits",
+            "_line_ended",
+        ),
+        *(
+            "_nameless",
+            "_repair",
+            "_repairs",
+            "begun",
+            "commit_at",
+            "envelope",
+            "header_name",
+            "id",
+            "key",
+            "name",
+            "object_end",
+        ),
         *("over_limit", "pattern", "slips", "pos", "source", "status", "written_type"),
     )
 
@@ -71,6 +95,7 @@ class CallMatcher:
         name: str | None = None,
         call_id: str | None = None,
         repair: bool = True,
+        beside: Sequence[CallPattern] = (),
     ) -> None:
         self._end = pos + limits.parser_header_chars
         self._held_limit = limits.parser_argument_chars
@@ -78,12 +103,14 @@ class CallMatcher:
         self._limits = limits
         self._infer = infer
         self._repair = repair
+        self._beside = beside
         self.key: str | None = None
         self.written_type: str | None = None
         self.pattern = pattern
         self.pos = pos
         self._at = 0
         self._capture = ""
+        self._line_ended = False
         self.status: Literal["more", "commit", "no match"] = "more"
         self.commit_at = 0
         self.name = name
@@ -126,7 +153,8 @@ class CallMatcher:
                 continue
             elif step.kind == "whitespace":
                 if text[index].isspace():
-                    index = window.after_whitespace(index)
+                    start, index = index, window.after_whitespace(index)
+                    self._line_ended = self._line_ended or "\n" in text[start:index]
                     self.pos = base + index
                 # The character after the whitespace decides; while the text ends in whitespace, the matcher waits.
                 if index < len(text):
@@ -171,12 +199,23 @@ class CallMatcher:
         """At a literal that does not stand at this index: whether something is missing, or written twice."""
         text = window.text
         slip = self.pattern.steps.slip_at(self._at, text, index) if self._repair and index < len(text) else None
+        if slip is not None and slip.repair == "list" and self._stands_without_list(slip.at):
+            slip = None
         if slip is None:
             self.status = "no match"
         elif slip.repair is not None:
             if slip.repair not in self.slips:
                 self.slips.append(slip.repair)
             self._at, self.pos = slip.at, window.base + slip.pos
+
+    def _stands_without_list(self, at: int) -> bool:
+        """Whether another pattern is this one without its list; `at`: the step after the bracket."""
+        before = [op for op in self.pattern.ops[: self._at] if op.kind != "whitespace"]
+        rest = self.pattern.ops[at:]
+        return any(
+            one.ops[-len(rest) :] == rest and [op for op in one.ops[: -len(rest)] if op.kind != "whitespace"] == before
+            for one in self._beside
+        )
 
     def _captured(self, step: Step, window: Window, index: int) -> None:
         text = window.text
@@ -197,7 +236,7 @@ class CallMatcher:
         self.pos = window.base + end
         if waits:
             return
-        if not self._capture and not step.may_be_empty:
+        if not self._capture:
             self.status = "no match"
             return
         self._end_capture(step)
@@ -228,7 +267,7 @@ class CallMatcher:
         if self.envelope is None:
             form = self.pattern.form
             self.envelope = EnvelopeReader(
-                form.envelope, self.name, partial(self._object_source, window, in_object=True), repair=self._repair
+                form.envelope, self.name, self._object_source(window, in_object=True), repair=self._repair
             )
         reader = self.envelope
         end = min(len(window.text), self._end + reader.buffered_chars - window.base)
@@ -252,14 +291,13 @@ class CallMatcher:
             return None
         return Mending(window, pattern.end_of_call, pattern.form.notation, depth, in_object=in_object)
 
-    def _object_source(self, window: Window, *, in_object: bool = False) -> ArgumentSource:
-        """The source of arguments that are an object of the notation."""
-        notation = self.pattern.form.notation
-        closers = (op.text for op in self.pattern.closer)
-        mending = self._mending(window, depth=1, in_object=in_object)
+    def _object_source(self, window: Window, *, in_object: bool = False) -> Callable[[], ArgumentSource]:
+        """What makes the source of arguments that are an object of the notation."""
+        notation, closers = self.pattern.form.notation, self.pattern.closers
+        mending = partial(self._mending, window, depth=1, in_object=in_object)
         if notation.is_json:
-            return JsonArguments(closers, repair=self._repair, mending=mending)
-        return LiteralArguments(notation, closers, mending)
+            return partial(JsonArguments, closers, repair=self._repair, mending=mending)
+        return partial(LiteralArguments, notation, closers, mending())
 
     def _envelope_ended(self, reader: EnvelopeReader) -> None:
         if reader.name is not None:
@@ -273,9 +311,12 @@ class CallMatcher:
     def _arguments(self, window: Window, index: int) -> None:
         form, closer = self.pattern.form, self.pattern.closer
         if form.values == "literal" and form.value is not None:
-            self._commit(
-                KeywordArguments(form, closer[0] if closer else None, self._mending(window, depth=0)), self.pos
-            )
+            source = KeywordArguments(form, closer[0] if closer else None, self._mending(window, depth=0))
+            begins = source.begins(window.text, index)
+            if begins or ((begins is False or window.is_final) and not closer and self._line_ended):
+                self._commit(source, self.pos)
+            elif begins is False:
+                self.status = "no match"
             return
         if self.name is None and (self._nameless is not None or window.text[index] == "{"):
             self._infer_name(window, index)
@@ -286,8 +327,12 @@ class CallMatcher:
             run, after = run_at(window, index, self.pattern.after_value)
         if run is not None and run.kind == "close":
             self._commit(BufferedArguments(), window.base + after)
+        elif run is None and after >= 0 and is_object and form.argument is not None and not self._repair:
+            self.status = "no match"
         elif run is None and after >= 0 and is_object:
-            self._commit(self._object_source(window), self.pos + 1)
+            if form.argument is not None:
+                self.slips.append("object")
+            self._commit(self._object_source(window)(), self.pos + 1)
         elif after >= 0:
             self.status = "no match"
 

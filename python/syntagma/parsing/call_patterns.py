@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Literal as OneOf
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 
@@ -33,6 +33,7 @@ __all__ = [
     "Nesting",
     "Op",
     "Section",
+    "UnclosedValues",
 ]
 
 
@@ -43,6 +44,27 @@ class Section(msgspec.Struct, frozen=True):
     closer: tuple[Op, ...]
     before: str
     after: str
+
+
+class UnclosedValues(NamedTuple):
+    """What ends a raw value whose own closer is missing.
+
+    Attributes:
+        texts: all texts at which a value may end.
+        ends: those that close the call, each with the size of the whitespace before it.
+        lines: those that begin a line with a further argument, likewise.
+        decisive: what says whether a closer of the call ended a value: the value's own closer, if it comes before the
+            opener of a call and the header of an argument in it.
+        own: the value's own closer.
+        header: the beginning of an argument's header.
+    """
+
+    texts: MarkerSet
+    ends: Mapping[str, int]
+    lines: Mapping[str, int]
+    decisive: MarkerSet
+    own: str
+    header: str
 
 
 class Nesting(msgspec.Struct, frozen=True):
@@ -106,6 +128,8 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
     """whether the call itself begins with an object or a name, whatever opens its section"""
     value_ends: tuple[str, ...] = ()
     """the texts that end a raw value, with and without whitespace before them"""
+    argument_line: str = ""
+    """the beginning of a line that opens a further argument, which ends a raw value without a closer; or empty"""
     ends: tuple[Op, ...] = ()
     """what else ends arguments between tags, beside the first of `closer`"""
 
@@ -114,6 +138,21 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
         """The texts that end a raw value."""
         open_ends = self.ends if self.form.value is not None and not self.form.value.closer else ()
         return MarkerSet((*self.value_ends, *(op.text for op in open_ends)))
+
+    @cached_property
+    def unclosed(self) -> UnclosedValues | None:
+        """What ends a raw value whose own closer is missing; None: nothing does."""
+        if not self.argument_line or self.form.value is None:
+            return None
+        own, closer = self.form.value.closer.strip(), self.closer[:1]
+        edges = tuple(dict.fromkeys((*(end[: end.find(own)] for end in self.value_ends if own in end), "")))
+        before_name = itertools.takewhile(lambda op: op.kind != "placeholder", self.ops)
+        calls = [op.text for op in before_name if any(map(str.isalnum, op.text)) and not op.text[0].isalnum()]
+        ends = {edge + op.text: len(edge) for op in closer if op.marker for edge in edges}
+        lines = {self.argument_line: 1}
+        texts = MarkerSet((*self.value_closers.texts, *ends, *lines))
+        header = self.argument_line.strip()
+        return UnclosedValues(texts, ends, lines, MarkerSet((own, header, *calls)), own, header)
 
     @cached_property
     def value_pieces(self) -> dict[str, tuple[PlacedPiece, ...]]:
@@ -139,6 +178,11 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
                 *(LiteralRun("argument", ops) for ops in arguments),
             )
         )
+
+    @cached_property
+    def closers(self) -> tuple[str, ...]:
+        """The literals that close the call."""
+        return tuple(op.text for op in self.closer)
 
     @cached_property
     def end_of_call(self) -> EndOfCall:

@@ -21,9 +21,8 @@ _NAME = re.compile(IN_NAME + "*")
 _DIGITS = re.compile(f"[{DIGITS}]*")
 _WORD = re.compile(IN_WORD + "*")
 _WHITESPACE = re.compile(r"\s*")
-_CAPTURES = {"name": _NAME, "suffix": _NAME, "index": _DIGITS, "ordinal": _DIGITS}
+_CAPTURES = {"name": _NAME, "index": _DIGITS, "ordinal": _DIGITS}
 """the characters of captures; all others are words without brackets and quotes"""
-_OPENING = "([{<"
 _MAX_LOOK = 128
 """the most code points that `ruled_out` reads"""
 
@@ -65,11 +64,6 @@ class Step(NamedTuple):
     def refuses(self, text: str, index: int) -> bool:
         """Whether the capture cannot begin at this index, although it may contain the character."""
         return self.is_element and text.startswith("/", index)
-
-    @property
-    def may_be_empty(self) -> bool:
-        """Whether the capture may be empty."""
-        return self.text == "suffix"
 
 
 def characters_of(capture: str) -> re.Pattern[str]:
@@ -120,7 +114,7 @@ class CallSteps:
             elif step is None:
                 match = _WHITESPACE.match(text, pos)
                 pos = pos if match is None else match.end()
-            elif pos == len(text) or step.may_be_empty:
+            elif pos == len(text):
                 return True
             elif step.kind == "capture":
                 match = step.characters.match(text, pos, pos + 1)
@@ -150,7 +144,7 @@ class CallSteps:
                 if step.is_repeated:
                     return None
                 end = step.end_of_capture(text, pos, room + 1)
-                if (end == pos and not step.may_be_empty) or (step.is_element and step.refuses(text, pos)):
+                if end == pos or (step.is_element and step.refuses(text, pos)):
                     break
                 pos, named = end, named or step.text == "name"
             elif step.first_chars is None or pos > room or text[pos] in step.first_chars:
@@ -179,15 +173,19 @@ class CallSteps:
                 return Slip("type", target, pos + len(literal))
             if is_cut(literal, text, pos, len(text)):
                 return Slip(None, at, pos)
-        if before is not None and step.text == "[" and self.steps[follows].kind in ("capture", "envelope"):
-            return Slip("list", follows, pos) if self._may_take(follows, text, pos) else None
-        is_named = self.steps[0].kind == "literal" and any(one.text == "name" for one in self.steps[:at])
+        if before is not None and step.text == "[" and follows > at:
+            taken = self._may_take(follows, text, pos)
+            return None if taken is False else Slip("list" if taken else None, follows if taken else at, pos)
+        is_named = self.steps[0].kind == "literal" and any(one.text in ("name", "id") for one in self.steps[:at])
         if is_named and follows > at and self.steps[follows].kind == "arguments" and text.startswith("{", pos):
-            return Slip("separator", follows, pos) if step.text[-1] not in _OPENING else None
+            return Slip("separator", follows, pos) if any(piece[2] for piece in step.pieces) else None
         return None
 
-    def _may_take(self, at: int, text: str, pos: int) -> bool:
+    def _may_take(self, at: int, text: str, pos: int) -> bool | None:
+        """Whether the step `at` can begin at `pos`; None: more text decides."""
         step = self.steps[at]
+        if step.kind == "literal":
+            return text.startswith(step.text, pos) or (None if is_cut(step.text, text, pos, len(text)) else False)
         if step.kind == "envelope":
             return text.startswith("{", pos)
         name = step.characters.match(text, pos, pos + 1) if step.text == "name" else None
@@ -223,5 +221,9 @@ def _without_type(steps: tuple[Step, ...]) -> Iterator[tuple[int, tuple[str, int
             continue
         quote, rest = steps[opener].text[-1], steps[closer].text
         is_quoted = not quote.isalnum() and rest.startswith(quote)
-        if is_quoted and len(rest) > len(quote) and steps[opener - 1].kind == "whitespace":
-            yield opener, (rest[len(quote) :], closer + 1)
+        if is_quoted and steps[opener - 1].kind == "whitespace":
+            rest, after = rest[len(quote) :], closer + 1
+            while not rest and after < len(steps) and steps[after].kind in ("whitespace", "literal"):
+                rest, after = steps[after].text, after + 1
+            if rest:
+                yield opener, (rest, after)

@@ -127,9 +127,9 @@ class CallReader:
         window = self._window
         window.mark()
         self._start, self._name, self._id = window.here, name, call_id
-        self._matchers = [self._matcher(one) for one in candidates]
+        self._matchers = [self._matcher(one, candidates) for one in candidates]
 
-    def _matcher(self, pattern: CallPattern) -> CallMatcher:
+    def _matcher(self, pattern: CallPattern, beside: Sequence[CallPattern] = ()) -> CallMatcher:
         return CallMatcher(
             pattern,
             self._start,
@@ -138,6 +138,7 @@ class CallReader:
             name=self._name,
             call_id=self._id,
             repair=self._policies.repair,
+            beside=beside,
         )
 
     def is_ruled_out(self, patterns: Sequence[CallPattern], at: int) -> bool:
@@ -301,8 +302,6 @@ class CallReader:
             self._out.malformed("E-PARSE-TOOL", f"no tool {matcher.name!r} was declared", span)
         if matcher.header_name not in (None, matcher.name):
             self._out.malformed("E-PARSE-NAME", f"{matcher.header_name!r} and {matcher.name!r} name one call", span)
-        for slip in matcher.slips:
-            self._out.malformed("E-PARSE-REPAIRED", REPAIRS[slip], span)
         for slip in matcher.slips:
             self._out.malformed("E-PARSE-REPAIRED", REPAIRS[slip], span)
         self._out.call_start(matcher.name, matcher.id, span)

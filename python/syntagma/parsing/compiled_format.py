@@ -161,7 +161,7 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
     ends = dict.fromkeys(
         text for texts in (spec.drop, *spec.turn_ends) for text in map(str.strip, texts) if stands_alone(text)
     )
-    interrupting = _interrupts(spec, known, calls=calls)
+    interrupting = _interrupts(spec, known)
     firsts = dict.fromkeys(start.first for start in marked)
     sections: dict[Section | None, None] = {None: None, **{one: None for _, each, _ in forms for one in each}}
     return CompiledFormat(
@@ -236,17 +236,16 @@ def _strays(spec: FormatSpec, forms: Iterable[FormParts], openers: Iterable[str]
     return tuple(Op("literal", text, True, spec.cuts.placed(text)) for text in free)
 
 
-def _interrupts(spec: FormatSpec, known: Iterable[FormParts], *, calls: bool) -> dict[str, tuple[CallPattern, ...]]:
-    """See `CompiledFormat.interrupts`. Where no calls are read, what opens them interrupts nothing."""
+def _interrupts(spec: FormatSpec, known: Iterable[FormParts]) -> dict[str, tuple[CallPattern, ...]]:
+    """See `CompiledFormat.interrupts`. Where calls are not read, they end reasoning, too."""
     starts = [start for form in known for start in starts_of(form) if not start.bare]
     answers = [wrapper.opener.strip() for wrapper in spec.wrappers]
-    found = {
+    return {
         text: tuple(
             one for one in starts if text not in answers and (text.startswith(one.first) or one.first.startswith(text))
         )
         for text in interrupts(spec)
     }
-    return found if calls else {text: patterns for text, patterns in found.items() if not patterns}
 
 
 def _answer_exits(

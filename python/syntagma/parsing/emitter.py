@@ -37,6 +37,7 @@ class Emitter:
     Args:
         policies: the caller's choices.
         inline: whether reasoning stays in content, with its markers.
+        join: the text between the texts of two blocks of reasoning.
         stream_reasoning: whether reasoning comes as it is read; if not, in one piece at its end.
         unfence: whether to remove a code fence around the answer, since it was asked for as JSON.
         id_seed: the seed of the ids of calls that have none, which are hashes of it and the call's index.
@@ -53,6 +54,7 @@ class Emitter:
         policies: Policies,
         *,
         inline: bool,
+        join: str,
         stream_reasoning: bool,
         unfence: bool,
         id_seed: str,
@@ -63,6 +65,9 @@ class Emitter:
         self.is_cut = False
         self._watch: MarkerWatch | None = None
         self._inline = inline
+        self._join = join
+        # Whether a block of reasoning with text has ended; the text of another is then joined to it.
+        self._reasoned = self._joins = False
         self._stream_reasoning = stream_reasoning
         self._fence = FenceFilter() if unfence else None
         self._id_seed = id_seed
@@ -130,7 +135,7 @@ class Emitter:
             kind = "content"
         if kind == "content" and not self._in_text:
             return None
-        if kind == "reasoning" and (not self._stream_reasoning or self._in_text or self._whitespace):
+        if kind == "reasoning" and (not self._stream_reasoning or self._joins or self._in_text or self._whitespace):
             return None  # not streamed, or the first reasoning after text of the answer, which it ends
         return self.assembler.sink(kind)
 
@@ -220,6 +225,10 @@ class Emitter:
             text, start = text[-start:], 0
         if not text:
             return
+        self._reasoned = True
+        if self._joins:
+            self._joins = False
+            self._push(ReasoningDelta(self._join, (start, start)))
         if self._stream_reasoning:
             self._push(ReasoningDelta(text, (start, start + len(text))))
         else:
@@ -246,6 +255,7 @@ class Emitter:
     def reasoning_end(self) -> None:
         """Report the end of reasoning."""
         self._release_held()
+        self._joins = self._reasoned and bool(self._join)
         if self._reasoning:
             text = self._reasoning.take()
             self._push(ReasoningDelta(text, (self._reasoning_at, self._reasoning_at + len(text))))

@@ -326,13 +326,16 @@ class InlineTurnReader(TurnReader):
             return self._reasoning_closed(text, found.block)
         if found.kind == "cut" and found.block is not None:
             text = text[: found.edge] + found.block.short
-            self._out.malformed("E-PARSE-CLOSER", "the closer of reasoning is cut", window.span(len(text)))
+            self._out.malformed(
+                "E-PARSE-CLOSER", "the closer of reasoning is cut", (window.here, window.here + len(text))
+            )
             return self._reasoning_closed(text, found.block)
         if found.kind == "stray":
             if not ends:
                 return None
-            self._out.malformed("E-PARSE-STRAY", "a closing marker that closes nothing", window.span(len(text)))
+            start = window.here
             window.move(at + len(text))
+            self._out.malformed("E-PARSE-STRAY", "a closing marker that closes nothing", (start, window.here))
             return self._reasoning(final)
         if found.kind == "next":
             self._end_reasoning()

@@ -14,6 +14,7 @@ from syntagma.format_schema import (
     Pattern,
     Placeholder,
     ToolsSpec,
+    argument_line,
     begins_exactly,
     is_open,
     leading,
@@ -44,7 +45,7 @@ def compile_ops(pattern: Pattern, markers: Markers) -> tuple[Op, ...]:
         steps = [Op("placeholder", item.name)] if isinstance(item, Placeholder) else list(_ops(item.text, markers))
         for step in steps:
             kinds = {step.kind, ops[-1].kind} if ops else set()
-            if "placeholder" in kinds and "whitespace" not in kinds and "suffix" not in (step.text, ops[-1].text):
+            if "placeholder" in kinds and "whitespace" not in kinds:
                 ops.append(Op("whitespace"))
             ops.append(step)
     while ops and ops[0].kind == "whitespace":
@@ -256,6 +257,7 @@ def form_parts(tools: ToolsSpec, markers: Markers, pointer: str, *, named: bool 
             after,
             bare_call=ops[0].kind == "placeholder",
             value_ends=value_ends(tools, space, rest[0].text if rest else "", markers) if header else (),
+            argument_line=argument_line(tools, rest[0].text if rest else "", markers) if header else "",
         )
         calls.append(call)
         if header and call.ops[-1].text == "arguments":

@@ -122,6 +122,7 @@ class StreamParser:
         self._out = Emitter(
             reading.policies,
             inline=request.reasoning_in_content or (spec.reasoning is not None and spec.reasoning.to == "content"),
+            join=spec.reasoning.join if spec.reasoning is not None else "",
             stream_reasoning=reading.stream_reasoning,
             unfence=request.response_format.is_json,
             id_seed=secrets.token_hex(16) if reading.id_seed is None else reading.id_seed,

@@ -137,7 +137,7 @@ class Certifier:
         if tools is None or rendered is None:
             return tools is None
         text = self._outputs.text(rendered)
-        openers = (pattern.written.opener for form in tools.forms for pattern in (*form.section, *form.call))
+        openers = (pattern.opener for form in tools.forms for pattern in (*form.section, *form.call))
         firsts = [visible_atoms(opener, "")[:1] for opener in openers]
         return any(not atom or atom[0] in text for atom in firsts)
 

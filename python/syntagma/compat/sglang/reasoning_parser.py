@@ -7,10 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
+import msgspec
+
 from syntagma.compat.sglang.named_formats import DetectorMap, format_with
 from syntagma.errors import ArgumentError
 from syntagma.events import ContentDelta, Event, ReasoningDelta
-from syntagma.format_schema import FormatSpec, Pattern, ReasoningSpec
+from syntagma.format_schema import FormatSpec, Pattern, ReasoningSpec, kept, used_markers
+from syntagma.format_schema.facts import interrupts
 from syntagma.formats import ChatFormat
 from syntagma.parsing import StreamParser
 from syntagma.templates import Prompt
@@ -199,7 +202,7 @@ class FormatReasoningDetector(BaseReasoningFormatDetector):
         opened = self._force is True and not spec.repeat
         if self._force is False and spec.start == "open":
             variables.update(_off_switch(spec))
-        return self._format.parser(
+        return _without_calls(self._format.spec).parser(
             [],
             prompt=previous,
             reasoning="open" if opened and previous is None else "auto",
@@ -306,6 +309,16 @@ def _format_of(opener: str, closer: str, interrupt: str | None) -> ChatFormat:
     block = Pattern(opener + "{reasoning}" + closer)
     spec = ReasoningSpec(block=(block,), interrupt=(interrupt,) if interrupt else ())
     return ChatFormat(FormatSpec(reasoning=spec))
+
+
+@kept
+def _without_calls(spec: FormatSpec) -> ChatFormat:
+    """A format whose calls are text; what opens them still ends its reasoning."""
+    if spec.messages is not None or spec.reasoning is None:
+        return ChatFormat(spec)
+    ending = msgspec.structs.replace(spec.reasoning, interrupt=interrupts(spec))
+    alone = msgspec.structs.replace(spec, tools=None, reasoning=ending, markers=())
+    return ChatFormat(msgspec.structs.replace(alone, markers=used_markers(alone, spec.markers)))
 
 
 def _off_switch(spec: ReasoningSpec) -> dict[str, Any]:

@@ -51,7 +51,7 @@ class SeparateArguments:
     def __init__(self, tools: ToolsSpec, markers: Markers, limits: Limits, ends: ArgumentEnds) -> None:
         self._tools = tools
         self._markers = markers
-        self._pattern = tools.argument[0].written
+        self._pattern = tools.argument[0]
         self._is_spaced = is_spaced(tools)
         self._texts = tuple(_literals(self._pattern, stripped=self._is_spaced))
         literals = tools.values == "literal"

@@ -68,7 +68,7 @@ class TextValues:
         self._by_looks = tools.values == "json"
         self._explicit_types = bool(tools.types)
         self._escaped = "values" in tools.escape
-        pattern = tools.argument[0].written
+        pattern = tools.argument[0]
         self._after_key = pattern.around("key")[1].strip()
         self._ends = shortest(ends.values)
         self._is_open = is_open(tools)

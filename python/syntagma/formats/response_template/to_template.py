@@ -32,7 +32,6 @@ _EXPRESSIONS = {
     "ordinal": r"\d+",
     "id": r"(?P<id>[A-Za-z0-9_.:-]+)",
     "type": r"[^\"'<>]*",
-    "suffix": r"(?::\w+)?",
 }
 _EXACT = {"strip": False}
 _VALUE = Placeholder("value")

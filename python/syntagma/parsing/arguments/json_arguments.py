@@ -73,7 +73,7 @@ class JsonArguments(ArgumentSource):
     Args:
         closers: the literals that close the call. Outside of a string, one of them ends the object.
         repair: whether slips are repaired; if not, the first of them cannot be read.
-        mending: finds what a string was meant as that has quotes inside, or lacks them; None: nothing does.
+        mending: opens what finds the end of a string that has quotes inside, or lacks them; None: nothing does.
 
     Attributes:
         done: whether the object is complete.
@@ -86,6 +86,8 @@ class JsonArguments(ArgumentSource):
             "_held",
             "_machine",
             "_mending",
+            "_open_mending",
+            "_schema",
             "_reading",
             "_repair",
             "_repairs",
@@ -100,9 +102,17 @@ class JsonArguments(ArgumentSource):
 
     ends_at_markers: ClassVar[bool] = True
 
-    def __init__(self, closers: Iterable[str] = (), *, repair: bool = True, mending: Mending | None = None) -> None:
+    def __init__(
+        self,
+        closers: Iterable[str] = (),
+        *,
+        repair: bool = True,
+        mending: Callable[[], Mending | None] | None = None,
+    ) -> None:
         self._closers = tuple(closers)
-        self._mending = mending
+        self._open_mending = mending if repair else None
+        self._mending: Mending | None = None
+        self._schema: Mapping[str, Any] | None = None
         self._repair = repair
         self._scanner: MarkerSet | None = None
         self._machine = JsonMachine()
@@ -119,8 +129,7 @@ class JsonArguments(ArgumentSource):
 
     def declare(self, schema: Mapping[str, Any] | None) -> None:
         """See `ArgumentSource`."""
-        if self._mending is not None:
-            self._mending.declare(schema)
+        self._schema = schema
 
     @property
     def pending(self) -> str:
@@ -204,6 +213,14 @@ class JsonArguments(ArgumentSource):
         self._tell("closer", out)
         return "".join(out)
 
+    def _mender(self) -> Mending | None:
+        """What finds the end of strings; opened at the first slip. None: nothing is repaired."""
+        if self._mending is None and self._open_mending is not None:
+            self._mending = self._open_mending()
+            if self._mending is not None:
+                self._mending.declare(self._schema)
+        return self._mending
+
     def _tell(self, slip: Repair, out: list[str]) -> bool:
         """Whether a repair of this kind was reported before. If not, report it; the next `feed` makes it."""
         if slip in self._reported:
@@ -245,7 +262,7 @@ class JsonArguments(ArgumentSource):
                 fragment = self._pass_on(fragment, len(fragment) - (after - comma), out)
             self._hold(fragment)
             return after, is_stuck
-        if machine.state in _JSON_CLOSERS and self._mending is not None:
+        if machine.state in _JSON_CLOSERS and self._open_mending is not None:
             machine.bad = False
             self._hold(self._pass_on(fragment, len(fragment), out))
             return after, is_stuck
@@ -262,7 +279,7 @@ class JsonArguments(ArgumentSource):
         words = fragment[:size].rstrip(WHITESPACE)
         if not words and self._held:
             return fragment
-        if words.endswith('"') and self._mending is not None:
+        if words.endswith('"') and self._open_mending is not None:
             size = len(words) - 1
         out += (self._take_held(), fragment[:size])
         return fragment[size:]
@@ -295,8 +312,9 @@ class JsonArguments(ArgumentSource):
             if self._tell("closer", out):
                 self._end(out)
             return pos, False
-        if self._held and self._held[0][:1] == '"' and self._mending is not None and not (closes or self._round):
-            after = self._inner_quote(self._mending, text, pos, end, out)
+        if self._held and self._held[0][:1] == '"' and not (closes or self._round):
+            mending = self._mender()
+            after = self._inner_quote(mending, text, pos, end, out) if mending is not None else None
             if after is not None:
                 return after
         if expects in _VALUE_STATES and not closes:
@@ -408,10 +426,11 @@ class JsonArguments(ArgumentSource):
             is_json = any(one.startswith(word) for one in WORDS.values())
             out += (self._take_held(), word if is_json else "")
             return self._unreadable(after if is_json else pos, out)
-        if self._mending is not None and not self._round:
-            self._mending.see(text, end)
-            ahead = self._mending.bare_end(text, pos, self._machine.brackets, _JSON_CLOSERS)
-            if ahead is None and not self._mending.final:
+        mending = self._mender() if not self._round else None
+        if mending is not None:
+            mending.see(text, end)
+            ahead = mending.bare_end(text, pos, self._machine.brackets, _JSON_CLOSERS)
+            if ahead is None and not mending.final:
                 return pos, False
             if ahead is not None and ahead != "none":
                 if not self._tell("opening quote" if ahead.quoted else "value", out):
@@ -443,8 +462,8 @@ class JsonArguments(ArgumentSource):
             size, meaning = escape
             out.append(json_text(meaning))
             return at + size, True
-        mending = self._mending
-        if mending is not None and not (self._round or self._machine.in_key):
+        mending = None if self._round or self._machine.in_key else self._mender()
+        if mending is not None:
             mending.see(text, end)
             brackets = self._machine.brackets
             verdict = mending.fits(text, at + 1, brackets, _JSON_CLOSERS, sure=False)

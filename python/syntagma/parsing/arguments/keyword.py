@@ -183,6 +183,19 @@ class KeywordArguments(ArgumentSource):
         self._state = "key"
         return pos + len(self._opener)
 
+    def begins(self, text: str, pos: int) -> bool | None:
+        """Whether arguments, an object in their place, or their end stand at `pos`; None: more text is needed."""
+        end = len(text)
+        if text[pos] == "{" or (self._closer and text.startswith(self._closer, pos)):
+            return True
+        if self._opener:
+            found = text.startswith(self._opener, pos)
+            return True if found else None if self._is_begun(text, pos) else False
+        return None if self._is_begun(text, pos) else self._argument_follows("", text, pos, end)
+
+    def _is_begun(self, text: str, pos: int) -> bool:
+        return any(is_cut(one, text, pos, len(text)) for one in (self._closer, self._opener) if one)
+
     @property
     def ends_with_text(self) -> bool:
         """See `ArgumentSource`."""

@@ -25,7 +25,8 @@ class RawValue:
         whole_brackets: whether a closer between the brackets of an object or array is text, too.
         whole_strings: whether a closer is text in any string, or only in one between brackets.
         unescaper: decodes XML escapes; None: the text has none.
-        is_closer: whether the closer found at an index is a marker, and not text that looks like one.
+        end_at: how much of a closer, found at an index, belongs to the value's end; -1: it is text that looks like one;
+            None: more text decides.
 
     Attributes:
         is_string: see above.
@@ -34,7 +35,7 @@ class RawValue:
     """
 
     __slots__ = (
-        *("_ends", "_is_closer", "_structure", "_text", "_unescaper", "_unread", "_whole_brackets"),
+        *("_ends", "_end_at", "_structure", "_text", "_unescaper", "_unread", "_whole_brackets"),
         *("_whole_strings", "closer", "is_string", "open_string"),
     )
 
@@ -45,7 +46,7 @@ class RawValue:
         is_string: bool,
         structure: JsonMachine | LiteralMachine | None,
         unescaper: Unescaper | None = None,
-        is_closer: Callable[[int, str], bool] | None = None,
+        end_at: Callable[[int, str], int | None] | None = None,
         whole_brackets: bool = False,
         whole_strings: bool = True,
     ) -> None:
@@ -53,7 +54,7 @@ class RawValue:
         self.is_string = is_string
         self._structure = structure
         self._unescaper = unescaper
-        self._is_closer = is_closer
+        self._end_at = end_at
         self._whole_brackets = whole_brackets
         self._whole_strings = whole_strings
         self._text = TextBuffer()
@@ -74,15 +75,18 @@ class RawValue:
                 self._pass_on(text[pos:at], out)
             if closer is None:
                 return at, False
-            if not self._is_quoted and (self._is_closer is None or self._is_closer(at, closer)):
+            size = -1 if self._is_quoted else len(closer) if self._end_at is None else self._end_at(at, closer)
+            if size is None:
+                return at, False
+            if size >= 0:
                 break
             self._pass_on(text[at : at + 1], out)
             pos = at + 1
         if self._unescaper is not None:
             rest, self._unescaper = self._unescaper.finish(), None
             self._pass_on(rest, out)
-        self.closer = closer
-        return at + len(closer), True
+        self.closer = closer[:size]
+        return at + size, True
 
     def finish(self, rest: str) -> str:
         """At the end of the stream, the JSON text that the unread `rest` adds to a string."""

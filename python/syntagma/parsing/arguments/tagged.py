@@ -9,13 +9,15 @@ from typing import Any, Literal, Protocol
 from syntagma.format_schema.facts import Block
 from syntagma.parsing.arguments.declared_types import allowed_types
 from syntagma.parsing.arguments.json_machine import JsonMachine
-from syntagma.parsing.arguments.literal_machine import LiteralMachine
+from syntagma.parsing.arguments.json_string import json_text
+from syntagma.parsing.arguments.literal_machine import LiteralMachine, literal_to_json
 from syntagma.parsing.arguments.raw_value import RawValue
 from syntagma.parsing.arguments.source import ArgumentSource, OpenString
 from syntagma.parsing.arguments.typed_values import any_json, to_json
 from syntagma.parsing.arguments.unescaper import Unescaper
-from syntagma.parsing.call_patterns import CallPattern, Form
-from syntagma.parsing.literal_runs import run_at
+from syntagma.parsing.arguments.wrapper import may_wrap, members_of
+from syntagma.parsing.call_patterns import CallPattern, Form, UnclosedValues
+from syntagma.parsing.literal_runs import LiteralRun, run_at
 from syntagma.parsing.repairs import Repair, Repairs
 from syntagma.parsing.text.window import Window
 
@@ -65,19 +67,10 @@ class TaggedArguments(ArgumentSource):
     """
 
     __slots__ = (
-        *("_after_separator", "_after_value", "_allowed", "_block", "_ends", "_form", "_header", "_next_value"),
-        *(
-            "_open_header",
-            "_opened",
-            "_pieces",
-            "_properties",
-            "_repairs",
-            "_schema",
-            "_separated",
-            "_value",
-            "_window",
-        ),
-        *("bad", "done"),
+        *("_after_separator", "_after_value", "_allowed", "_block", "_call_begun", "_closed_at", "_ends", "_form"),
+        *("_header", "_looked_to", "_next_value", "_open_header", "_opened", "_pieces", "_properties", "_repairs"),
+        *("_schema", "_separated", "_unclosed", "_value", "_window", "_wrapped", "_wrapper", "_written"),
+        *("bad", "done", "withheld"),
     )
 
     def __init__(
@@ -97,7 +90,13 @@ class TaggedArguments(ArgumentSource):
         self._open_header = open_header
         self._after_value = pattern.after_value
         self._after_separator = tuple(run for run in pattern.after_value if run.kind != "separator")
-        self._ends, self._pieces = pattern.value_closers, pattern.value_pieces
+        self._pieces = pattern.value_pieces
+        self._unclosed = pattern.unclosed if repairs is not None else None
+        self._ends = pattern.value_closers if self._unclosed is None else self._unclosed.texts
+        self._written: set[str] = set()
+        # Absolute positions: up to which the value's own closer was looked for, and where it was found.
+        self._looked_to = self._closed_at = 0
+        self._call_begun = False
         self._block: Block = form.value
         self._repairs = repairs
         self._schema: Any = None
@@ -107,6 +106,9 @@ class TaggedArguments(ArgumentSource):
         self._separated = False
         self._allowed: frozenset[str] = _STRING
         self._value: RawValue | None = None
+        self._wrapper: str | None = None  # the key of an argument that may be a wrapper around the others
+        self._wrapped = ""
+        self.withheld = 0
         self._next_value: tuple[str, str | None] | None = (key, written_type)  # its key and its written type
         self.done = False
         self.bad = False
@@ -134,8 +136,10 @@ class TaggedArguments(ArgumentSource):
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
         """See `ArgumentSource`."""
         out: list[str] = []
+        start = pos
         # One fragment at a time, so that its span does not depend on the chunks.
-        while not (self.done or self.bad or out or self.has_repair):
+        repairs = self._repairs.repairs if self._repairs is not None else ()
+        while not (self.done or self.bad or out or repairs):
             before = (pos, self._next_value, self._value)
             if self._next_value is not None:
                 pos = self._begin(text, pos, end, self._next_value, out)
@@ -145,10 +149,20 @@ class TaggedArguments(ArgumentSource):
                 pos = self._between(pos, end, out)
             if before == (pos, self._next_value, self._value):
                 break
+        self.withheld = self.withheld + pos - start if self._wrapper is not None else 0
         return pos, "".join(out)
 
     def finish(self, rest: str) -> str:
         """See `ArgumentSource`."""
+        if self._wrapper is not None:
+            out: list[str] = []
+            self._name(self._wrapper, out)
+            if self._allowed == _STRING and self._value is not None:
+                out.append('"' + json_text(self._value.take() + rest))
+            elif self._value is None:
+                out.append(self._typed(self._wrapped))
+            self._wrapper = None
+            return "".join(out)
         return self._value.finish(rest) if self._value is not None else ""
 
     def _begin(self, text: str, pos: int, end: int, begins: tuple[str, str | None], out: list[str]) -> int:
@@ -160,10 +174,13 @@ class TaggedArguments(ArgumentSource):
             return pos
         key, written_type = begins
         self._next_value = None
-        out.append((", " if self._opened else "{") + json.dumps(key, ensure_ascii=False) + ": ")
-        self._opened = True
+        self._written.add(key)
         self._allowed = self._types(key, written_type)
-        is_string = self._allowed == _STRING
+        if not self._opened and self._repairs is not None and may_wrap(key, self._properties):
+            self._wrapper = key
+        else:
+            self._name(key, out)
+        is_string = self._allowed == _STRING and self._wrapper is None
         # If only the text after a value ends it, an object or array is complete once its brackets close.
         nests = self._is_open and not self._allowed.isdisjoint(("object", "array"))
         may_be_text = "string" in self._allowed and not nests
@@ -172,13 +189,18 @@ class TaggedArguments(ArgumentSource):
             is_string=is_string,
             structure=None if may_be_text else self._structure(),
             unescaper=Unescaper() if "values" in self._form.escape else None,
-            is_closer=self._is_closer,
+            end_at=self._end_at,
             whole_brackets=self._is_open,
             whole_strings="string" not in self._allowed,
         )
         if is_string:
             out.append('"')
         return pos
+
+    def _name(self, key: str, out: list[str]) -> None:
+        """Pass on a key."""
+        out.append((", " if self._opened else "{") + json.dumps(key, ensure_ascii=False) + ": ")
+        self._opened = True
 
     def _structure(self) -> JsonMachine | LiteralMachine:
         notation = self._form.notation
@@ -189,9 +211,64 @@ class TaggedArguments(ArgumentSource):
         """Whether values have no marker after them."""
         return not self._block.closer
 
-    def _is_closer(self, at: int, closer: str) -> bool:
-        """Whether the tokens of the closer's markers are those of markers."""
-        return self._window.are_markers(at, self._pieces[closer])
+    def _end_at(self, at: int, closer: str) -> int | None:
+        """How much of a closer found at this index belongs to the value's end; see `RawValue`."""
+        pieces = self._pieces.get(closer)
+        if pieces is not None:
+            # Its markers must have the tokens of markers.
+            return len(closer) if self._window.are_markers(at, pieces) else -1
+        assert self._unclosed is not None
+        assert self._repairs is not None
+        if closer in self._unclosed.ends:
+            ends, size = self._ends_call(self._unclosed, at), self._unclosed.ends[closer]
+        else:
+            ends, size = self._begins_argument(at + 1), self._unclosed.lines[closer]
+        if not ends:
+            return None if ends is None else -1
+        return size if self._repairs.tell("unclosed") else None
+
+    def _ends_call(self, unclosed: UnclosedValues, at: int) -> bool | None:
+        """Whether the call's closer, found here, ends a value: its own closer does not come before the next call.
+
+        A call that has arguments counts from its first one on, since its opener alone may be text.
+        """
+        window = self._window
+        if window.base + at < self._closed_at:
+            return False
+        text, final = window.text, window.is_final
+        while True:
+            start = max(at, self._looked_to - window.base)
+            found, what = unclosed.decisive.search(text, start, final=final)
+            self._looked_to = window.base + found
+            if what is None:
+                return True if final else None
+            if what == unclosed.own:
+                self._closed_at, self._call_begun = window.base + found, False
+                return False
+            if what != unclosed.header:
+                self._call_begun = True
+            elif self._call_begun:
+                header = self._header_at(found)
+                if header is None or header:
+                    return header
+            self._looked_to += len(what)
+
+    def _header_at(self, at: int) -> bool | None:
+        """Whether the header of an argument stands here; None: more text decides."""
+        header = self._open_header(self._window.base + at)
+        header.run(self._window)
+        if header.status == "more" and not self._window.is_final:
+            return None
+        return header.status == "commit" and not header.slips
+
+    def _begins_argument(self, at: int) -> bool | None:
+        """Whether the header of an argument stands here that is declared and not written yet."""
+        header = self._open_header(self._window.base + at)
+        header.run(self._window)
+        if header.status == "more":
+            return None if not self._window.is_final else False
+        key = header.key if header.status == "commit" and not header.slips else None
+        return key in self._properties and key not in self._written
 
     def _types(self, key: str, written_type: str | None) -> frozenset[str]:
         """The types that a value may have; empty: it is JSON if it can be read as such, else a string."""
@@ -211,13 +288,39 @@ class TaggedArguments(ArgumentSource):
                 pos -= len(value.closer)  # a separator, the next argument, or the end of the arguments
             if value.is_string:
                 out.append('"')
-            elif self._allowed:
-                out.append(to_json(value.take(), self._allowed, self._form.notation))
+            elif self._wrapper is not None:
+                self._wrapped = value.take()
             else:
-                out.append(any_json(value.take(), self._form.notation))
+                out.append(self._typed(value.take()))
             self._value = None
             self._separated = False
         return pos
+
+    def _typed(self, text: str) -> str:
+        """The JSON text of a value."""
+        if self._allowed == _STRING:
+            return json.dumps(text, ensure_ascii=False)
+        return (
+            to_json(text, self._allowed, self._form.notation) if self._allowed else any_json(text, self._form.notation)
+        )
+
+    def _unwrap(self, at: int, out: list[str], *, alone: bool) -> int:
+        """After an argument that may be a wrapper around the arguments: take it off, or pass it on."""
+        assert self._wrapper is not None
+        assert self._repairs is not None
+        notation = self._form.notation
+        text = self._wrapped if notation.is_json else literal_to_json(self._wrapped, notation) or self._wrapped
+        inner = members_of(text, self._schema) if alone else None
+        if inner is not None and not self._repairs.tell("wrapper"):
+            return at
+        if inner is not None:
+            out.append(inner)
+            self.done = True
+        else:
+            self._name(self._wrapper, out)
+            out.append(self._typed(self._wrapped))
+        self._wrapper = None
+        return at
 
     def _between(self, pos: int, end: int, out: list[str]) -> int:
         """Read what follows a value: whitespace, a separator, the next argument, or the end of the arguments."""
@@ -227,10 +330,14 @@ class TaggedArguments(ArgumentSource):
         if at == end:
             return at
         run, after = run_at(self._window, at, self._after_separator if self._separated else self._after_value)
+        if self._wrapper is not None and (run is not None or after >= 0):
+            return self._unwrap(at, out, alone=run is not None and run.kind == "close")
         if run is None:
             if after >= 0:
                 return self._twice(at)
         elif run.kind == "close":
+            if self._begins_twice(run, at):
+                return self._twice(at)
             self.done = True
             out.append("}")
         elif run.kind == "separator":
@@ -241,11 +348,18 @@ class TaggedArguments(ArgumentSource):
             return self._next(at)
         return at
 
+    def _begins_twice(self, run: LiteralRun, at: int) -> bool:
+        """Whether the end of the arguments, found here, is the beginning of a value's closer, or may be."""
+        closer, window = self._block.closer.strip(), self._window
+        if self._repairs is None or len(closer) <= run.size:
+            return False
+        return window.text.startswith(closer, at) or (window.cut_at(at, closer) and not window.is_final)
+
     def _twice(self, at: int) -> int:
         """At something that does not follow a value: whether it is the value's closer again, which is left out."""
         closer = self._block.closer.strip()
         stands = bool(closer) and self._window.text.startswith(closer, at)
-        if self._repairs is None or not (stands or self._window.cut_at(at, closer)):
+        if self._repairs is None or not (stands or (self._window.cut_at(at, closer) and not self._window.is_final)):
             self.bad = True
         elif stands and self._repairs.tell("twice"):
             return at + len(closer)

@@ -61,10 +61,6 @@ class Window:
         """The empty span at the cursor."""
         return self.base + self.pos, self.base + self.pos
 
-    def span(self, size: int) -> tuple[int, int]:
-        """The span of the next `size` characters."""
-        return self.base + self.pos, self.base + self.pos + size
-
     def move(self, end: int) -> None:
         """Move the cursor to this index."""
         self.pos = end
