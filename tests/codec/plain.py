@@ -43,6 +43,8 @@ def plain_render(made: ChatTemplate, wants: Capabilities, conversation: Conversa
             except ValueError:
                 return None
             changed["tool_calls"] = decoded if wants.arguments == "object" else message["tool_calls"]
+        if wants.content_parts and isinstance(changed.get("content"), str) and changed["content"]:
+            changed["content"] = [{"type": "text", "text": changed["content"]}]
         messages.append(changed)
     tools = conversation.tools if conversation.tools or wants.no_tools == "empty" else None
     try:

@@ -41,6 +41,7 @@ assert prompt == "<|system|>Be brief.<|end|><|user|>Hi<|end|>"
 assert "developer-as-system" in codec.capabilities.steps
 ```
 
+* Text goes to templates that take content only as lists of parts as such a list.
 * Reasoning is shown as the template does, which usually drops that of earlier turns.
 * Text in parts that a template prints as a list, in Python's notation, is not lost, so it stays as it is.
 * A part that is no text, such as an image, goes to templates that have a place for it. Others refuse it with

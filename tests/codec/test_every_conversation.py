@@ -36,10 +36,7 @@ def codec(name: str, *, named: bool) -> ChatCodec:
     made = template(name)
     if named:
         return ChatCodec.from_format(FORMAT, made)
-    try:
-        return ChatCodec.from_template(made, analyze(made, certify=False, candidates="derived"))
-    except TemplateError:
-        return codec(name, named=True)
+    return ChatCodec.from_template(made, analyze(made, certify=False, candidates="derived"))
 
 
 def _check(name: str, kind: str, *, named: bool) -> None:
@@ -109,7 +106,7 @@ NEEDED = {
     "no-system": {"system-to-user", "turns-joined", "turns-filled"},
     "one-call": {"calls-apart", "content-before-call"},
     "one-text": {"content-before-call"},
-    "parts-only": {"texts-as-parts"},
+    "parts-only": {"probed-inputs"},
     "quiet-calls": {"turns-joined", "content-before-call"},
 }
 

@@ -15,7 +15,9 @@ from syntagma.analysis.lint.linter import lint_template
 from syntagma.analysis.lint.report import LintFinding
 from syntagma.analysis.probe.capabilities import Capabilities
 from syntagma.analysis.probe.probing import probe_capabilities
+from syntagma.analysis.resolution import Resolution, resolve_format
 from syntagma.analysis.result import Analysis
+from syntagma.analysis.sureness import Level
 
 __all__ = [
     "Analysis",
@@ -26,8 +28,10 @@ __all__ = [
     "Finding",
     "GenerationPrompt",
     "Item",
+    "Level",
     "LintFinding",
     "Remark",
+    "Resolution",
     "TurnLayout",
     "Verdict",
     "Vocabulary",
@@ -36,4 +40,5 @@ __all__ = [
     "comparisons",
     "lint_template",
     "probe_capabilities",
+    "resolve_format",
 ]

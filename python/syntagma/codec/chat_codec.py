@@ -5,11 +5,12 @@ from __future__ import annotations
 import datetime
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, TypeAlias, Unpack
 
 import msgspec
 
-from syntagma.analysis import Analysis, Capabilities, Vocabulary, analyze
+from syntagma.analysis import Analysis, Capabilities, Resolution, Vocabulary, resolve_format
 from syntagma.codec.fitting import Fitter
 from syntagma.codec.normalise import MessageLike, as_data, calls_in
 from syntagma.codec.turn import Turn
@@ -32,6 +33,7 @@ class ChatCodec:
     Attributes:
         format: how the model writes.
         template: how prompts are rendered, or None.
+        resolution: how sure it is that the model writes the format; None: the format was named.
     """
 
     def __init__(
@@ -41,6 +43,7 @@ class ChatCodec:
         self.template = template
         self._given = capabilities
         self._fitter = None if template is None else Fitter(template, fmt, capabilities)
+        self.resolution: Resolution | None = None
 
     @property
     def capabilities(self) -> Capabilities:
@@ -55,20 +58,31 @@ class ChatCodec:
     @classmethod
     @entry
     def from_template(
-        cls, template: ChatTemplate, analysis: Analysis | None = None, *, vocabulary: Vocabulary | None = None
+        cls,
+        template: ChatTemplate,
+        analysis: Analysis | None = None,
+        *,
+        vocabulary: Vocabulary | None = None,
+        config: Mapping[str, Any] | None = None,
     ) -> ChatCodec:
-        """The codec of a template, which is analyzed unless the analysis is given.
+        """The codec of a template, with the format that `resolve_format` finds unless the analysis is given.
 
         Args:
             template: the template.
             analysis: the result of `analyze`, if it is there already.
-            vocabulary: the model's, as `analyze` takes it.
+            vocabulary: the model's, as `resolve_format` takes it.
+            config: likewise.
 
         Raises:
             TemplateError: `E-TEMPLATE-ANALYSIS`, the template cannot be analysed.
         """
-        found = analysis if analysis is not None else analyze(template, vocabulary=vocabulary)
-        return cls(found.format, template, found.capabilities)
+        if analysis is None:
+            found = resolve_format(template, vocabulary=vocabulary, config=config)
+        else:
+            found = Resolution.of(analysis)
+        codec = cls(found.format, template, found.analysis.capabilities)
+        codec.resolution = found
+        return codec
 
     @classmethod
     @entry
@@ -82,7 +96,8 @@ class ChatCodec:
         Raises:
             TemplateError: `E-TEMPLATE-LOAD`, there is no template; `E-TEMPLATE-ANALYSIS`, it cannot be analysed.
         """
-        return cls.from_template(ChatTemplate.from_pretrained(directory), vocabulary=vocabulary)
+        template = ChatTemplate.from_pretrained(directory)
+        return cls.from_template(template, vocabulary=vocabulary, config=_config(directory))
 
     @classmethod
     @entry
@@ -232,6 +247,15 @@ class ChatCodec:
         if request.history_calls is None:
             request = msgspec.structs.replace(request, history_calls=calls_in(messages))
         return Turn(prompt, self.format, request, reading)
+
+
+def _config(directory: str | os.PathLike[str]) -> dict[str, Any] | None:
+    """The model's configuration in a folder; None if there is none, or it cannot be read."""
+    try:
+        found = msgspec.json.decode((Path(directory) / "config.json").read_bytes())
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _as_data(message: MessageLike, at: int, *, repair: bool) -> dict[str, Any]:

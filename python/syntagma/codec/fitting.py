@@ -14,7 +14,7 @@ from syntagma.analysis import Capabilities, probe_capabilities
 from syntagma.codec.normalise import message_for_template, with_call_ids
 from syntagma.codec.places import Places
 from syntagma.codec.samples import SAMPLES, sample_tool
-from syntagma.codec.steps import PROBED_INPUTS, SORTED, STEPS, WRAPPED, applicable, order_of_results
+from syntagma.codec.steps import PROBED_INPUTS, SORTED, STEPS, applicable, order_of_results
 from syntagma.codec.text_marks import Marks, thinks
 from syntagma.errors import LimitError, SyntagmaError, TemplateError
 from syntagma.formats import ChatFormat
@@ -41,8 +41,6 @@ _MAX_KNOWN: Final = 1_000
 """kinds of conversations that are remembered"""
 _MAX_STEPS: Final = 3
 """the most steps that a search adds to those which the template is known to need"""
-_PRINTED_PARTS: Final = ("{'type': 'text'", '{"type": "text"')
-"""texts in renders of templates that print parts instead of reading them"""
 
 
 class Fitter:
@@ -238,8 +236,6 @@ class Fitter:
             text = self._rendered(messages, taken, tools, options)
         except TemplateError:
             return None
-        if WRAPPED in taken and any(printed in text for printed in _PRINTED_PARTS):
-            return None
         return marks.lost(order_of_results(messages), text)
 
     def _rendered(self, messages: Messages, taken: Taken, tools: Tools, options: RenderOptions) -> Prompt:
@@ -252,7 +248,8 @@ class Fitter:
         prepared = [message_for_template(message, wants) for message in messages]
         if wants.needs_system and not any(message.get("role") == "system" for message in prepared):
             prepared.insert(0, {"role": "system", "content": ""})
-        variables = {**wants.variables, **(options.get("template_kwargs") or {})}
+        named = {} if wants.tools_variable is None or declared is None else {wants.tools_variable: declared}
+        variables = {**wants.variables, **named, **(options.get("template_kwargs") or {})}
         whole: RenderOptions = {**options, "tools": declared, "template_kwargs": variables}
         try:
             return template.render(prepared, **whole)

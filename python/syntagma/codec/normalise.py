@@ -73,6 +73,8 @@ def _whole(call: Any, at: int, *, repair: bool) -> Any:
 def message_for_template(message: Mapping[str, Any], wants: Capabilities) -> dict[str, Any]:
     """A message as the dictionary that the template needs."""
     data = dict(message)
+    if wants.content_parts and isinstance(data.get("content"), str) and data["content"]:
+        data["content"] = [{"type": "text", "text": data["content"]}]
     if data.get("role") != "assistant":
         return data
     if data.get("tool_calls"):

@@ -13,7 +13,7 @@ from syntagma.errors import SyntagmaError
 from syntagma.formats import ChatFormat
 from syntagma.messages import Message
 
-__all__ = ["PROBED_INPUTS", "SORTED", "STEPS", "WRAPPED", "Step", "applicable", "order_of_results"]
+__all__ = ["PROBED_INPUTS", "SORTED", "STEPS", "Step", "applicable", "order_of_results"]
 
 Messages = list[dict[str, Any]]
 _SEPARATOR: Final = "\n\n"
@@ -21,7 +21,6 @@ _SEPARATOR: Final = "\n\n"
 _SYSTEM: Final = ("system", "developer")
 PROBED_INPUTS: Final = "probed-inputs"
 SORTED: Final = "results-sorted"
-WRAPPED: Final = "texts-as-parts"
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -68,16 +67,6 @@ def _parts_joined(messages: Messages, _: ChatFormat) -> Messages:
         else message
         for message in messages
     ]
-
-
-def _texts_wrapped(messages: Messages, _: ChatFormat) -> Messages:
-    return [
-        {**message, "content": _parts(message["content"])} if _holds_text(message) else message for message in messages
-    ]
-
-
-def _holds_text(message: Mapping[str, Any]) -> bool:
-    return isinstance(message.get("content"), str) and bool(message["content"])
 
 
 def _blanks(messages: Messages, _: ChatFormat) -> Messages:
@@ -312,7 +301,7 @@ def _refusal_as_text(part: Any) -> Any:
 STEPS: Final[Sequence[Step]] = (
     Step(
         PROBED_INPUTS,
-        "arguments, reasoning and empty content take the form that the template reads",
+        "arguments, reasoning and content take the form that the template reads",
         lambda messages, _: messages,
         loses_silently=False,
     ),
@@ -347,7 +336,6 @@ STEPS: Final[Sequence[Step]] = (
         loses_silently=False,
     ),
     Step("blank-for-empty", "a message without text is a blank", _blanks, loses_silently=False),
-    Step(WRAPPED, "texts are lists of one text part", _texts_wrapped, loses_silently=False),
 )
 """in the order in which they are taken"""
 
@@ -357,7 +345,7 @@ def applicable(messages: Messages) -> tuple[str, ...]:
 
     It is found from roles and members, since this is asked for every render.
     """
-    found: set[str] = {WRAPPED, *_by_roles([message.get("role") for message in messages])}
+    found: set[str] = {*_by_roles([message.get("role") for message in messages])}
     for message in messages:
         content, calls = message.get("content"), message.get("tool_calls")
         if calls:

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from syntagma.analysis.analysis import analyze
+from syntagma.analysis.render.bounded_renderer import in_parts
 from syntagma.analysis.render.conversation import SampleCall, SampleTurn, assistant_message, declared_tools
 from syntagma.analysis.result import Analysis
 from syntagma.errors import LimitError, SyntagmaError
@@ -94,6 +95,8 @@ class Subject:
         template = self.template.variant(lenient=inputs.lenient, omit_none=inputs.omit_none, limits=limits)
         if inputs.system and not (messages and messages[0]["role"] == "system"):
             messages = [{"role": "system", "content": "Be brief."}, *messages]
+        if inputs.parts:
+            messages = [in_parts(message) for message in messages]
         declared: list[dict[str, Any]] | None = None if isinstance(tools, bool) else list(tools)
         if declared is None and (tools or inputs.tools == "declared"):
             declared = self.tools
