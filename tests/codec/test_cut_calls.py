@@ -69,6 +69,8 @@ def test_every_beginning_of_an_object_becomes_one(value: dict[str, Any], plain: 
         ('{"city": "Porto",', {"city": "Porto", "": 0}),
         ('{"ci', {"ci": 0}),
         ('{"city":', {"city": 0}),
+        ('{"city": "Porto", "city', {"city": "Porto", "city0": 0}),
+        ('{"": 1, "0": 2, ', {"": 1, "0": 2, "1": 0}),
         ('{"n": -', {"n": 0}),
         ('{"n": 1e', {"n": 1.0}),
         ('{"on": tr', {"on": True}),
@@ -124,3 +126,5 @@ def test_a_message_of_ours_that_was_cut() -> None:
         assert (caught.value.code, caught.value.pointer) == ("E-MESSAGE-INCOMPLETE", "/messages/0/tool_calls/0")
     with pytest.raises(ArgumentError, match="not one JSON object"):
         CODEC.render(_history('{"a": 1'), history="strict")
+    with pytest.raises(ArgumentError, match="history is"):
+        CODEC.render(_history("{}"), history="lax")  # type: ignore[arg-type]

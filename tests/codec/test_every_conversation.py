@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import logging
 import zlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from syntagma.analysis import Capabilities, analyze
 from syntagma.codec import ChatCodec
-from syntagma.errors import ArgumentError, TemplateError
+from syntagma.errors import ArgumentError, SyntagmaError, TemplateError
 from syntagma.templates import ChatTemplate
 from tests.codec.conversations import CONVERSATIONS, TOOLS, Conversation, disordered, missing
 from tests.codec.drawn import drawn_conversation
@@ -161,3 +163,21 @@ def test_parts_that_are_no_text_need_a_place(kind: str) -> None:
         assert (caught.value.code, caught.value.pointer) == ("E-MESSAGE-PART", "/messages/0/content/1")
     with pytest.raises(ArgumentError, match="has no place"):
         codec("known-roles", named=True).render(messages)
+
+
+@pytest.mark.parametrize("name", DEMANDING)
+def test_members_of_other_types_never_crash(name: str) -> None:
+    odd: list[dict[str, Any]] = [
+        {"role": None, "content": {"a": 1}},
+        {"role": "user", "content": ["x", {"type": 5}, {"type": "text", "text": 3}]},
+        {
+            "role": "assistant",
+            "content": 3,
+            "tool_calls": [{"id": [1], "function": {"name": 3, "arguments": 4}}, None, 5],
+        },
+        {"role": "tool", "tool_call_id": [2], "content": {"a": 1}},
+        {"role": "assistant", "tool_calls": "x", "refusal": 4, "reasoning": {}},
+    ]
+    for messages in (odd, *([one] for one in odd)):
+        with contextlib.suppress(SyntagmaError):
+            codec(name, named=True).render(messages, tools=TOOLS)

@@ -152,6 +152,9 @@ class ChatCodec:
             raise ArgumentError("E-CODEC-TEMPLATE", "the codec has no template")
         if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):
             raise ArgumentTypeError("E-MESSAGE-LIST", f"messages must be a list, not {type(messages).__name__}")
+        if history not in ("repair", "strict"):
+            message = f'history is "repair" or "strict", not {history!r}'
+            raise ArgumentError("E-ARGUMENT-VALUE", message, pointer="/history")
         if history == "strict":
             refuse_incomplete_calls(messages)
         data = [_as_data(message, at, repair=history == "repair") for at, message in enumerate(messages)]

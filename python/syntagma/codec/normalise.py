@@ -156,7 +156,8 @@ def with_call_ids(messages: Sequence[dict[str, Any]], form: str) -> list[dict[st
         copy = dict(message)
         if copy.get("tool_calls"):
             copy["tool_calls"] = [renamed(call) for call in copy["tool_calls"]]
-        if copy.get("tool_call_id") in given:
-            copy["tool_call_id"] = given[copy["tool_call_id"]]
+        answered = copy.get("tool_call_id")
+        if isinstance(answered, str) and answered in given:
+            copy["tool_call_id"] = given[answered]
         changed.append(copy)
     return changed

@@ -160,15 +160,15 @@ def _filled(messages: Messages, *, calls_count: bool) -> Messages:
 def order_of_results(messages: Messages) -> Messages:
     """The conversation with the results of each message's calls in the order of the calls."""
     made: Messages = []
-    order: dict[Any, int] = {}
+    order: dict[str | None, int] = {}
     for message in messages:
         if message.get("tool_calls"):
-            order = {one.get("id"): at for at, one in enumerate(message["tool_calls"]) if isinstance(one, Mapping)}
+            order = {_id(one): at for at, one in enumerate(message["tool_calls"])}
         elif message.get("role") == "tool":
             at = len(made)
-            place = order.get(message.get("tool_call_id"))
+            place = order.get(_answered(message))
             while place is not None and at and made[at - 1].get("role") == "tool":
-                before = order.get(made[at - 1].get("tool_call_id"))
+                before = order.get(_answered(made[at - 1]))
                 if before is None or before <= place:
                     break
                 at -= 1
@@ -183,14 +183,13 @@ def _results_sorted(messages: Messages, _: ChatFormat) -> Messages:
 
 
 def _results_named(messages: Messages, _: ChatFormat) -> Messages:
-    names: dict[Any, Any] = {}
+    names: dict[str | None, Any] = {}
     made: Messages = []
     for message in messages:
         for call in message.get("tool_calls") or ():
-            if isinstance(call, Mapping):
-                function = call.get("function", call)
-                names[call.get("id")] = function.get("name") if isinstance(function, Mapping) else None
-        name = names.get(message.get("tool_call_id")) if message.get("role") == "tool" else None
+            function = call.get("function", call) if isinstance(call, Mapping) else None
+            names[_id(call)] = function.get("name") if isinstance(function, Mapping) else None
+        name = names.get(_answered(message)) if message.get("role") == "tool" else None
         made.append({"name": name, **message} if name else message)
     return made
 
@@ -202,7 +201,7 @@ def _one_call_each(messages: Messages, _: ChatFormat) -> Messages:
     end: dict[str, Any] = {}
     for message in [*messages, end]:
         calls = message.get("tool_calls") or []
-        if message.get("role") == "tool" and waiting and message.get("tool_call_id") == _id(waiting[0]):
+        if message.get("role") == "tool" and waiting and _answered(message) == _id(waiting[0]["tool_calls"][0]):
             made.append(waiting.pop(0))
         elif message.get("role") != "tool":
             made += waiting
@@ -216,9 +215,15 @@ def _one_call_each(messages: Messages, _: ChatFormat) -> Messages:
     return made
 
 
-def _id(message: Mapping[str, Any]) -> Any:
-    call = message["tool_calls"][0]
-    return call.get("id") if isinstance(call, Mapping) else None
+def _id(call: Any) -> str | None:
+    found = call.get("id") if isinstance(call, Mapping) else None
+    return found if isinstance(found, str) else None
+
+
+def _answered(result: Mapping[str, Any]) -> str | None:
+    """The id of the call that a result answers."""
+    found = result.get("tool_call_id")
+    return found if isinstance(found, str) else None
 
 
 def _content_before_call(messages: Messages, _: ChatFormat) -> Messages:
