@@ -111,6 +111,16 @@ def is_like_python(fmt: ChatFormat) -> bool:
     )
 
 
+def writes_json(fmt: ChatFormat) -> bool:
+    """Whether its calls have an object of JSON, which is not encoded as a string."""
+    tools = fmt.spec.tools
+    if tools is None or tools.argument or not tools.literals.is_json or (fmt.spec.messages and not fmt.name):
+        return False
+    # Where the arguments come first, their schema is not known yet.
+    shown = [one.pattern.text for one in tools.envelope[:1]]
+    return all('"{arguments}"' not in one and one.index("{name}") < one.index("{arguments}") for one in shown)
+
+
 def is_written_one_by_one(fmt: ChatFormat) -> bool:
     """Whether single arguments are literals, and no other form of its calls has an object in their place."""
     forms = tools_of(fmt).forms if fmt.spec.tools is not None else ()
@@ -186,6 +196,22 @@ def with_quotes_inside(fmt: ChatFormat) -> Iterator[Damage]:
         inner = f"a{quote}b{words}{quote}c"
         for arguments in ({"word": inner, "n": 5}, {"n": 5, "word": inner}):
             yield written(fmt, {**arguments, "word": MARK}).replace(MARK, inner), arguments
+
+
+def with_quotes_inside_json(fmt: ChatFormat) -> Iterator[Damage]:
+    """A string of JSON has quotes inside."""
+    for words in ("", " it, so, ", "(x) ", ", y", '" and "', "{it " + '"', "; }"):
+        inner = f'a"b{words}"c'
+        for arguments in ({"word": inner, "n": 5}, {"n": 5, "word": inner}):
+            yield written(fmt, {**arguments, "word": MARK}).replace(MARK, inner), arguments
+
+
+def without_quotes_in_json(fmt: ChatFormat) -> Iterator[Damage]:
+    """A string of JSON has no quotes, or no opening one."""
+    for arguments in ({"word": f"{MARK} in Oslo, so", "n": 5}, {"n": 5, "word": f"{MARK}-2"}):
+        text = written(fmt, arguments)
+        for spelled in (str(arguments["word"]), f'{arguments["word"]}"'):
+            yield text.replace(f'"{arguments["word"]}"', spelled), arguments
 
 
 def with_zeros(fmt: ChatFormat) -> Iterator[Damage]:
@@ -278,6 +304,8 @@ LAWS: dict[str, tuple[Callable[[ChatFormat], bool], Callable[[ChatFormat], Itera
     "strings in quotes of JSON": (has_other_quotes, in_quotes_of_json),
     "strings without quotes": (writes_literals, without_quotes),
     "quotes inside strings": (writes_literals, with_quotes_inside),
+    "quotes inside strings of JSON": (writes_json, with_quotes_inside_json),
+    "strings of JSON without quotes": (writes_json, without_quotes_in_json),
     "zeros before numbers": (writes_literals, with_zeros),
     "sets, and strings beside each other": (is_like_python, in_sets),
     "closers of arguments written twice": (has_closers, with_a_closer_twice),

@@ -59,7 +59,7 @@ class EndOfCall:
         stops: the markers that end a call or its section, or open one: no repair reads beyond them.
     """
 
-    __slots__ = ("_is_marked", "_next", "_section", "_separator", "closers", "stops")
+    __slots__ = ("_goes_on", "_is_marked", "_next", "_section", "_separator", "closers", "stops")
 
     def __init__(
         self,
@@ -74,6 +74,7 @@ class EndOfCall:
         self.closers = tuple(op.text for op in closer[:first] if op.kind == "literal")
         self._section = next((op.text for op in section if op.kind == "literal"), "")
         self._is_marked = any(op.marker for op in literals)
+        self._goes_on = first < len(closer)  # with an id, after the first of its literals
         self._separator = separator
         self._next = next_call
         self.stops = MarkerSet(op.text for op in (*literals, *section, *opener) if op.marker)
@@ -86,7 +87,7 @@ class EndOfCall:
             if not found:
                 return found
             pos += len(closer)
-        if self._is_marked:
+        if self._is_marked or self._goes_on:
             return True
         pos = after_whitespace(text, pos, end)
         if pos == end:

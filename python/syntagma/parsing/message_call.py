@@ -187,6 +187,7 @@ class MessageCallReader:
         while True:
             at, marker = self._router.find(self._window, self._router.end_markers, final=False)
             start = window.here
+            window.message_end = window.base + at if marker is not None else -1
             found = call.read_arguments(final=False, end=at)
             if found is None and window.pos == len(window.text) and not final:
                 return None
@@ -194,7 +195,7 @@ class MessageCallReader:
                 # Inside a string, a marker that is spelled by text tokens is text; only a special token ends it.
                 passed = at + len(marker) if marker is not None else len(window.text) if final else at
                 if passed > at:
-                    at = passed
+                    at, window.message_end = passed, -1
                     found = call.read_arguments(final=False, end=at)
             if found is not None:
                 return self._arguments_over() if found == "whole" else "malformed"

@@ -52,7 +52,6 @@ class KeywordArguments(ArgumentSource):
         "_between",
         "_closer",
         "_comma",
-        "_drop",
         "_ends",
         "_form",
         "_key",
@@ -88,7 +87,6 @@ class KeywordArguments(ArgumentSource):
         self._machine: LiteralMachine | None = None
         self._opened = False
         self._state: Literal["first", "key", "between", "value", "close", "after", "next", "object", "end"] = "first"
-        self._drop = False
         self.done = False
         self.bad = False
 
@@ -123,8 +121,6 @@ class KeywordArguments(ArgumentSource):
         while pos < end and not (self.done or self.bad or out):
             if self._machine is not None:
                 after, fragment = self._machine.feed(text, pos, end)
-                if self._drop and fragment:
-                    fragment, self._drop = fragment[1:], False
                 out.append(fragment)
                 if self._machine.bad:
                     self.bad = True
@@ -139,7 +135,7 @@ class KeywordArguments(ArgumentSource):
             else:
                 before = (pos, self._state)
                 pos = self._structure(text, pos, end, out)
-                if before == (pos, self._state):
+                if before == (pos, self._state) or self._machine is not None:
                     break
         return pos, "".join(out)
 
@@ -151,8 +147,10 @@ class KeywordArguments(ArgumentSource):
             return self._literal(self._value_closer, "after", text, pos, end)
         if self._state == "first" and text[pos] == "{" and self._opener[:1] != "{" and self._mending is not None:
             if self._mending.tell_object():
-                self._mending.depth, self._state, self._drop = 1, "object", True
+                self._mending.depth, self._state = 1, "object"
                 self._machine = LiteralMachine(self._form.notation, mending=self._mending)
+                # What it begins with was passed on before.
+                return self._machine.feed(text, pos, pos + 1)[0]
             return pos
         if self._state == "end":
             self.done = text.startswith(self._closer, pos, end)

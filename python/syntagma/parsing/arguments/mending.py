@@ -142,9 +142,10 @@ class Mending(Repairs):
 
     def see(self, text: str, end: int) -> None:
         """Note the text that may be looked at, before it is read."""
+        window = self._window
         self.look = end
+        self.final = (window.is_final and end == len(text)) or window.base + end == window.message_end
         self.waits = False
-        self.final = self._window.is_final and end == len(text)
 
     # ---- keys
 
@@ -258,6 +259,8 @@ class Mending(Repairs):
                     None if pos >= self.look and not self.final else "ends" if text[pos : pos + 1] == "," else "goes on"
                 )
             pos = after.end()
+            if text[pos : pos + 1] == ",":
+                return "ends"
         found = self._end_of_call.stands_at(text, pos, self.look, final=self.final)
         return None if found is None else "ends" if found else "goes on"
 
@@ -409,8 +412,7 @@ def _events(signs: str, literals: tuple[str, ...]) -> re.Pattern[str]:
 
 @functools.lru_cache(maxsize=64)
 def _quotes_and_escapes(quote: str) -> re.Pattern[str]:
-    escape = r"\\.|" if len(quote) == 1 else ""
-    return re.compile(escape + re.escape(quote), re.DOTALL)
+    return re.compile(rf"\\.|{re.escape(quote)}" if len(quote) == 1 else re.escape(quote), re.DOTALL)
 
 
 def _quoted(quotes: tuple[str, ...], end: str) -> str:

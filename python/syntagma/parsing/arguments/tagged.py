@@ -68,7 +68,17 @@ class TaggedArguments(ArgumentSource):
 
     __slots__ = (
         *("_after_separator", "_after_value", "_allowed", "_block", "_call_begun", "_closed_at", "_ends", "_form"),
-        *("_header", "_looked_to", "_next_value", "_open_header", "_opened", "_pieces", "_properties", "_repairs"),
+        *(
+            "_header",
+            "_left_out",
+            "_looked_to",
+            "_next_value",
+            "_open_header",
+            "_opened",
+            "_pieces",
+            "_properties",
+            "_repairs",
+        ),
         *("_schema", "_separated", "_unclosed", "_value", "_window", "_wrapped", "_wrapper", "_written"),
         *("bad", "done", "withheld"),
     )
@@ -103,6 +113,7 @@ class TaggedArguments(ArgumentSource):
         self._properties: Mapping[str, Any] = {}
         self._header: HeaderReader | None = None
         self._opened = False
+        self._left_out = False
         self._separated = False
         self._allowed: frozenset[str] = _STRING
         self._value: RawValue | None = None
@@ -147,6 +158,9 @@ class TaggedArguments(ArgumentSource):
                 pos = self._read_value(self._value, text, pos, end, out)
             else:
                 pos = self._between(pos, end, out)
+                if self._left_out:
+                    self._left_out = False
+                    break
             if before == (pos, self._next_value, self._value):
                 break
         self.withheld = self.withheld + pos - start if self._wrapper is not None else 0
@@ -362,6 +376,7 @@ class TaggedArguments(ArgumentSource):
         if self._repairs is None or not (stands or (self._window.cut_at(at, closer) and not self._window.is_final)):
             self.bad = True
         elif stands and self._repairs.tell("twice"):
+            self._left_out = True
             return at + len(closer)
         return at
 

@@ -28,16 +28,18 @@ class Window:
         pos: index of the first unread character in `text`; only methods of the window change it.
         base: absolute position of `text[0]`, code points.
         is_final: whether no more text comes.
+        message_end: absolute position at which the message that is read ends; -1: it is not known.
         vocabulary: the kind of a vocabulary's text tokens, once tokens of it were read.
     """
 
-    __slots__ = ("_kept", "_kinds", "_mark", "_starts", "base", "is_final", "pos", "text", "vocabulary")
+    __slots__ = ("_kept", "_kinds", "_mark", "_starts", "base", "is_final", "message_end", "pos", "text", "vocabulary")
 
     def __init__(self) -> None:
         self.text = ""
         self.pos = 0
         self.base = 0
         self.is_final = False
+        self.message_end = -1
         self.vocabulary: TokenKind | None = None
         # The text since the mark that is no longer in `text`.
         self._kept: TextBuffer | None = None
