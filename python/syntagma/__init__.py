@@ -39,6 +39,7 @@ __all__ = [
     "Policies",
     "Prompt",
     "RequestError",
+    "Resolution",
     "Sampling",
     "Segment",
     "StreamParser",
@@ -66,12 +67,13 @@ __all__ = [
     "load",
     "openchatml",
     "recording",
+    "resolve_format",
     "testing",
 ]
 
 if _typing.TYPE_CHECKING:
     from syntagma import batch, conversion, errors, events, formats, openchatml, recording, testing
-    from syntagma.analysis import Analysis, analyze
+    from syntagma.analysis import Analysis, Resolution, analyze, resolve_format
     from syntagma.codec import ChatCodec, Turn
     from syntagma.decoding import (
         Backend,
@@ -115,7 +117,7 @@ if _typing.TYPE_CHECKING:
 
 # Names by module. Modules are imported at first use, so that `import syntagma` is fast.
 _NAMES = {
-    "analysis": ("Analysis", "analyze"),
+    "analysis": ("Analysis", "Resolution", "analyze", "resolve_format"),
     "batch": (),
     "codec": ("ChatCodec", "Turn"),
     "conversion": (),

@@ -55,15 +55,15 @@ def _analysis(source: str, vocabulary: TokenizerInfo | None = None) -> Analysis:
 
 
 @pytest.mark.parametrize("name", PROMPTS)
-def test_a_format_whose_prompt_is_rendered_is_assumed_and_not_chosen(name: str) -> None:
+def test_a_format_whose_prompt_is_rendered_is_chosen_for_its_calls(name: str) -> None:
     found = _analysis(_template(name))
     assert found.assumed == (name,)
-    assert found.chosen == "derived"
-    assert found.format.spec.tools is None
+    assert found.chosen == name
+    assert found.format.spec.tools == formats.get(name).spec.tools
+    assert found.format.spec.anchor == "[assistant]"
+    assert found.derived.spec.tools is None
     assert found.certificate is not None
-    assert not found.certificate.clean
-    sentence = next(finding.message for finding in found.certificate.findings if finding.code == "calls-not-written")
-    assert f"`{name}`" in sentence
+    assert "no render shows calls" in found.certificate.summary
     assert found.to_dict()["assumed"] == [name]
 
 
@@ -116,8 +116,8 @@ def test_codecs_tell_the_analysis_of_the_vocabulary(known: bool, caplog: pytest.
     caplog.set_level("INFO", "syntagma.analysis")
     ChatCodec.from_tokenizer(_Tokenizer(source, tokens))
     ChatCodec.from_template(ChatTemplate(source + " "), vocabulary=byte_vocabulary(tokens))
-    told = [record.getMessage() for record in caplog.records if "no call" in record.getMessage()]
-    assert [f"`{name}`" in one for one in told] == [known, known]
+    told = [record.getMessage() for record in caplog.records if record.getMessage().startswith("format ")]
+    assert [one.startswith(f"format {name},") for one in told] == [known, known]
 
 
 @pytest.mark.parametrize("known", [True, False])

@@ -14,7 +14,10 @@ from syntagma.analysis.layout import GenerationPrompt, TurnLayout
 from syntagma.analysis.lint.linter import lint_template
 from syntagma.analysis.lint.report import LintFinding
 from syntagma.analysis.probe.capabilities import Capabilities
+from syntagma.analysis.probe.probing import probe_capabilities
+from syntagma.analysis.resolution import Resolution, resolve_format
 from syntagma.analysis.result import Analysis
+from syntagma.analysis.sureness import Level
 
 __all__ = [
     "Analysis",
@@ -25,8 +28,10 @@ __all__ = [
     "Finding",
     "GenerationPrompt",
     "Item",
+    "Level",
     "LintFinding",
     "Remark",
+    "Resolution",
     "TurnLayout",
     "Verdict",
     "Vocabulary",
@@ -34,4 +39,6 @@ __all__ = [
     "certify_format",
     "comparisons",
     "lint_template",
+    "probe_capabilities",
+    "resolve_format",
 ]

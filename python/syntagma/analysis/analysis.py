@@ -6,7 +6,7 @@ import hashlib
 import logging
 import os
 import sys
-from collections.abc import Collection, Iterator, MutableMapping
+from collections.abc import Collection, Iterator, Mapping, MutableMapping
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -15,22 +15,22 @@ from syntagma.analysis.cache import RECENT, AnalysisFolder
 from syntagma.analysis.certify.certificate import Certificate
 from syntagma.analysis.certify.certifier import Certifier, Mentions
 from syntagma.analysis.certify.outputs import TemplateOutputs
+from syntagma.analysis.choice import Choice, beats, with_named_formats
 from syntagma.analysis.infer.format import Inference, infer_format
 from syntagma.analysis.infer.frame import Frame
 from syntagma.analysis.infer.widening import widened
 from syntagma.analysis.layout import GenerationPrompt, layout_of
 from syntagma.analysis.locate.observations import Observations, observe
+from syntagma.analysis.named import Evidence, supports
 from syntagma.analysis.probe.inputs import ProbeResult, probe_inputs
-from syntagma.analysis.prompt_side import assumed_formats
 from syntagma.analysis.render.bounded_renderer import BoundedRenderer
 from syntagma.analysis.render.conversation import Sentinels
 from syntagma.analysis.render.turn_renderer import TurnRenderer
 from syntagma.analysis.result import Analysis
 from syntagma.decoding import TokenizerInfo
 from syntagma.entry import entry
-from syntagma.errors import ArgumentError, ArgumentTypeError, FormatError
-from syntagma.format_schema import FormatSpec, used_markers
-from syntagma.formats import ChatFormat, get, names
+from syntagma.errors import ArgumentError, ArgumentTypeError
+from syntagma.formats import ChatFormat
 from syntagma.formats.registry import registry
 from syntagma.templates import ChatTemplate
 
@@ -55,6 +55,7 @@ def analyze(
     cache: MutableMapping[str, Analysis] | str | os.PathLike[str] | None = None,
     seed: int = 0,
     vocabulary: Vocabulary | None = None,
+    config: Mapping[str, Any] | None = None,
 ) -> Analysis:
     """Derive a template's format from renders, and certify it.
 
@@ -69,6 +70,7 @@ def analyze(
         seed: seed of the made-up words; the result does not depend on it.
         vocabulary: the model's vocabulary, or the texts of its special and added tokens; None: it is unknown. With it,
             a format is assumed only if its calls begin with such tokens.
+        config: the model's configuration, as `config.json` has it; only its `model_type` is read, to break ties.
 
     Raises:
         TemplateError: `E-TEMPLATE-ANALYSIS`, no assistant's turn renders, or the renders went beyond their limits.
@@ -93,10 +95,13 @@ def analyze(
     texts = vocabulary.control_tokens if isinstance(vocabulary, TokenizerInfo) else vocabulary
     control_tokens = None if texts is None else sorted(texts)
     parts = [version, template.source, tokens, certify, candidates, seed, registry.digest(), control_tokens]
+    parts.append((config or {}).get("model_type"))
     key = hashlib.sha256(msgspec.json.encode(parts)).hexdigest()
     found = kept.get(key)
     if found is None:
-        found = _analyze(template, certify=certify, candidates=candidates, seed=seed, control_tokens=control_tokens)
+        found = _analyze(
+            template, certify=certify, candidates=candidates, seed=seed, control_tokens=control_tokens, config=config
+        )
         kept[key] = found
     return found
 
@@ -187,24 +192,29 @@ def _analyze(
     candidates: Candidates,
     seed: int,
     control_tokens: Collection[str] | None,
+    config: Mapping[str, Any] | None,
 ) -> Analysis:
     """All stages; the last one certifies, and tries named formats if the derived one has no clean certificate."""
     found = examine(template, seed)
     inferred, probed = found.inferred, found.probed
     derived = ChatFormat(inferred.spec)
+    evidence = Evidence.of(found.renderer, probed, template.string_literals(), control_tokens, config)
+    support = supports(evidence, inferred.spec) if certify else {}
     assumed: tuple[str, ...] = ()
     if probed.capabilities.tools and not probed.max_calls:
-        assumed = assumed_formats(found.renderer, probed, control_tokens)
-    choice = _Choice(name="derived", format=derived, certificate=None)
+        support = support or supports(evidence, inferred.spec)
+        best = max(one.prompt for one in support.values())
+        assumed = tuple(name for name, one in support.items() if best and one.prompt == best)
+    choice = Choice(name="derived", format=derived, certificate=None)
     if certify:
         certifier = found.certifier(assumed)
         if candidates != "named":
-            choice = _Choice("derived", derived, certifier.certify(derived, inferred.findings))
+            choice = Choice(name="derived", format=derived, certificate=certifier.certify(derived, inferred.findings))
             for setting in probed.notations:
                 choice = _with_setting(choice, certifier, found, setting)
             derived = choice.format
         if candidates != "derived":
-            choice = _with_named_formats(choice, certifier, inferred.spec)
+            choice = with_named_formats(choice, certifier, derived.spec, evidence, support)
         _log.info(
             "format %s, certificate %s", choice.name, choice.certificate.summary if choice.certificate else "none"
         )
@@ -223,6 +233,8 @@ def _analyze(
         prompts=prompts,
         layout=layout_of(choice.format, prompts, {located.shape for located in found.seen.turns}),
         assumed=assumed,
+        reasons=choice.reasons,
+        alternatives=choice.alternatives,
         renders=found.renderer.bounded.count,
     )
 
@@ -242,14 +254,6 @@ def _generation_prompts(
                 yield GenerationPrompt(settings=settings, tools=tools, text=shown, reasoning=state.reasoning)
 
 
-class _Choice(msgspec.Struct, frozen=True):
-    """A format, its name, and its certificate; None: it has none yet."""
-
-    name: str
-    format: ChatFormat
-    certificate: Certificate | None
-
-
 def _mentions(probed: ProbeResult, template: ChatTemplate, assumed: tuple[str, ...]) -> Mentions:
     """What the template mentions, by its text and its variables."""
     found = probed.capabilities
@@ -261,7 +265,7 @@ def _mentions(probed: ProbeResult, template: ChatTemplate, assumed: tuple[str, .
     )
 
 
-def _with_setting(best: _Choice, certifier: Certifier, found: Examined, setting: tuple[str, Any]) -> _Choice:
+def _with_setting(best: Choice, certifier: Certifier, found: Examined, setting: tuple[str, Any]) -> Choice:
     """The derived format with the output of another setting of a variable as further forms, if nothing gets lost."""
     known = best.certificate
     if known is None or all(item.verdict != "other setting" for item in known.items):
@@ -276,74 +280,8 @@ def _with_setting(best: _Choice, certifier: Certifier, found: Examined, setting:
     fmt = ChatFormat(spec)
     certificate = certifier.certify(fmt, found.inferred.findings)
     _log.debug("with the notation of %s = %r: %s", *setting, certificate.summary)
-    return _Choice(best.name, fmt, certificate) if _beats(certificate, known, in_tie=False) else best
-
-
-def _with_named_formats(best: _Choice, certifier: Certifier, derived: FormatSpec) -> _Choice:
-    """The registered format with the best certificate, if it beats the derived one."""
-    tried = [_without_aliases(best.format)] if best.certificate is not None else []
-    for name in names():
-        named = get(name)
-        # A template shows only some headers of messages; a format that knows all reads more than the renders show.
-        in_tie = best.name == "derived" and _has_headers_of(named.spec, derived)
-        if best.certificate is not None and best.certificate.clean and not in_tie:
-            continue
-        # A template cannot certify a format whose calls it never shows. Most formats do not even look alike.
-        if best.certificate is not None and not certifier.looks_alike(named):
-            continue
-        for candidate in _candidates(named, derived):
-            spec = _without_aliases(candidate)
-            if spec in tried:
-                continue
-            tried.append(spec)
-            known = best.certificate
-            if known is not None and candidate.spec.tools is not None and not certifier.reads_calls(candidate):
-                continue
-            give_up_after = max(_MIN_GIVE_UP_AFTER, len(known.failing) + 1 if known is not None else 0)
-            certificate = certifier.rival(candidate, known, give_up_after)
-            _log.debug("named format %s: %s", name, "no better" if certificate is None else certificate.summary)
-            if certificate is None:
-                continue
-            proved = candidate.spec.tools is None or certificate.covers("T")
-            if known is None or (proved and _beats(certificate, known, in_tie=in_tie)):
-                best = _Choice(name, candidate, certificate)
-    return best
-
-
-def _has_headers_of(named: FormatSpec, derived: FormatSpec) -> bool:
-    """Whether the derived format writes turns in messages with the headers that the named one knows."""
-    known, shown = named.messages, derived.messages
-    return known is not None and shown is not None and (known.body, set(known.start)) == (shown.body, set(shown.start))
-
-
-def _without_aliases(fmt: ChatFormat) -> FormatSpec:
-    """The format without its names and its prompt: formats that are then equal share one certificate."""
-    named = fmt.spec.aliases or fmt.spec.families or fmt.spec.prompt is not None
-    return msgspec.structs.replace(fmt.spec, aliases=(), families=(), prompt=None) if named else fmt.spec
-
-
-def _beats(one: Certificate, other: Certificate, *, in_tie: bool) -> bool:
-    """Whether a certificate is better than another: it loses no message, and more come back or fewer fail.
-
-    Findings do not count: they are objections to the derivation of a format, and a named one was not derived.
-    `in_tie`: it is also better if as many come back and as many fail.
-    """
-    tried = {item.name for item in one.items}
-    if (other.read_back & tried) - one.read_back or sum(one.coverage.values()) < sum(other.coverage.values()):
-        return False
-    gain, relief = len(one.read_back - other.read_back), len(other.failing) - len(one.failing)
-    return relief >= 0 and (gain > 0 or relief > 0 or in_tie)
-
-
-def _candidates(named: ChatFormat, derived: FormatSpec) -> Iterator[ChatFormat]:
-    """A named format with the frame of the derived one, and then also with its reasoning."""
-    framed = named.spec
-    if framed.messages is None:
-        framed = msgspec.structs.replace(framed, anchor=derived.anchor, end_of_turn=derived.end_of_turn, markers=())
-        framed = msgspec.structs.replace(framed, markers=used_markers(framed, named.spec.markers))
-    yield ChatFormat(framed, name=named.name)
-    if derived.reasoning is not None and framed.tools is not None and framed.messages is None:
-        try:
-            yield ChatFormat(framed).combine(reasoning=ChatFormat(derived))
-        except FormatError:
-            return
+    return (
+        msgspec.structs.replace(best, format=fmt, certificate=certificate)
+        if beats(certificate, known, in_tie=False)
+        else best
+    )

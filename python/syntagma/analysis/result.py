@@ -23,7 +23,7 @@ class Analysis(FormatTexts, msgspec.Struct, frozen=True, kw_only=True):
     """The result of analysing a template.
 
     Attributes:
-        format: the format to use: the derived one, or a named one with a better certificate.
+        format: the format to use: the derived one, or a named one that fits at least as well.
         derived: the format that was derived from renders.
         chosen: `derived`, or the name of a named format.
         capabilities: what the template shows and needs.
@@ -32,7 +32,9 @@ class Analysis(FormatTexts, msgspec.Struct, frozen=True, kw_only=True):
         prompts: the generation prompt for every setting that changes it, the default first; then with a declared tool.
         layout: modes, kinds and markers of `format`.
         assumed: names of formats that the template may be for, by how its prompts list tools and show results, if it
-            writes no calls itself. They are not certified, and none is chosen: the caller may name one.
+            writes no calls itself.
+        reasons: what speaks for `format` beside its certificate, if it is a named one.
+        alternatives: the names of other formats for which as much speaks.
         renders: the number of renders.
     """
 
@@ -45,6 +47,8 @@ class Analysis(FormatTexts, msgspec.Struct, frozen=True, kw_only=True):
     prompts: tuple[GenerationPrompt, ...]
     layout: TurnLayout
     assumed: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    alternatives: tuple[str, ...] = ()
     renders: int
 
     def to_dict(self) -> dict[str, Any]:
@@ -62,6 +66,8 @@ class Analysis(FormatTexts, msgspec.Struct, frozen=True, kw_only=True):
             "triggers": self.triggers,
             "stop_strings": self.stop_strings,
             "assumed": self.assumed,
+            "reasons": self.reasons,
+            "alternatives": self.alternatives,
             "renders": self.renders,
         }
         return dict(msgspec.json.decode(msgspec.json.encode(record)))
@@ -101,6 +107,6 @@ def _fields_of(data: Mapping[str, Any]) -> dict[str, Any]:
         "certificate": certificate,
         "prompts": as_type(data["prompts"], tuple[GenerationPrompt, ...]),
         "layout": as_type(data["layout"], TurnLayout),
-        "assumed": as_type(data["assumed"], tuple[str, ...]),
+        **{name: as_type(data[name], tuple[str, ...]) for name in ("assumed", "reasons", "alternatives")},
         "renders": int(data["renders"]),
     }

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from syntagma.analysis import Analysis, comparisons
+from syntagma.analysis import Analysis, Resolution, comparisons
 from syntagma.analysis import analyze as analyze_template
 from syntagma.cli.analysis_report import write_certificate, write_comparison, write_facts, write_turn
 from syntagma.cli.inputs import load_template, load_tokenizer, load_tools, of_file
@@ -36,9 +36,7 @@ def analyze(
     verbose: Annotated[bool, typer.Option("--verbose", help="Print every tested message, as rendered.")] = False,
     tokenizer: Annotated[
         str | None,
-        typer.Option(
-            help="tokenizer.json, folder, GGUF, or 'embedded': a format is assumed only if its markers are tokens."
-        ),
+        typer.Option(help="tokenizer.json, folder, GGUF, or 'embedded': its special tokens tell formats apart."),
     ] = None,
     cache: Annotated[str | None, typer.Option(help="Folder that caches analyses.")] = None,
     as_json: JsonOption = False,
@@ -61,7 +59,9 @@ def analyze(
         asked["response_template"] = analysis.format.to_response_template()[0]
     pairs = comparisons(loaded, analysis) if trace else ()
     if as_json:
-        write_json(analysis.to_dict() | asked | ({"trace": msgspec.to_builtins(pairs)} if trace else {}))
+        resolution = {"resolution": Resolution.of(analysis).to_dict()}
+        traced = {"trace": msgspec.to_builtins(pairs)} if trace else {}
+        write_json(analysis.to_dict() | resolution | asked | traced)
     elif asked:
         for part in asked.values():
             write(part) if isinstance(part, str) else write_json(part)
@@ -76,7 +76,14 @@ def analyze(
 
 
 def _write_whole(analysis: Analysis, *, verbose: bool) -> None:
-    write(f"# format: {analysis.chosen}")
+    found = Resolution.of(analysis)
+    write(f"# format: {found.name}, {found.level}")
+    for part, level in found.parts.items():
+        write(f"#   {part}: {level}")
+    for reason in found.reasons[:-1]:
+        write(f"#   {reason}")
+    if found.alternatives:
+        write(f"#   as likely: {', '.join(found.alternatives)}")
     write(analysis.format.to_toml().rstrip("\n"))
     write_facts(analysis)
     if analysis.certificate is not None:

@@ -40,9 +40,13 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
         typer.Option(
             "--format",
             "--tool-call-parser",
-            help="Name or TOML file of the model's format; by default it is derived from the template. A file is read "
-            "again when it changes.",
+            help="Name or TOML file of the model's format; 'auto', the default: it is found from the template and the "
+            "vocabulary. A file is read again when it changes.",
         ),
+    ] = None
+    require: Annotated[
+        str | None,
+        typer.Option(help="Refuse to start if a format that is found is less sure: proved or supported."),
     ] = None
     reasoning_format: Annotated[
         str | None,

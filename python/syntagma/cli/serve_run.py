@@ -32,6 +32,7 @@ _WORDS: Final[dict[str, tuple[str, ...]]] = {
     "reasoning_field": ("reasoning_content", "reasoning", "both"),
     "unheld": ("refuse", "check"),
     "lookalikes": ("break", "refuse"),
+    "require": ("proved", "supported"),
     "log_format": ("text", "json"),
     "log_level": ("debug", "info", "warning", "error"),
 }

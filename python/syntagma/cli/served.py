@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["codec_maker", "models_of", "watched_files"]
 
+_log = logging.getLogger("syntagma.serving")
+
 _SHIPPED = "embedded"
 _FILE_OF_FORMAT = ".toml"
 
@@ -28,7 +31,27 @@ def models_of(options: ServeOptions) -> list[ServedModel]:
     Raises:
         SyntagmaError: a model cannot be loaded, or options contradict each other.
     """
-    return _elsewhere(options, options.upstream) if options.upstream else [_here(options)]
+    served = _elsewhere(options, options.upstream) if options.upstream else [_here(options)]
+    for one in served:
+        _tell(options, one)
+    return served
+
+
+def _tell(options: ServeOptions, served: ServedModel) -> None:
+    """Say how sure the format of a model is, unless it was named.
+
+    Raises:
+        FormatError: `E-FORMAT-UNSURE`, it is less sure than `--require` says.
+    """
+    found = served.codec.resolution
+    if found is None:
+        return
+    if options.require is not None:
+        found.require("proved" if options.require == "proved" else "supported")
+    if found.is_unsure:
+        _log.warning("%s: %s; --format NAME settles it", served.name, found.line)
+    else:
+        _log.info("%s: %s", served.name, found.line)
 
 
 def _here(options: ServeOptions) -> ServedModel:
@@ -55,7 +78,7 @@ def _elsewhere(options: ServeOptions, addresses: list[str]) -> list[ServedModel]
             *members,
             model=options.model,
             chat_template=options.chat_template,
-            format=None if options.format is None else load_format(options.format),
+            format=None if (chosen := _named(options)) is None else load_format(chosen),
             api_key=options.upstream_key,
             timeout=options.upstream_timeout,
         )
@@ -91,17 +114,22 @@ def codec_maker(options: ServeOptions, loaded: ChatCodec) -> Callable[[], ChatCo
         if options.chat_template is not None:
             tokens = {} if template is None else {"bos_token": template.bos_token, "eos_token": template.eos_token}
             template = ChatTemplate.from_file(options.chat_template, **tokens)
-            if options.format is None:
+            if _named(options) is None:
                 with of_file(options.chat_template):
                     codec = ChatCodec.from_template(template)
-        if options.format is not None:
-            codec = ChatCodec.from_format(load_format(options.format), template)
+        if (named := _named(options)) is not None:
+            codec = ChatCodec.from_format(load_format(named), template)
         if options.reasoning_format is not None:
             reasoning = load_format(options.reasoning_format)
             codec = ChatCodec.from_format(codec.format.combine(reasoning=reasoning), template)
         return codec
 
     return made
+
+
+def _named(options: ServeOptions) -> str | None:
+    """The format that was named; None: it is found."""
+    return None if options.format == "auto" else options.format
 
 
 def watched_files(options: ServeOptions) -> list[Path]:

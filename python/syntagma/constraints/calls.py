@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -150,14 +151,19 @@ class _Groups:
             return []
         begun = [Pattern(header.text.removeprefix(self._begun)) for header in headers]
         body = _stripped(split_header(spec.tools.call[0], spec.messages).body)[0]
+        # Further patterns may show the same body with another end, such as the one after which the turn is over.
+        ends = tuple(end for end in spec.messages.end if body.text.endswith(end))
+        others = {_stripped(split_header(one, spec.messages).body)[0].text for one in spec.tools.call}
+        made = (body.text.removesuffix(end) + other for end in ends[:1] for other in spec.messages.end)
+        texts = dict.fromkeys((body.text, *(text for text in made if text in others)))
         ways: list[_Way] = []
-        for envelopes in alike(spec.tools.envelope):
+        for shown, envelopes in itertools.product(map(Pattern, texts), alike(spec.tools.envelope)):
             writer, first = (
-                CallWriter(spec, spec.tools, body, self._labels, envelopes=envelopes, headers=one)
+                CallWriter(spec, spec.tools, shown, self._labels, envelopes=envelopes, headers=one)
                 for one in (shown_headers(spec), begun)
             )
             tools = self._tools(0, spec.tools, writer)
-            ways.append(_Way(body, "", "", writer, first if self._begun else writer, tools, writer.call(tools)))
+            ways.append(_Way(shown, "", "", writer, first if self._begun else writer, tools, writer.call(tools)))
         between = literal(spec.messages.start[0]) if spec.messages.start else ()
         calls = self._several(spec.tools, ways, ways, Grammar.concat(*between))
         return [CallGroup("", (), calls, "", "", False)]

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from syntagma.constraints.whitespace import WHITESPACE, joined, whitespace_pattern
 from syntagma.format_schema import Notation
-from syntagma.grammars import Grammar, ValueNotation
+from syntagma.grammars import Grammar, Order, ValueNotation
 from syntagma.grammars.pointer_prefix import with_pointer_prefix
 from syntagma.limits import Limits
 from syntagma.messages import Tool, ToolInput
@@ -105,7 +105,14 @@ class ValueWriter:
         alike = isinstance(schema, Mapping) and schema.get("type") in _NUMBERS
         return Grammar.union(
             *(
-                schema_grammar(schema, strict=strict, pointer=pointer, limits=self._limits, notation=one)
+                schema_grammar(
+                    schema,
+                    strict=strict,
+                    pointer=pointer,
+                    limits=self._limits,
+                    notation=one,
+                    order="any" if self.notation.any_order else "declared",
+                )
                 for one in self._spellings[: 1 if alike else None]
             )
         )
@@ -159,6 +166,7 @@ def schema_grammar(
     pointer: str,
     limits: Limits,
     notation: ValueNotation | None = None,
+    order: Order = "declared",
 ) -> Grammar:
     """JSON, or a literal of a notation, by a schema; `strict`: a schema that can only be approximated is refused.
 
@@ -173,6 +181,7 @@ def schema_grammar(
             allow_widened=not strict,
             whitespace_pattern=whitespace_pattern(limits.json_whitespace),
             notation=notation,
+            order=order,
             limits=limits,
         ),
     )

@@ -43,6 +43,7 @@ class Notation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         member_separator: a comma with the whitespace that is written around it; None: a space after it, or nothing if
             keys are bare.
         key_separator: the colon after a key, likewise.
+        any_order: whether the grammar lets keys of objects come in any order, as where a model sorts them.
     """
 
     quotes: tuple[str, ...] = ('"',)
@@ -52,6 +53,7 @@ class Notation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     null: tuple[str, ...] = ("null",)
     member_separator: str | None = None
     key_separator: str | None = None
+    any_order: bool = False
 
     @property
     def is_json(self) -> bool:

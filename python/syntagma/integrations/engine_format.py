@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from syntagma import formats
-from syntagma.analysis import analyze
+from syntagma.analysis import resolve_format
 from syntagma.errors import ArgumentError
 from syntagma.formats import ChatFormat
 from syntagma.templates import ChatTemplate
@@ -47,7 +47,8 @@ def engine_format(tokenizer: Any) -> ChatFormat:
             hint=f"set {FORMAT_VARIABLE} to a format, or {TEMPLATE_VARIABLE} to the file of a template",
         )
     begin, end = (str(getattr(tokenizer, name, None) or "") for name in ("bos_token", "eos_token"))
-    return _analysed(template, begin, end)
+    added = tokenizer.get_added_vocab() if hasattr(tokenizer, "get_added_vocab") else None
+    return _resolved(template, begin, end, None if added is None else tuple(added))
 
 
 def _template_of(tokenizer: Any) -> str:
@@ -62,8 +63,8 @@ def _template_of(tokenizer: Any) -> str:
 
 
 @lru_cache(maxsize=16)
-def _analysed(template: str, bos_token: str, eos_token: str) -> ChatFormat:
-    return analyze(ChatTemplate(template, bos_token, eos_token)).format
+def _resolved(template: str, bos_token: str, eos_token: str, tokens: tuple[str, ...] | None) -> ChatFormat:
+    return resolve_format(ChatTemplate(template, bos_token, eos_token), vocabulary=tokens).format
 
 
 def _text(path: str, variable: str) -> str:

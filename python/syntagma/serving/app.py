@@ -376,7 +376,13 @@ def _said(request: Request, error: Exception, answer: Response) -> Response:
 
 
 def _card(served: ServedModel) -> Model:
-    return Model(id=served.name, created=served.created)
+    found = served.codec.resolution
+    return Model(
+        id=served.name,
+        created=served.created,
+        format=served.codec.format.name if found is None else found.name,
+        format_level=None if found is None else found.level,
+    )
 
 
 async def _whole(happenings: AsyncGenerator[Happening, None], writer: Writer, watch: Watch) -> bytes:

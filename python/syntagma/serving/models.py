@@ -16,6 +16,10 @@ class Model(msgspec.Struct, kw_only=True):
     object: Literal["model"] = "model"
     created: int
     owned_by: str = "syntagma"
+    format: str | None = None
+    """the name of the format; null: a format without a name"""
+    format_level: Literal["proved", "proved with losses", "supported", "guessed"] | None = None
+    """how sure it is that the model writes it; null: the format was named by the operator"""
 
 
 class ModelList(msgspec.Struct, kw_only=True):

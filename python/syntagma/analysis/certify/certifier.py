@@ -15,9 +15,10 @@ Four rules keep a certificate from claiming too much:
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -25,6 +26,7 @@ from syntagma.analysis.certify.certificate import Certificate, Item, Verdict
 from syntagma.analysis.certify.outputs import TemplateOutputs, without_empty_block
 from syntagma.analysis.certify.read_back import (
     INCOMPLETE,
+    WANTS_MORE,
     Difference,
     GrammarCheck,
     PromptedOutput,
@@ -46,12 +48,17 @@ from syntagma.analysis.locate.atoms import atoms, visible_atoms
 from syntagma.analysis.locate.located_turn import locate_turn
 from syntagma.analysis.render.conversation import SampleTurn
 from syntagma.analysis.render.turn_renderer import Context, RenderedTurn
-from syntagma.format_schema import ends_at_next, needs_known_name
+from syntagma.errors import SyntagmaError
+from syntagma.format_schema import FormatSpec, ends_at_next, needs_known_name
 from syntagma.format_schema.facts import interrupts
 from syntagma.formats import ChatFormat
+from syntagma.messages import Message, ToolCall
 
-__all__ = ["Certifier", "Mentions"]
+__all__ = ["Certifier", "Mentions", "Told"]
 
+_NO_FORMAT = ChatFormat(FormatSpec())
+_WIDE = re.compile(r"[ \t]{3,}")
+_WORDS = re.compile(r"\b(?:True|False|None)\b")
 _CHUNKING_SEED = 20
 _SPELLED = {"True": "true", "False": "false", "None": "null"}
 _SWITCHED = {
@@ -91,6 +98,23 @@ class Mentions(msgspec.Struct, frozen=True):
         return f"; its prompts are those of {' or '.join(f'`{name}`' for name in self.assumed)}: name it if it is so"
 
 
+class Told(msgspec.Struct, frozen=True):
+    """What evidence beside renders tells of a format, so that no render need show it; empty texts: nothing.
+
+    Attributes:
+        calls: the evidence for its calls, as the end of a sentence.
+        reasoning: the same for its reasoning.
+        around: whether the history writes other text around its calls.
+    """
+
+    calls: str = ""
+    reasoning: str = ""
+    around: bool = False
+
+
+_NOTHING = Told()
+
+
 class Certifier:
     """Certifies formats for one template.
 
@@ -116,33 +140,54 @@ class Certifier:
             fmt: the format.
             findings: objections that are known already.
         """
-        found = self._certified(fmt, findings, None)
+        found = self._certified(self._outputs, fmt, findings, None)
         assert found is not None  # nothing stops it
         return found
 
-    def rival(self, fmt: ChatFormat, known: Certificate | None, give_up_after: int) -> Certificate | None:
+    def rival(
+        self, fmt: ChatFormat, known: Certificate | None, give_up_after: int, told: Told = _NOTHING
+    ) -> Certificate | None:
         """The certificate of a format that must beat a known certificate, if given; None as soon as it cannot.
 
-        It cannot once it loses a message that the known format reads, or `give_up_after` messages fail.
+        It cannot once it loses a message that the known format reads, or `give_up_after` messages fail. The format is
+        a named one in the frame of the template.
         """
-        return self._certified(fmt, (), _Bar(frozenset() if known is None else known.read_back, give_up_after))
+        bar = _Bar(frozenset() if known is None else known.read_back, give_up_after)
+        return self._certified(self._outputs.fitted(fmt), fmt, (), bar, told)
+
+    def told(self, fmt: ChatFormat, told: Told) -> Certificate:
+        """The certificate of a named format, some of which evidence beside renders tells."""
+        found = self._certified(self._outputs.fitted(fmt), fmt, (), None, told)
+        assert found is not None  # nothing stops it
+        return found
 
     def looks_alike(self, fmt: ChatFormat) -> bool:
         """Whether the plainest call that the template shows contains an opener of the format's calls.
 
         True for formats without calls; False for all others if the template shows no call.
         """
-        tools, turn = fmt.spec.tools, self._plainest_call
-        rendered = None if turn is None else self._outputs.turn(turn, "last", case_tools())
-        if tools is None or rendered is None:
+        tools, text = fmt.spec.tools, self._plainest_text
+        if tools is None or not text:
             return tools is None
-        text = self._outputs.text(rendered)
-        openers = (pattern.opener for form in tools.forms for pattern in (*form.section, *form.call))
+        openers = (
+            (section.opener.strip() or call.opener)
+            for form in tools.forms
+            for section in form.section
+            for call in form.call
+        )
         firsts = [visible_atoms(opener, "")[:1] for opener in openers]
         return any(not atom or atom[0] in text for atom in firsts)
 
-    def _certified(self, fmt: ChatFormat, findings: tuple[Finding, ...], bar: _Bar | None) -> Certificate | None:
-        checks = _FormatChecks(self._outputs, fmt)
+    def _certified(
+        self,
+        outputs: TemplateOutputs,
+        fmt: ChatFormat,
+        findings: tuple[Finding, ...],
+        bar: _Bar | None,
+        told: Told = _NOTHING,
+    ) -> Certificate | None:
+        # That the parser does not depend on chunks is a law of its own: a rival is read whole and in random pieces.
+        checks = _FormatChecks(outputs, fmt, around=told.around, fine=bar is None)
         items: list[Item] = []
         for case in roundtrip_cases(self._id_form, markers_of(fmt), first_words(fmt)):
             items.append(checks.case(case))
@@ -151,38 +196,88 @@ class Certifier:
         items += checks.reasoning_format_none()
         items += checks.prompted_reasoning()
         items += checks.interrupted_reasoning(self._id_form)
-        for outputs in self._switched:
-            items += _FormatChecks(outputs, fmt).switched(self._outputs, self._id_form, {item.why for item in items})
+        for other in self._switched:
+            items += _FormatChecks(other, fmt).switched(outputs, self._id_form, {item.why for item in items})
+        items += [
+            Item(name=part, verdict="not rendered", why=f"no render shows {part}: {why}")
+            for part, why in (("calls", told.calls), ("reasoning", told.reasoning))
+            if why
+        ]
         if bar is not None and bar.is_missed_by(items):
             return None
         unsupported = checks.grammar.unsupported
         if unsupported is not None:
             findings = (*findings, Finding("grammar-unsupported", unsupported))
         found = Certificate(items=tuple(items), findings=findings, grammar_checked=unsupported is None)
-        return msgspec.structs.replace(found, findings=(*findings, *self._unaccounted(fmt, found)))
+        return msgspec.structs.replace(found, findings=(*findings, *self._unaccounted(outputs, fmt, found, told)))
 
-    def reads_calls(self, fmt: ChatFormat) -> bool:
+    def reads_calls(self, fmt: ChatFormat) -> Literal["whole", "around", "no"]:
         """Whether the plainest call that the template shows comes back: a quick test before all cases.
 
-        False if the template shows none.
+        `around`: it comes back, and the history writes other text around it. `no` if the template shows none.
         """
+        checks = _FormatChecks(self._outputs.fitted(fmt), fmt, around=True)
+        if any(map(checks.reads, self._plain_calls)):
+            return "whole"
+        return "around" if any(checks.reads_around(turn, case_tools()) for turn in self._plain_calls) else "no"
+
+    def shown_in_calls(self, texts: Collection[str]) -> int:
+        """How many of these texts stand in the plainest turn of calls that the template shows."""
+        return sum(text in self._plainest_text for text in texts)
+
+    def writes_calls(self, fmt: ChatFormat) -> bool:
+        """Whether the template writes the plainest call exactly as the format does."""
         turn = self._plainest_call
-        return turn is not None and _FormatChecks(self._outputs, fmt).reads(turn) is True
+        if turn is None:
+            return False
+        calls = tuple(ToolCall(id=one.id, name=one.name, arguments=json.dumps(one.arguments)) for one in turn.calls)
+        try:
+            written = fmt.write(Message(role="assistant", tool_calls=calls), case_tools())
+        except SyntagmaError:
+            return False
+        return written.strip() in self._plainest_text
+
+    @property
+    def expects_calls(self) -> bool:
+        """Whether the template lists tools, or reads calls."""
+        return self._mentions.tools or self._mentions.calls
+
+    @property
+    def shows_calls(self) -> bool:
+        """Whether the template shows any call."""
+        return self._plainest_call is not None
 
     @cached_property
     def _plainest_call(self) -> SampleTurn | None:
-        """The first turn of calls that the template shows as the last message; None if it shows none."""
-        for case in roundtrip_cases(self._id_form):
-            rendered = self._outputs.turn(case.turn, "last", case_tools()) if case.turn.calls else None
-            if rendered is not None and shown_turn(rendered).turn.calls:
-                return case.turn
-        return None
+        """The first turn of calls that the template shows; None if it shows none."""
+        return next(iter(self._plain_calls), None)
 
-    def _unaccounted(self, fmt: ChatFormat, certificate: Certificate) -> Iterator[Finding]:
+    @cached_property
+    def _plainest_text(self) -> str:
+        """The text of that turn; empty if there is none."""
+        turn = self._plainest_call
+        rendered = None if turn is None else _FormatChecks(self._outputs, _NO_FORMAT).shown(turn, case_tools())
+        return "" if rendered is None else self._outputs.text(rendered)
+
+    @cached_property
+    def _plain_calls(self) -> tuple[SampleTurn, ...]:
+        """The first turns of calls that the template shows: any, and one of a text only."""
+        found: list[SampleTurn] = []
+        checks = _FormatChecks(self._outputs, _NO_FORMAT)
+        for case in roundtrip_cases(self._id_form):
+            wanted = case.turn.calls and (not found or case.name == "string single blank")
+            rendered = checks.shown(case.turn, case_tools()) if wanted else None
+            if rendered is not None and shown_turn(rendered).turn.calls:
+                found.append(case.turn)
+        return tuple(found)
+
+    def _unaccounted(
+        self, outputs: TemplateOutputs, fmt: ChatFormat, certificate: Certificate, told: Told
+    ) -> Iterator[Finding]:
         """Findings for what the template mentions, or its prompts end with, but the format does not explain."""
         spec = fmt.spec
         known = {finding.code for finding in certificate.findings}
-        extras = [self._outputs.after_header(prompt).strip() for prompt in self._outputs.prompts]
+        extras = [outputs.after_header(prompt).strip() for prompt in outputs.prompts]
         blocks = spec.reasoning_blocks
         markers = [text.strip() for block in blocks for text in (block.opener, block.closer) if text.strip()]
         delimited = any(not block.opener.strip() for block in blocks)
@@ -191,16 +286,18 @@ class Certifier:
         prompted = [extra for extra in extras if extra and any(extra.startswith(text) for text in markers)]
         switches = spec.reasoning.switch.values() if spec.reasoning is not None else ()
         turns_off = any("off" in states.values() for states in switches)
-        if spec.anchor and any(spec.anchor not in prompt for prompt in self._outputs.prompts):
+        if spec.anchor and any(spec.anchor not in prompt for prompt in outputs.prompts):
             yield Finding("anchor-absent", f"a generation prompt does not hold the anchor {spec.anchor!r}")
-        if "prompt-unexplained" not in known:
+        if "prompt-unexplained" not in known and not told.around:
             for extra in dict.fromkeys(extras):
                 begun = delimited or any(text.startswith(extra) for text in openers)
                 begun = begun or (turns_off and any(is_empty_tag(extra, block.opener) for block in blocks))
                 if extra and extra not in prompted and not begun:
                     yield Finding("prompt-unexplained", f"a generation prompt ends with {extra[-_MAX_QUOTED:]!r}")
         calls_lost = not certificate.covers("T") and not known & {"calls-unsupported", "leak"}
-        if self._mentions.calls and calls_lost:
+        if told.calls:
+            pass
+        elif self._mentions.calls and calls_lost:
             yield Finding("mention-calls", "the template speaks of `tool_calls`, and no call came back")
         elif self._mentions.tools and calls_lost:
             yield Finding(
@@ -210,7 +307,7 @@ class Certifier:
             )
         if not certificate.covers("C"):
             yield Finding("content-lost", "no content came back")
-        explained = bool(known & {"reasoning-prose", "reasoning-untold"})
+        explained = bool(told.reasoning or known & {"reasoning-prose", "reasoning-untold"})
         if self._mentions.reasoning and not explained and not prompted and not certificate.covers("R"):
             yield Finding("mention-thinking", "the template has a thinking switch, and no reasoning came back")
 
@@ -241,8 +338,10 @@ class _Problem(msgspec.Struct, frozen=True):
 class _FormatChecks:
     """The checks of one format."""
 
-    def __init__(self, outputs: TemplateOutputs, fmt: ChatFormat) -> None:
+    def __init__(self, outputs: TemplateOutputs, fmt: ChatFormat, *, around: bool = False, fine: bool = True) -> None:
         self._outputs = outputs
+        self._around = around
+        self._fine = fine
         self._fmt = fmt
         self._common, self._unions = case_tools(), case_tools(unions=True)
         calls = [call for form in (fmt.spec.tools.forms if fmt.spec.tools else ()) for call in form.call]
@@ -255,7 +354,7 @@ class _FormatChecks:
     def case(self, case: Case) -> Item:
         """A message with its verdict."""
         tools = self._tools_of(case)
-        first = self._render(case.turn, "last", tools) or self._render(case.turn, "middle", tools)
+        first = self.shown(case.turn, tools)
         if first is None:
             why = self._outputs.refusal or "the turn is not found in the render"
             return Item(name=case.name, verdict="not rendered", why=f"the template refuses it: {why}")
@@ -277,6 +376,8 @@ class _FormatChecks:
         if shown.losses and self._problem(first, ShownTurn(first.turn), tools, cuts=False) is None:
             # The format itself spells the text as the template changes it, so nothing is lost.
             return item("works")
+        if self._around and self.reads_around(shown.turn, tools):
+            return item("altered", "the history writes other text around it", problem.detail, problem.example)
         middle = self._render(case.turn, "middle", tools)
         if middle is not None and middle != first and shown_turn(middle).turn == shown.turn:
             there = self._problem(middle, shown, tools, cuts=False)
@@ -285,7 +386,11 @@ class _FormatChecks:
                 return item("other context", why, f"{problem.why} {problem.detail}".rstrip(), problem.example)
             if there.refused:
                 problem = there
-        other = None if problem.refused else self._same_render(first, shown, tools) or self._holds_its_end(shown.turn)
+        if problem.refused and self._is_spelled_otherwise(first, shown.turn, tools):
+            return item("altered", "the history spells calls otherwise than the grammar", problem.why, problem.example)
+        other = self._holds_its_end(shown.turn, first.text)
+        if other is None and not problem.refused:
+            other = self._same_render(first, shown, tools)
         if other is not None:
             return item("ambiguous", other, f"{problem.why} {problem.detail}".rstrip(), problem.example)
         return item("refused" if problem.refused else "fails", problem.why, problem.detail, problem.example)
@@ -332,7 +437,7 @@ class _FormatChecks:
 
     def reads(self, turn: SampleTurn) -> bool | None:
         """Whether a turn of calls comes back in one piece; None if it has no calls, or they are not shown."""
-        rendered = self._render(turn, "last", self._common) if turn.calls else None
+        rendered = self.shown(turn, self._common) if turn.calls else None
         shown = shown_turn(rendered) if rendered is not None else None
         if rendered is None or shown is None or not shown.turn.calls:
             return None
@@ -340,6 +445,32 @@ class _FormatChecks:
             back = read_back(self._fmt, run, [run.output], self._common)
             return difference(back, shown.turn, ids=shows_ids(rendered, shown.turn)) is None
         return None
+
+    def shown(self, turn: SampleTurn, tools: list[dict[str, Any]] | None) -> RenderedTurn | None:
+        """The turn as the last message, or in the middle if it does not render there, or shows calls only there."""
+        last = self._render(turn, "last", tools)
+        if last is not None and (not turn.calls or shown_turn(last).turn.calls):
+            return last
+        middle = self._render(turn, "middle", tools)
+        return middle if middle is not None and (last is None or shown_turn(middle).turn.calls) else last
+
+    def reads_around(self, turn: SampleTurn, tools: list[dict[str, Any]] | None) -> bool:
+        """Whether the calls of a turn, or its content, stand in its render with other text around them."""
+        rendered = self.shown(turn, tools)
+        if rendered is None or turn.reasoning:
+            return False
+        if not turn.calls or self._fmt.spec.tools is None:
+            return not turn.calls and turn.content is not None and turn.content.strip() in rendered.text
+        text = rendered.text
+        openers = [pattern.opener.strip() for form in self._fmt.spec.forms for pattern in (*form.section, *form.call)]
+        openers += [envelope.pattern.opener.strip()[:1] for form in self._fmt.spec.forms for envelope in form.envelope]
+        wanted = [[call.name, call.arguments] for call in turn.calls]
+        for at in sorted({text.find(opener) for opener in openers if opener} - {-1}):
+            message = read_back(self._fmt, PromptedOutput("call", "", "", "closed"), [text[at:]], tools)
+            found = plain_message(message) if not isinstance(message, str) else {"content": "refused"}
+            if not found["content"] and [one[:2] for one in found["calls"]] == wanted:
+                return True
+        return False
 
     def _tools_of(self, case: Case) -> list[dict[str, Any]] | None:
         return (self._unions if case.unions else self._common) if case.turn.calls else None
@@ -356,7 +487,7 @@ class _FormatChecks:
         `cuts`: whether the output is also read character by character, and cut after its last complete call or content.
         """
         declared = tools if shown.turn.calls else self._beside_text
-        problem = self._parser_problem(rendered, shown.turn, declared, fine=cuts)
+        problem = self._parser_problem(rendered, shown.turn, declared, fine=cuts and self._fine)
         if problem is None and cuts:
             problem = self._truncation_problem(rendered, shown.turn, declared)
         if problem is None and not shown.renamed:
@@ -450,15 +581,38 @@ class _FormatChecks:
             return "a number, boolean or null beside a string is written like text"
         return "content is written like reasoning"
 
-    def _holds_its_end(self, turn: SampleTurn) -> str | None:
+    def _is_spelled_otherwise(
+        self, rendered: RenderedTurn, shown: SampleTurn, tools: list[dict[str, Any]] | None
+    ) -> bool:
+        """Whether the grammar refuses only words, whitespace or a missing end that models need not write so."""
+        if not shown.calls:
+            return False
+        runs = self._outputs.of(self._fmt, rendered, shown)
+        for run in [run for run in runs if not run.history] or runs:
+            output = self._outputs.without_end(self._fmt, run.output)[0]
+            plain = _WIDE.sub("", _WORDS.sub(lambda found: _SPELLED[found[0]], output))
+            if self.grammar.refusal(run, plain, tools) not in (None, WANTS_MORE):
+                return False
+        return bool(runs)
+
+    def _holds_its_end(self, turn: SampleTurn, text: str) -> str | None:
         """The reason if a text contains the text that ends it; None if no text does."""
         reasoning = self._fmt.spec.reasoning
         closer = reasoning.block[0].closer if reasoning is not None else ""
+        ends = [end for texts in self._fmt.spec.turn_ends for end in texts if end.strip()]
+        calls = text.rfind(turn.calls[-1].name) if turn.calls else 0
+        if turn.calls and any(0 <= text.find(end, text.find(turn.calls[0].name)) < calls for end in ends):
+            return "the history ends the turn before its last call"
         if closer.isspace() and closer in (turn.reasoning or ""):
             return "reasoning holds the whitespace that ends it"
         spec = self._fmt.spec.tools
-        if spec is None or not spec.argument or spec.values == "literal":
+        if spec is None:
             return None
+        if not spec.argument or spec.values == "literal":
+            escaped = [one for call in turn.calls for one in call.arguments.values() if isinstance(one, str)]
+            bare = [one for one in escaped if one in text and json.dumps(one, ensure_ascii=False)[1:-1] != one]
+            same = any(json.dumps(one, ensure_ascii=False)[1:-1] in text or repr(one)[1:-1] in text for one in bare)
+            return "a text among the arguments is written without escapes" if bare and not same else None
         end = spec.argument[0].around("value")[1] or spec.argument_separator
         texts = [value for call in turn.calls for value in call.arguments.values() if isinstance(value, str)]
         if end and any(end in text for text in texts):
@@ -474,7 +628,7 @@ class _FormatChecks:
         if wrapped or spec.messages is not None:
             return
         for prompt in self._outputs.prompts:
-            if spec.reasoning is not None and self._outputs.opens_reasoning(self._fmt, prompt):
+            if self._fmt.start_state(prompt).reasoning == "open":
                 continue
             run = PromptedOutput("prompt", prompt, text)
             message = read_back(self._fmt, run, [text], None, reasoning_format="none")
@@ -520,7 +674,7 @@ class _FormatChecks:
         """
         reasoning = self._fmt.spec.reasoning
         markers = interrupts(self._fmt.spec)
-        if reasoning is None or not markers:
+        if self._around or reasoning is None or not markers:
             return
         turn = next(case.turn for case in roundtrip_cases(id_form) if case.turn.shape == "T")
         rendered = self._render(turn, "last", self._common)
@@ -528,12 +682,12 @@ class _FormatChecks:
         if not reads_calls_in_reasoning or rendered is None or shown_turn(rendered).turn != turn:
             return
         lead, closer = self._outputs.frame.lead, reasoning.block[0].closer
-        body = self._outputs.frame.without_end(self._outputs.text(rendered))[len(lead) :]
+        body = self._outputs.without_end(self._fmt, self._outputs.text(rendered)[len(lead) :])[0]
         body = without_empty_block(self._fmt, body).lstrip()
         tools = self._fmt.spec.tools
         opener = tools.section[0].opener.strip() or tools.call[0].opener.strip() if tools is not None else ""
         body = body[max(body.find(opener), 0) :]
-        if closer.strip() in body or not any(marker.strip() in body for marker in markers):
+        if "".join(visible_atoms(closer)[:1]) in body or not any(marker.strip() in body for marker in markers):
             return
         text = "One.\n"
         for name, output, expected in (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ import msgspec
 
 from syntagma.analysis.certify.read_back import PromptedOutput, reasoning_at_header
 from syntagma.analysis.infer.frame import Frame
-from syntagma.analysis.locate.atoms import text_after
+from syntagma.analysis.locate.atoms import text_after, visible_atoms
 from syntagma.analysis.render.conversation import Inputs, SampleTurn
 from syntagma.analysis.render.turn_renderer import Context, RenderedTurn, TurnRenderer
 from syntagma.formats import ChatFormat
@@ -45,6 +46,8 @@ class TemplateOutputs:
         self.frame = frame.with_eos(eos_token)
         self.prompts = tuple(self._real(prompt) for prompt in prompts)
         self.settings = settings or {}
+        self._ends: tuple[str, ...] = ()
+        """the ends of a turn in the format that these outputs are fitted to"""
 
     def turn(self, turn: SampleTurn, context: Context, tools: list[dict[str, Any]] | None) -> RenderedTurn | None:
         """Render a turn; None if that fails."""
@@ -68,6 +71,24 @@ class TemplateOutputs:
         """The text of a prompt after the header; empty if it does not begin with the header."""
         return prompt[len(self.frame.lead) :] if prompt.startswith(self.frame.lead) else ""
 
+    def fitted(self, fmt: ChatFormat) -> TemplateOutputs:
+        """The same outputs for a format whose parts open where the lead of these still goes on.
+
+        The openers of a format are known whole, and comparisons cut them where all shapes of a turn begin alike.
+        """
+        spec = fmt.spec
+        openers = [block.opener.strip() for block in (*spec.reasoning_blocks, *spec.wrappers)]
+        openers += [section.opener.strip() for section in (spec.tools.section if spec.tools is not None else ())]
+        made = copy.copy(self)
+        made.frame = self.frame.shortened(max((begun_at_end(self.frame.lead, one) for one in openers), default=0))
+        made._ends = tuple(text for texts in spec.turn_ends for text in texts if text.strip())
+        return made
+
+    def _ended(self, text: str) -> str:
+        """The text of a turn without what follows its end: models write nothing after that."""
+        bare = text.rstrip()
+        return bare if bare.endswith(self._ends) else text
+
     def of(self, fmt: ChatFormat, rendered: RenderedTurn, shown: SampleTurn) -> list[PromptedOutput]:
         """The turn as outputs: all of it after the header, and the rest of it after every prompt that it fits.
 
@@ -76,7 +97,7 @@ class TemplateOutputs:
             rendered: the turn.
             shown: the parts of the turn in the render.
         """
-        text, lead = self.text(rendered), self.frame.lead
+        text, lead = self._ended(self.text(rendered)), self.frame.lead
         found = []
         if text.startswith(lead):
             history = bool(self.prompts) and lead not in self.prompts
@@ -98,8 +119,14 @@ class TemplateOutputs:
 
         That whitespace may be a part of the last call: then no end is written before it.
         """
-        drop = fmt.spec.content.drop if fmt.spec.content is not None else ()
-        text = next((output.removesuffix(end) for end in drop if output.endswith(end)), self.frame.without_end(output))
+        if self._ends:
+            text = output
+            inner = fmt.spec.messages.end if fmt.spec.messages is not None else ()
+            for texts in reversed(fmt.spec.turn_ends):
+                text = next((text.removesuffix(one) for one in texts if text.endswith(one) and one not in inner), text)
+            return [text]
+        text = next((output.removesuffix(end) for end in fmt.spec.drop if output.endswith(end)), "")
+        text = text or self.frame.without_end(output)
         spaced = text + self.frame.end_space
         return [text, spaced] if spaced != text and output.startswith(spaced) else [text]
 
@@ -126,6 +153,13 @@ class TemplateOutputs:
         """Whether a prompt opens reasoning, or the format opens it without any text."""
         opener = fmt.spec.reasoning.block[0].opener if fmt.spec.reasoning is not None else ""
         return not opener.strip() or text_after(opener, self.after_header(prompt)) is not None
+
+
+def begun_at_end(text: str, opener: str) -> int:
+    """How many characters at the end of a text are the beginning of an opener, cut between atoms; 0 if none are."""
+    pieces = visible_atoms(opener)
+    sizes = (opener.find(piece) for piece in pieces[1:])
+    return max((size for size in sizes if size > 0 and text.endswith(opener[:size])), default=0)
 
 
 def without_empty_block(fmt: ChatFormat, body: str) -> str:

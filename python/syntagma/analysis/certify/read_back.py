@@ -18,6 +18,7 @@ from syntagma.messages import Message
 
 __all__ = [
     "INCOMPLETE",
+    "WANTS_MORE",
     "Difference",
     "GrammarCheck",
     "PromptedOutput",
@@ -37,6 +38,10 @@ _MAX_CHUNK = 7
 _MAX_QUOTED = 120
 INCOMPLETE = "the message is marked incomplete"
 """the only difference of a message that was cut"""
+
+
+WANTS_MORE = "the grammar wants more"
+"""the refusal of a text that is the beginning of one that the grammar accepts"""
 
 
 class PromptedOutput(msgspec.Struct, frozen=True):
@@ -260,7 +265,7 @@ class GrammarCheck:
             matcher = GrammarMatcher(self._compiled[key])
             if not matcher.accept_bytes(output.encode()):
                 return "the grammar refuses it"
-            return None if matcher.is_accepting() else "the grammar wants more"
+            return None if matcher.is_accepting() else WANTS_MORE
         except SyntagmaError as error:
             if error.code == "E-FORMAT-UNSUPPORTED":
                 self.unsupported = error.message

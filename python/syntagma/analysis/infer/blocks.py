@@ -31,6 +31,7 @@ __all__ = [
     "find_reasoning_block",
     "is_empty_tag",
     "opener_before_calls",
+    "opener_of",
     "without_empty_content",
     "without_empty_reasoning",
 ]
@@ -226,12 +227,12 @@ def _from_cut_content(
     for literal in itertools.islice(literals, _MAX_LITERALS):
         if len(literal) not in _CLOSER_LENGTHS or literal.isidentifier() or not literal.strip():
             continue
-        for context in ("middle", "last"):
-            gone, kept = renderer.sentinels.word("c"), renderer.sentinels.word("c")
-            rendered = renderer.turn(SampleTurn(content=gone + literal + kept), inputs, context)
-            if rendered is not None and rendered.shows(kept) and not rendered.shows(gone):
-                found.append(literal)
-                break
+        gone, kept = renderer.sentinels.word("c"), renderer.sentinels.word("c")
+        turn = SampleTurn(content=gone + literal + kept)
+        one = renderer.turn(turn, inputs, "middle"), renderer.turn(turn, inputs, "last")
+        texts = [*(rendered.text for rendered in one if rendered is not None), renderer.earlier(turn, inputs) or ""]
+        if any(kept in text and gone not in text for text in texts):
+            found.append(literal)
     found = [one for one in found if not any(other != one and other in one for other in found)]
     if not found:
         return None
@@ -244,7 +245,9 @@ def _from_cut_content(
     if any(extra.strip() for extra in extras):
         opener = from_visible_atom(frame.lead, 1, frame.eos)
         return ReasoningBlock(start=opener, end=end, evidence="cut", lead_cut=len(opener))
-    return ReasoningBlock(start="", end=end, evidence="cut")
+    # No prompt opens it, so a turn may have none: its opener is the model's to write.
+    opener = opener_of(end.strip())
+    return ReasoningBlock(start=opener, end=end, evidence="cut") if opener else None
 
 
 def _from_prompts(seen: Observations, frame: Frame) -> ReasoningBlock | None:
@@ -270,11 +273,17 @@ def _from_instructions(renderer: TurnRenderer, inputs: Inputs, variables: Iterab
         if plain is None or changed is None or changed == plain:
             continue
         pieces = visible_atoms(changed[len(common_prefix([plain, changed])) :])
-        for opener in pieces:
-            closer = opener[0] + "/" + opener[1:]
-            if len(opener) > 2 and not opener[0].isalnum() and opener[1] != "/" and closer in pieces:
+        for closer in pieces:
+            opener = opener_of(closer)
+            if opener and opener in pieces:
                 return ReasoningBlock(start=opener, end=closer, evidence="prose")
     return None
+
+
+def opener_of(closer: str) -> str:
+    """The tag that a closing one closes, as `<think>` for `</think>`; empty if it is not a tag with a slash."""
+    is_tag = len(visible_atoms(closer)) == 1 and len(closer) > 3 and not closer[0].isalnum() and closer[1] == "/"
+    return closer[0] + closer[2:] if is_tag else ""
 
 
 def is_empty_tag(text: str, opener: str) -> bool:

@@ -51,6 +51,8 @@ class CallPatterns(msgspec.Struct, frozen=True, kw_only=True):
     """a marker after the last call of a turn, if calls have no section"""
     counts_on: bool = False
     """whether running numbers go on through the conversation"""
+    sorts_keys: bool = False
+    """whether an object of arguments is written in the order of its keys"""
     separators_differ: bool = False
     """whether the text between calls differs from call to call"""
     unproved_split: bool = False

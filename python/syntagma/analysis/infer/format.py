@@ -180,15 +180,27 @@ def _compare_calls(
                 raise UnsupportedCalls("strings and numbers are written in ways that do not fit together")
             # What the types of values tell may move the edge between what opens arguments and the first one.
             moved = typed.opens[len(calls.arguments.opens) :]
-            bare = calls.bare or (calls.call.replace("{arguments}", "", 1) if moved else "")
-            call = calls.call.replace("{arguments}", moved + "{arguments}", 1)
+            closer = calls.arguments.closes[len(typed.closes) :]
+            bare = calls.bare or (calls.call.replace("{arguments}", "", 1) if moved and not closer else "")
+            call = calls.call.replace("{arguments}", moved + "{arguments}" + closer, 1)
             calls = msgspec.structs.replace(calls, call=call, bare=bare, arguments=typed)
     except UnsupportedCalls as error:
         return None, str(error)
+    if calls is not None and calls.envelope is None and (calls.arguments is None or calls.arguments.is_object):
+        calls = msgspec.structs.replace(calls, sorts_keys=_sorts_keys(renderer, probed))
     texts = () if calls is None else (calls.call, calls.envelope or "", calls.id or "")
     if calls is not None and any(counter in text for text in texts for counter in ("{index}", "{ordinal}")):
         calls = msgspec.structs.replace(calls, counts_on=_counts_on(renderer, probed))
     return calls, None
+
+
+def _sorts_keys(renderer: TurnRenderer, probed: ProbeResult) -> bool:
+    """Whether the arguments of a call are written in the order of their keys, whatever order they are given in."""
+    call = renderer.new_call(2, probed.id_form)
+    first, second = call.arguments
+    turned = msgspec.structs.replace(call, arguments={second: call.arguments[second], first: call.arguments[first]})
+    rendered = renderer.in_any_context(SampleTurn(calls=(turned,)), probed.inputs)
+    return rendered is not None and -1 < rendered.text.find(first) < rendered.text.find(second)
 
 
 def _counts_on(renderer: TurnRenderer, probed: ProbeResult) -> bool:
@@ -421,6 +433,8 @@ def _tools_table(calls: CallPatterns) -> dict[str, Any]:
     arguments = calls.arguments
     if arguments is not None:
         table |= _arguments_table(arguments)
+    if calls.sorts_keys:
+        table["literals"] = {**table.get("literals", {}), "any_order": True}
     return table
 
 

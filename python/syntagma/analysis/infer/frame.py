@@ -132,8 +132,9 @@ def find_frame(seen: Observations, eos: str) -> Frame:
     if not end_of_turn.strip():
         # Turns of calls may end differently. Text after bare content can only be the end of its turn.
         bare = next((located for located in turns if located.shape == "C"), None)
-        if bare is not None and not bare.head[len(lead) :].strip():
-            end_of_turn = clean_tail(bare, epilogue, user_open)
+        closed = "" if bare is None else clean_tail(bare, epilogue, user_open)
+        if bare is not None and (not bare.head[len(lead) :].strip() or closed.strip() == user_close.strip()):
+            end_of_turn = closed
     return Frame(
         lead=lead, user_close=user_close, end_of_turn=end_of_turn, epilogue=epilogue, user_open=user_open, eos=eos
     )

@@ -64,18 +64,23 @@ class _Probe:
     def key(self) -> str:
         return self._renderer.sentinels.word("k")
 
+    def keys(self) -> list[str]:
+        """Two keys in the order in which a template that sorts keys writes them."""
+        return sorted((self.key(), self.key()))
+
     def rendered(self, arguments: dict[str, Any]) -> RenderedTurn | None:
         made = self._renderer.new_call(0, self._probed.id_form)
         turn = SampleTurn(calls=(SampleCall(made.name, arguments, made.id),))
         return self._renderer.in_any_context(turn, self._probed.inputs)
 
     def located(self, first: Any, second: Any) -> LocatedTurn | None:
-        rendered = self.rendered({self.key(): first, self.key(): second})
+        one, other = self.keys()
+        rendered = self.rendered({one: first, other: second})
         return None if rendered is None else locate_turn(rendered)
 
     def written(self, arguments: ArgumentPatterns, value: Any) -> tuple[str, str] | None:
         """The text of a value, and the word of its type; None if it is not found."""
-        first, second = self.key(), self.key()
+        first, second = self.keys()
         rendered = self.rendered({first: value, second: self.number()})
         begin = rendered.text.find(first) if rendered is not None else -1
         if rendered is None or begin < 0:

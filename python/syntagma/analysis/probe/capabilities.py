@@ -51,6 +51,16 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     lenient: bool = False
     """whether the template needs the lenient sandbox: it appends to lists, or writes generators as JSON"""
 
+    content_parts: bool = False
+    """whether content is shown only if it is a list of parts"""
+    tools_variable: str | None = None
+    """the variable from which tools are listed, if not from `tools`"""
+    steps: tuple[str, ...] = ()
+    """of a codec: the steps by which conversations are fitted to the template, as `docs/reference/conversations.md`
+    lists them"""
+    losses: tuple[str, ...] = ()
+    """of a codec: the kinds of conversations of which the template loses a text whatever is done"""
+
     @property
     def single_tool_calls(self) -> bool:
         """Whether calls appear, but only one per message: of several, some are lost or all refused."""
@@ -64,6 +74,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
             lenient=self.lenient,
             omit_none=self.no_tools == "undefined",
             system=self.needs_system,
+            parts=self.content_parts,
             arguments=self.arguments,
             empty_content=self.empty_content,
             reasoning=self.reasoning,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -25,6 +26,18 @@ _EMPTY_CONTENTS: tuple[EmptyContent, ...] = ("text", "null", "absent")
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking", "thought", "thoughts")
 _REASONING_PARTS = ("thinking", "reasoning", "thoughts")
 _THINKING_VARIABLES = ("enable_thinking", "thinking")
+_ATTRIBUTE = re.compile(r"\.([a-z]\w+)\b(?!\s*\()|\[['\"]([a-z]\w+)['\"]\]")
+_MAX_FIELDS = 8
+"""the most further fields of messages that are tried for reasoning"""
+_KNOWN_FIELDS = frozenset(
+    {
+        *_REASONING_FIELDS,
+        *("role", "content", "name", "tool_calls", "tool_call_id", "function", "arguments", "parameters", "id", "type"),
+        *("text", "description", "properties", "required", "items", "enum", "default", "title", "strict", "output"),
+        *("first", "last", "index", "index0", "length", "previtem", "nextitem", "image", "image_url", "audio", "video"),
+        *("refusal", "annotations", "function_call", "anyOf", "additionalProperties", "json_schema", "schema"),
+    }
+)
 _ID_FORMS = ("{name}", "{name}_{index}", "call_{word}{index}", "{index}")
 _CONTEXTS: tuple[Context, ...] = ("last", "middle")
 
@@ -75,7 +88,7 @@ def probe_inputs(renderer: TurnRenderer, source: str, variables: Mapping[str, tu
     inputs = _reasoning_inputs(renderer, inputs, source, switches, id_form if max_calls else None)
     return ProbeResult(
         inputs=inputs,
-        capabilities=_capabilities(renderer, inputs, max_calls, id_form, switches),
+        capabilities=_capabilities(renderer, inputs, max_calls, id_form, switches, variables=variables),
         max_calls=max_calls,
         switches=switches,
         notations=tuple(_turn_switches(renderer, inputs, variables, id_form if max_calls else None)),
@@ -94,6 +107,8 @@ def _base_inputs(renderer: TurnRenderer) -> Inputs:
         Inputs(omit_none=True),
         Inputs(tools="declared"),
         Inputs(tools="declared", system=True),
+        Inputs(parts=True),
+        Inputs(tools="empty", parts=True),
     )
     why = None
     for attempt in attempts:
@@ -267,6 +282,15 @@ def _reasoning_inputs(
 ) -> Inputs:
     """The inputs with which reasoning is distinguished from content in most shapes: the field and its settings."""
     fields = [name for name in _REASONING_FIELDS if name in source]
+    # A template may read reasoning from a field of any name.
+    words = renderer.sentinels.word("r"), renderer.sentinels.word("c")
+    for name in _fields_read(source)[:_MAX_FIELDS]:
+        tried = msgspec.structs.replace(inputs, reasoning=name)
+        calls = () if id_form is None else (renderer.new_call(1, id_form),)
+        rendered = renderer.turn(
+            SampleTurn(reasoning=words[0], content=None if calls else words[1], calls=calls), tried
+        )
+        fields += [name] if rendered is not None and rendered.shows(words[0]) else []
     if "type" in source:
         fields += [f"content:{name}" for name in _REASONING_PARTS if name in source]
     settings: list[dict[str, Any]] = [{}, *({name: value} for name, value in switches)]
@@ -280,6 +304,12 @@ def _reasoning_inputs(
         if best[0] >= 3:
             break
     return best[1]
+
+
+def _fields_read(source: str) -> list[str]:
+    """The names of attributes that a template asks for and that no message of OpenAI's API has, in their order."""
+    asked = (found[1] or found[2] for found in _ATTRIBUTE.finditer(source))
+    return [name for name in dict.fromkeys(asked) if name not in _KNOWN_FIELDS and not hasattr(str, name)]
 
 
 def _untold_reasoning(renderer: TurnRenderer, inputs: Inputs, source: str) -> str | None:
@@ -339,15 +369,22 @@ def _is_told_apart(renderer: TurnRenderer, inputs: Inputs, rendered: RenderedTur
 
 
 def _capabilities(
-    renderer: TurnRenderer, inputs: Inputs, max_calls: int, id_form: str, switches: tuple[tuple[str, Any], ...]
+    renderer: TurnRenderer,
+    inputs: Inputs,
+    max_calls: int,
+    id_form: str,
+    switches: tuple[tuple[str, Any], ...],
+    *,
+    variables: Mapping[str, Any],
 ) -> Capabilities:
     content, call = renderer.sentinels.word("c"), renderer.new_call(1, id_form)
     both = renderer.turn(SampleTurn(content=content, calls=(call,)), inputs) if max_calls else None
+    variable = _tools_variable(renderer, inputs, variables)
     values: dict[str, tuple[Any, ...]] = {}
     for name, value in switches:
         values[name] = (*values.get(name, ()), value)
     return Capabilities(
-        tools=renderer.shows_tools(inputs),
+        tools=variable is not None or renderer.shows_tools(inputs),
         tool_calls=max_calls > 0,
         parallel_tool_calls=max_calls > 1,
         content_with_calls=both is not None and both.shows(content),
@@ -365,4 +402,12 @@ def _capabilities(
         no_tools="undefined" if inputs.omit_none else inputs.tools,
         variables=inputs.variables,
         lenient=inputs.lenient,
+        content_parts=inputs.parts,
+        tools_variable=variable,
     )
+
+
+def _tools_variable(renderer: TurnRenderer, inputs: Inputs, variables: Mapping[str, Any]) -> str | None:
+    """The first variable besides `tools` whose tools the prompt lists; None if it lists those of `tools`."""
+    names = () if renderer.shows_tools(inputs) else sorted(variables)
+    return next((name for name in names if name.endswith("tools") and renderer.shows_tools(inputs, name)), None)

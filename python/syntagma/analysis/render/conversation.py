@@ -110,6 +110,8 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True):
     """whether `tools` must be undefined, not None, if there are none"""
     system: bool = False
     """whether a system message must come first"""
+    parts: bool = False
+    """whether content is a list of parts"""
     arguments: Literal["object", "string"] = "object"
     empty_content: EmptyContent = "text"
     """`content` of a message with calls and no content: the empty string, null, or no key"""

@@ -57,9 +57,9 @@ class TurnRenderer:
         """A call made of new sentinels; `id_form` may have `{word}`, `{name}`, `{index}`."""
         words = self.sentinels
         name = words.word("n")
-        made: dict[str, Any] = {}
-        for _ in range(arguments):
-            made[words.word("k")] = words.word("v")
+        # A template may sort keys: sorted ones stand in the same order in any case.
+        keys = sorted(words.word("k") for _ in range(arguments))
+        made: dict[str, Any] = {key: words.word("v") for key in keys}
         identity = id_form.replace("{word}", words.word("d")).replace("{name}", name).replace("{index}", str(index))
         return SampleCall(name, made, identity)
 
@@ -96,6 +96,12 @@ class TurnRenderer:
         text = self.bounded.render(messages, inputs, tools=tools)
         return None if text is None else self._cut(turn, "last", text)
 
+    def earlier(self, turn: SampleTurn, inputs: Inputs) -> str | None:
+        """A conversation in which the turn is not the assistant's last one; None if that fails."""
+        later = SampleTurn(content=self.sentinels.word("c"))
+        messages = [self._user(1), assistant_message(turn, inputs), self._user(0), assistant_message(later, inputs)]
+        return self.bounded.render(messages, inputs, tools=self._tools(inputs, turn))
+
     def _cut(self, turn: SampleTurn, context: Context, text: str) -> RenderedTurn | None:
         """The turn, cut out of a whole render; None if the users' sentinels are not found."""
         end = text.rfind(self._users[1]) if context == "middle" else len(text)
@@ -106,8 +112,13 @@ class TurnRenderer:
         return RenderedTurn(turn, context, text[begin:end])
 
     def in_any_context(self, turn: SampleTurn, inputs: Inputs) -> RenderedTurn | None:
-        """The turn as the last message, or between two users if it does not render there; None if both fail."""
-        return self.turn(turn, inputs) or self.turn(turn, inputs, "middle")
+        """The turn as the last message, or between two users if its calls are not shown there; None if both fail."""
+        last = self.turn(turn, inputs)
+        names = [call.name for call in turn.calls]
+        if last is not None and last.shows(*names):
+            return last
+        middle = self.turn(turn, inputs, "middle")
+        return middle if middle is not None and (last is None or middle.shows(*names)) else last
 
     def prompt(
         self, inputs: Inputs, settings: dict[str, Any] | None = None, *, tools: bool = False, generation: bool = True
@@ -144,13 +155,17 @@ class TurnRenderer:
         second = text.rfind(self._users[1])
         return text[: text.find(self._users[0])], text[text.rfind(content, 0, second) + len(content) : second]
 
-    def shows_tools(self, inputs: Inputs) -> bool:
-        """Whether the name of a declared tool appears in the prompt."""
-        text = self.bounded.render([self._user(0)], inputs, tools=declared_tools(self._spare), prompt=True)
+    def shows_tools(self, inputs: Inputs, variable: str | None = None) -> bool:
+        """Whether the name of a declared tool appears in the prompt; `variable`: that has the tools, not `tools`."""
+        tools = declared_tools(self._spare)
+        if variable is None:
+            text = self.bounded.render([self._user(0)], inputs, tools=tools, prompt=True)
+        else:
+            text = self.bounded.render([self._user(0)], inputs, prompt=True, settings={variable: tools})
         return text is not None and self._spare[0].name in text
 
     def tools_prompt(
-        self, inputs: Inputs, calls: tuple[SampleCall, ...], result: str
+        self, inputs: Inputs, calls: tuple[SampleCall, ...], result: str, variable: str | None = None
     ) -> tuple[str, list[dict[str, Any]]] | None:
         """A prompt that declares a tool for each call, after a result of the first one, and the tools.
 
@@ -160,13 +175,15 @@ class TurnRenderer:
             inputs: what the template wants.
             calls: the calls whose tools are declared.
             result: the text of the result.
+            variable: the variable that has the tools, too.
         """
         tools = declared_tools(calls)
         call = assistant_message(SampleTurn(content=self.sentinels.word("c"), calls=calls[:1]), inputs)
         plain = assistant_message(SampleTurn(content=self.sentinels.word("c")), inputs)
         answer = {"role": "tool", "name": calls[0].name, "tool_call_id": calls[0].id, "content": result}
         for turns in ([call, answer], [plain, answer], []):
-            text = self.bounded.render([self._user(0), *turns], inputs, tools=tools, prompt=True)
+            settings = None if variable is None else {variable: tools}
+            text = self.bounded.render([self._user(0), *turns], inputs, tools=tools, prompt=True, settings=settings)
             if text is not None:
                 return text, tools
         return None

@@ -40,7 +40,8 @@ impl Notation {
     /// A notation that is not JSON.
     ///
     /// A quote of one character escapes with backslashes (`\n`, `\x41`, `\u00e9`, `\U0001f600`, …); a longer one is a marker
-    /// that no string holds. With bare keys, those of ASCII letters, digits, `_`, `-`, `.` and `$` stand without quotes.
+    /// that no string holds. With bare keys, those of letters, digits, `_`, `-`, `.` and `$` stand without quotes; of
+    /// undeclared ones, those of ASCII.
     /// `words` are those for true, false and null.
     ///
     /// # Errors

@@ -115,10 +115,14 @@ impl Notation {
 
     /// The name of a member, known to be this one.
     pub(super) fn key(&self, name: &str) -> Regex {
-        if self.bare_keys && !name.is_empty() && name.chars().all(is_bare) {
-            Regex::literal(name.as_bytes())
-        } else {
+        let further = |c: char| is_bare(c) || (!c.is_ascii() && c.is_alphanumeric());
+        let bare = || Regex::literal(name.as_bytes());
+        if !self.bare_keys || name.is_empty() || !name.chars().all(further) {
             self.canonical(name)
+        } else if name.is_ascii() {
+            bare()
+        } else {
+            Regex::alt(vec![bare(), self.canonical(name)])
         }
     }
 
