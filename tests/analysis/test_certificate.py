@@ -10,9 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from syntagma import ChatFormat, ChatTemplate
 from syntagma.analysis import Analysis, Certificate, analyze
-from syntagma.analysis.analysis import examine
 from syntagma.analysis.cache import AnalysisFolder, RecentAnalyses
 from syntagma.errors import ArgumentError
 from syntagma.format_schema import Pattern
@@ -90,14 +88,6 @@ def test_damage_is_noticed(name: str, part: str, change: str, monkeypatch: pytes
 
     monkeypatch.setattr(module, "infer_format", damaged)
     assert not _certificate(analyze(template(name), candidates="derived", cache={})).clean
-
-
-{%- for message in messages -%}<{{ message.role }}>
-{%- if message.content -%}<say>{{ message.content }}</say>{%- endif -%}
-{%- for call in message.tool_calls or [] %}<call>{{ call.function | tojson }}</call>{{ '\\n' }}{% endfor -%}
-</{{ message.role }}>{%- endfor -%}
-{%- if add_generation_prompt -%}<assistant>{%- endif -%}
-"""
 
 
 def test_a_record_is_plain_data() -> None:

@@ -71,7 +71,10 @@ def test_special_tokens_tell_the_format(name: str) -> None:
     found = resolve_format(LISTED + TURN + PROMPT, vocabulary=tokens)
     assert name in (found.name, *found.alternatives)
     assert found.level == ("guessed" if found.alternatives else "supported")
-    assert found.format.spec.tools == sg.formats.get(found.name).spec.tools
+    tools, known = found.format.spec.tools, sg.formats.get(found.name).spec.tools
+    assert tools is not None
+    assert known is not None
+    assert tools.forms[: len(known.forms)] == known.forms or tools.call == known.call
 
 
 def test_the_models_type_only_breaks_ties() -> None:
@@ -137,3 +140,22 @@ def test_reasoning_of_a_field_with_any_name(beside: str) -> None:
     assert found.capabilities.reasoning == "musings"
     assert found.format.spec.reasoning is not None
     assert found.format.spec.reasoning.block[0].text == "<muse>{reasoning}</muse>"
+
+
+def test_formats_that_nothing_tells_apart_are_read_side_by_side() -> None:
+    tokens = ["<tool_call>", "</tool_call>"]
+    found = resolve_format(LISTED + TURN + PROMPT, vocabulary=tokens)
+    assert found.level == "guessed"
+    names = (found.name, *found.alternatives)
+    read = 0
+    for name in names:
+        tools = sg.formats.get(name).spec.tools
+        assert tools is not None
+        read += any(form.call == tools.call for form in found.format.spec.forms)
+    assert read > 1
+    assert found.format.parse('<tool_call>\n{"name": "a", "arguments": {}}\n</tool_call>').tool_calls
+
+
+def test_a_template_without_tools_gets_no_calls_from_a_vocabulary() -> None:
+    found = resolve_format(TURN + PROMPT, vocabulary=["<tool_call>", "</tool_call>", "<think>", "</think>"])
+    assert found.format.spec.tools is None

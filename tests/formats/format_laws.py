@@ -93,7 +93,7 @@ def _disorder(fmt: ChatFormat, text: str, rng: random.Random, cuts: int) -> Iter
     ends = {text for texts in fmt.spec.turn_ends for text in texts}
     for stray in (op.text for op in compiled.strays if op.text not in ends):
         message = fmt.parse(text + stray, TOOLS)
-        if _meaning(message) != _meaning(wanted) or {one.code for one in message.diagnostics} != {"E-PARSE-STRAY"}:
+        if _meaning(message) != _meaning(wanted) or _codes(message) - _codes(wanted) != {"E-PARSE-STRAY"}:
             yield f"{text + stray!r}: the closer is not removed, and told"
         yield from _cuts(fmt, text + stray + "\n" + stray, rng, cuts // 8)
     if not (wanted.tool_calls[0].span and fmt.spec.reasoning_blocks):
@@ -105,6 +105,10 @@ def _disorder(fmt: ChatFormat, text: str, rng: random.Random, cuts: int) -> Iter
         if len(message.tool_calls) != len(wanted.tool_calls) and block.closer.strip() not in call:
             yield f"{block.opener}Hm. {call!r}: the call does not interrupt the reasoning"
         yield from _cuts(fmt, f"{block.opener}Hm. {call}{block.closer}So.", rng, cuts // 8)
+
+
+def _codes(message: Message) -> set[str]:
+    return {one.code for one in message.diagnostics}
 
 
 def _told(fmt: ChatFormat, text: str, events: Iterable[Event], message: Message) -> Iterator[str]:

@@ -9,6 +9,7 @@ import msgspec
 
 from syntagma.analysis.certify.certificate import Certificate
 from syntagma.analysis.certify.certifier import Certifier, Told
+from syntagma.analysis.infer.widening import widened
 from syntagma.analysis.named import Evidence, Support, call_markers, framed, reasoning_told
 from syntagma.format_schema import FormatSpec
 from syntagma.formats import ChatFormat, get
@@ -19,6 +20,8 @@ _log = logging.getLogger("syntagma.analysis")
 
 _MIN_GIVE_UP_AFTER = 3
 """the least number of failing messages after which the certificate of a named format is given up"""
+_MOST_BESIDE = 5
+"""the most further formats that are read beside the first one"""
 _MOST_CERTIFIED = 3
 """the most named formats that are certified, those with the best evidence first"""
 
@@ -76,7 +79,7 @@ def with_named_formats(
     ]
     rated.sort(key=lambda one: one.weight, reverse=True)
     if not shows_calls:
-        return _told(best, rated, certifier)
+        return _told(best, rated, certifier) if certifier.expects_calls else best
     # One certificate more is enough where the first is clean.
     for candidate in rated[: 1 if known is not None and known.clean else _MOST_CERTIFIED]:
         known = best.certificate
@@ -160,15 +163,20 @@ def _told(best: Choice, rated: list[_Candidate], certifier: Certifier) -> Choice
     first = rated[0]
     equal = [one for one in rated if one.weight == first.weight]
     kin = [one for one in equal if one.support.kin]
-    first = (kin or equal)[0]
-    certificate = certifier.told(first.format, first.told)
+    first, *others = kin or equal
+    fmt = first.format
+    for other in others[:_MOST_BESIDE]:
+        # Nothing tells them apart, so all are read; the first is written.
+        spec = widened(fmt.spec, msgspec.structs.replace(fmt.spec, tools=other.format.spec.tools, markers=()))
+        fmt = fmt if spec is None else ChatFormat(spec, name=fmt.name)
+    certificate = certifier.told(fmt, first.told)
     return Choice(
         name=first.support.name,
-        format=first.format,
+        format=fmt,
         certificate=certificate,
         told=first.told,
         reasons=first.support.reasons,
-        alternatives=tuple(one.support.name for one in (kin or equal)[1:]),
+        alternatives=tuple(one.support.name for one in others),
     )
 
 

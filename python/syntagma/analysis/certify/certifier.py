@@ -238,6 +238,11 @@ class Certifier:
         return written.strip() in self._plainest_text
 
     @property
+    def expects_calls(self) -> bool:
+        """Whether the template lists tools, or reads calls."""
+        return self._mentions.tools or self._mentions.calls
+
+    @property
     def shows_calls(self) -> bool:
         """Whether the template shows any call."""
         return self._plainest_call is not None

@@ -169,8 +169,12 @@ def with_value_notation(arguments: ArgumentPatterns, numbers: LocatedTurn | None
     middle, _, closes = rest.partition("{value}")
     key = next(iter(numbers.calls[0].call.arguments))
     follows = literals.between.replace(key, "{key}")
-    if literals.middle == middle and follows.startswith(closes.rstrip()) and not arguments.is_object:
-        return arguments
+    if literals.middle == middle and follows.startswith(closes.rstrip()):
+        if not arguments.is_object:
+            return arguments
+        # Every value has the quotes, so they tell nothing of its type, and the braces only surround the arguments.
+        opens, closer = arguments.opens + "{", arguments.closes.removesuffix("}")
+        return msgspec.structs.replace(arguments, opens=opens, closes=closer, is_object=False)
     quotes = (closes,) if arguments.is_object else _QUOTES
     for quote in quotes:
         if middle == literals.middle + quote and closes.startswith(quote):

@@ -180,8 +180,9 @@ def _compare_calls(
                 raise UnsupportedCalls("strings and numbers are written in ways that do not fit together")
             # What the types of values tell may move the edge between what opens arguments and the first one.
             moved = typed.opens[len(calls.arguments.opens) :]
-            bare = calls.bare or (calls.call.replace("{arguments}", "", 1) if moved else "")
-            call = calls.call.replace("{arguments}", moved + "{arguments}", 1)
+            closer = calls.arguments.closes[len(typed.closes) :]
+            bare = calls.bare or (calls.call.replace("{arguments}", "", 1) if moved and not closer else "")
+            call = calls.call.replace("{arguments}", moved + "{arguments}" + closer, 1)
             calls = msgspec.structs.replace(calls, call=call, bare=bare, arguments=typed)
     except UnsupportedCalls as error:
         return None, str(error)

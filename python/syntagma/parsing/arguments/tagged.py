@@ -68,17 +68,8 @@ class TaggedArguments(ArgumentSource):
 
     __slots__ = (
         *("_after_separator", "_after_value", "_allowed", "_block", "_call_begun", "_closed_at", "_ends", "_form"),
-        *(
-            "_header",
-            "_left_out",
-            "_looked_to",
-            "_next_value",
-            "_open_header",
-            "_opened",
-            "_pieces",
-            "_properties",
-            "_repairs",
-        ),
+        "_doubled",
+        *("_header", "_looked_to", "_next_value", "_open_header", "_opened", "_pieces", "_properties", "_repairs"),
         *("_schema", "_separated", "_unclosed", "_value", "_window", "_wrapped", "_wrapper", "_written"),
         *("bad", "done", "withheld"),
     )
@@ -107,13 +98,13 @@ class TaggedArguments(ArgumentSource):
         # Absolute positions: up to which the value's own closer was looked for, and where it was found.
         self._looked_to = self._closed_at = 0
         self._call_begun = False
+        self._doubled = False
         self._block: Block = form.value
         self._repairs = repairs
         self._schema: Any = None
         self._properties: Mapping[str, Any] = {}
         self._header: HeaderReader | None = None
         self._opened = False
-        self._left_out = False
         self._separated = False
         self._allowed: frozenset[str] = _STRING
         self._value: RawValue | None = None
@@ -158,9 +149,6 @@ class TaggedArguments(ArgumentSource):
                 pos = self._read_value(self._value, text, pos, end, out)
             else:
                 pos = self._between(pos, end, out)
-                if self._left_out:
-                    self._left_out = False
-                    break
             if before == (pos, self._next_value, self._value):
                 break
         self.withheld = self.withheld + pos - start if self._wrapper is not None else 0
@@ -344,6 +332,11 @@ class TaggedArguments(ArgumentSource):
         if at == end:
             return at
         run, after = run_at(self._window, at, self._after_separator if self._separated else self._after_value)
+        if run is not None and self._doubled and self._repairs is not None:
+            # Reported where the next text that adds something begins: spans must not depend on the chunks.
+            if not self._repairs.tell("twice"):
+                return at
+            self._doubled = False
         if self._wrapper is not None and (run is not None or after >= 0):
             return self._unwrap(at, out, alone=run is not None and run.kind == "close")
         if run is None:
@@ -375,8 +368,8 @@ class TaggedArguments(ArgumentSource):
         stands = bool(closer) and self._window.text.startswith(closer, at)
         if self._repairs is None or not (stands or (self._window.cut_at(at, closer) and not self._window.is_final)):
             self.bad = True
-        elif stands and self._repairs.tell("twice"):
-            self._left_out = True
+        elif stands:
+            self._doubled = True
             return at + len(closer)
         return at
 
@@ -388,8 +381,11 @@ class TaggedArguments(ArgumentSource):
         if header.status == "no match":
             self.bad = True
         elif header.status == "commit":
-            if header.slips and self._repairs is not None and not all(map(self._repairs.tell, header.slips)):
-                return pos
+            if header.slips and self._repairs is not None:
+                window = self._window
+                waits = window.cut_at(header.pos - window.base, self._block.after_opener) and not window.is_final
+                if waits or not all(map(self._repairs.tell, header.slips)):
+                    return pos
             self._next_value = (header.key or "", header.written_type)
             self._header = None
             return header.pos - self._window.base
