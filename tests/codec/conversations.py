@@ -237,10 +237,14 @@ def spellings(text: str) -> tuple[str, ...]:
 
 
 def missing(conversation: Conversation, prompt: str) -> list[str]:
-    """The places of texts that a prompt does not show."""
-    return [
+    """The places of texts that a prompt does not show; those of parts that it prints as Python's are not."""
+    found = [
         place for place, text in texts_of(conversation) if not any(spelling in prompt for spelling in spellings(text))
     ]
+    for at, message in enumerate(conversation.messages):
+        parts = message["content"] if isinstance(message.get("content"), list) else []
+        found += [f"/messages/{at}/content" for part in parts if str(part) in prompt]
+    return found
 
 
 def disordered(conversation: Conversation, prompt: str) -> list[str]:

@@ -43,7 +43,7 @@ assert "developer-as-system" in codec.capabilities.steps
 
 * Text goes to templates that take content only as lists of parts as such a list.
 * Reasoning is shown as the template does, which usually drops that of earlier turns.
-* Text in parts that a template prints as a list, in Python's notation, is not lost, so it stays as it is.
+* Parts that a template prints in Python's notation are not shown, so their texts are joined; JSON is left as it is.
 * A part that is no text, such as an image, goes to templates that have a place for it. Others refuse it with
   `E-MESSAGE-PART` and its pointer.
 * A tool without `description` or `parameters` gets empty ones if the template fails or loses the tool without them.

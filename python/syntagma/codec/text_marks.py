@@ -11,7 +11,8 @@ from typing import Any
 __all__ = ["Marks", "thinks"]
 
 _REASONING = ("reasoning_content", "reasoning")
-_MARK = re.compile(r"zq([0-9a-f]{12})x(\d+)z", re.IGNORECASE)
+_MARK = re.compile(r"zq([0-9a-f]{12})([xn])(\d+)z", re.IGNORECASE)
+"""a mark: the word of the conversation, `x` at a text or `n` in a part beside its text, and the number"""
 
 
 def thinks(message: Mapping[str, Any]) -> bool:
@@ -47,11 +48,11 @@ class Marks:
         self.places.append(pointer)
         return f"zq{self._word}x{len(self.places) - 1}z"
 
-    def _in(self, text: str) -> Iterator[tuple[int, int]]:
-        """Every mark in a text, and where it begins."""
+    def _in(self, text: str, kind: str = "x") -> Iterator[tuple[int, int]]:
+        """Every mark of a kind in a text, and where it begins."""
         for match in _MARK.finditer(text):
-            if match[1].lower() == self._word:
-                yield int(match[2]), match.start()
+            if match[1].lower() == self._word and match[2].lower() == kind:
+                yield int(match[3]), match.start()
 
     def _message(self, message: dict[str, Any], pointer: str, *, reasoning: bool) -> dict[str, Any]:
         changed = dict(message)
@@ -71,7 +72,9 @@ class Marks:
     def _part(self, part: Any, pointer: str) -> Any:
         for key in ("text", "refusal") if isinstance(part, Mapping) else ():
             if isinstance(part.get(key), str) and part[key].strip():
-                return {**part, key: part[key] + self._mark(pointer)}
+                mark = self._mark(pointer)
+                # No template reads this member: it is shown only where a part is printed.
+                return {**part, key: part[key] + mark, "note": f"zq{self._word}n{len(self.places) - 1}z"}
         return part
 
     def _call(self, call: Any, pointer: str) -> Any:
@@ -93,6 +96,8 @@ class Marks:
 
     def lost(self, messages: Sequence[dict[str, Any]], text: str) -> list[str]:
         """The pointers of texts that a render does not hold, or not in the order of the conversation.
+
+        A text of a part that is printed in Python's notation is not held.
 
         System messages stand where the template puts them. A message that calls tools and their results may be written
         in any order, as long as the calls among themselves and the results among themselves are in order.
@@ -117,6 +122,7 @@ class Marks:
                         before = start
                 reached = max(reached, before)
             done = reached if in_place else done
+        lost |= {mark for mark, at in self._in(text, "n") if text[at - 1] == "'"}
         return [self.places[mark] for mark in sorted(lost)]
 
     def _marks_in(self, value: Any) -> Iterator[int]:
