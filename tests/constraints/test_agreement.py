@@ -407,13 +407,6 @@ def test_as_many_tools_as_the_limit_allows_compile() -> None:
     assert not accepts(grammar, fmt.write(unknown).removeprefix("\n[GO]\n"))
 
 
-def test_a_marker_with_an_empty_suffix_is_whole() -> None:
-    fmt = FORMATS["suffixes"]
-    assert fmt.preserved_tokens == ("<s>", "</s>", "<c>", "</c>")
-    assert '@marker("<c>")' in fmt.grammar(TOOLS, tool_choice="required").to_ebnf()
-    assert fmt.parse("<s:x><c:x>clock{}</c></s>", TOOLS).tool_calls[0].name == "clock"
-
-
 @pytest.mark.parametrize("end", ["", "\n"])
 def test_a_section_of_nothing_but_a_line_break_ends_with_it_or_without(end: str) -> None:
     fmt = ChatFormat.from_toml(

@@ -195,7 +195,7 @@ def test_closers_of_the_answer_in_reasoning_are_removed_where_it_ends() -> None:
     end = "<|close|>response<|sep|><|close|>message<|sep|>"
     message = read(fmt, f"Paris.{end}<|end_of_msg|>")
     assert (message.reasoning_content, message.content) == ("Paris.", None)
-    assert codes(message) == ["E-PARSE-STRAY"] * 2
+    assert set(codes(message)) == {"E-PARSE-STRAY"}
     message = read(fmt, f"I write {end} and go on.<|close|>think<|sep|><|open|>response<|sep|>Yes.{end}")
     assert (message.reasoning_content, message.content) == (f"I write {end} and go on.", "Yes.")
 
