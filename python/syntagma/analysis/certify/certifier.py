@@ -249,6 +249,11 @@ class Certifier:
         return self._mentions.tools or self._mentions.calls
 
     @property
+    def expects_reasoning(self) -> bool:
+        """Whether the template has a thinking switch, or reads reasoning."""
+        return self._mentions.reasoning
+
+    @property
     def shows_calls(self) -> bool:
         """Whether the template shows any call."""
         return self._plainest_call is not None
