@@ -25,7 +25,7 @@ def _runner() -> ModuleType:
 RUNNER = _runner()
 
 
-LONG = ("autoparser", "jumps", "vocabularies")
+LONG = ("autoparser", "conversations", "jumps", "vocabularies")
 
 
 @pytest.mark.parametrize(

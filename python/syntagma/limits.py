@@ -68,7 +68,10 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     template_bytes: int = 256 * _KIB
     """template source, bytes as UTF-8."""
     template_steps: int = 500_000
-    """units of work of one render."""
+    """units of work of one render, of about a microsecond; a render of long messages may take more."""
+    template_steps_per_character: int = 200
+    """units of work of one render for each character of its messages, where that is more than `template_steps`: some
+    templates look at all messages for each of them."""
     template_output_bytes: int = 16 * _MIB
     """output, and every intermediate string, bytes (measured in code points, at most four bytes each)."""
     template_items: int = 1_000_000
@@ -77,7 +80,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """bits of every intermediate integer."""
     template_nesting: int = 64
     """nested macro calls; nested blocks of the source."""
-    template_seconds: float = 0.8
+    template_seconds: float = 20.0
     """CPU time of one render, seconds."""
     analysis_seconds: float = 3.0
     """CPU time of all renders of one `analyze()`, seconds."""

@@ -10,9 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from syntagma import ChatFormat, ChatTemplate
 from syntagma.analysis import Analysis, Certificate, analyze
-from syntagma.analysis.analysis import examine
 from syntagma.analysis.cache import AnalysisFolder, RecentAnalyses
 from syntagma.errors import ArgumentError
 from syntagma.format_schema import Pattern
@@ -90,26 +88,6 @@ def test_damage_is_noticed(name: str, part: str, change: str, monkeypatch: pytes
 
     monkeypatch.setattr(module, "infer_format", damaged)
     assert not _certificate(analyze(template(name), candidates="derived", cache={})).clean
-
-
-_LINE_AFTER_CALLS = """
-{%- for message in messages -%}<{{ message.role }}>
-{%- if message.content -%}<say>{{ message.content }}</say>{%- endif -%}
-{%- for call in message.tool_calls or [] %}<call>{{ call.function | tojson }}</call>{{ '\\n' }}{% endfor -%}
-</{{ message.role }}>{%- endfor -%}
-{%- if add_generation_prompt -%}<assistant>{%- endif -%}
-"""
-
-
-def test_a_grammar_that_refuses_what_the_template_writes_after_calls_is_noticed() -> None:
-    found = examine(ChatTemplate(_LINE_AFTER_CALLS))
-    derived_format, certifier = ChatFormat(found.inferred.spec), found.certifier()
-    assert certifier.certify(derived_format, ()).clean
-    text = derived_format.to_toml()
-    assert "</call>\\n" in text
-    shorter = ChatFormat.from_toml(text.replace("</call>\\n", "</call>"))
-    refused = {item.name for item in certifier.certify(shorter, ()).items if item.verdict == "refused"}
-    assert {"calls 1", "calls 2"} <= refused
 
 
 def test_a_record_is_plain_data() -> None:

@@ -23,10 +23,11 @@ CLEAN = """\
 {{- message.content or '' }}
 {%- for call in message.tool_calls or [] %}
 {%- set given = call.function.arguments %}
-{{- '<use>' + call.function.name + ' ' + (given if given is string else given | tojson) + '</use>' }}
+{{- '<use>' + call.id + ' ' + call.function.name + ' ' + (given if given is string else given | tojson) + '</use>' }}
 {%- endfor %}
 {{- '<|stop|>' }}
 {%- else %}
+{%- if message.tool_call_id %}{{ '<|to ' + message.tool_call_id + '|>' }}{% endif %}
 {{- '<|' + message.role + '|>' + message.content + '<|stop|>' }}
 {%- endif %}
 {%- endfor %}
@@ -44,7 +45,15 @@ LATER = (
     "and not (messages | last).role == 'tool' %}"
 )
 SEARCH = "{%- for one in messages %}{% for other in messages %}{% set x = other.role %}{% endfor %}{% endfor %}"
-HUGE = "{%- for message in messages %}{% for one in range(4000) %}{% set x = one %}{% endfor %}"
+HUGE = (
+    "{%- for one in messages %}{% for other in messages %}{% for i in range(20) %}{% endfor %}{% endfor %}{% endfor %}"
+)
+TOOLS = "{%- if tools %}{{ '<|system|>Tools: ' + (tools | tojson) + '<|stop|>' }}{% endif -%}"
+TO = "{%- if message.tool_call_id %}{{ '<|to ' + message.tool_call_id + '|>' }}{% endif %}"
+EACH = "{%- for message in messages %}"
+BOTH = (
+    "{% if message.tool_calls and message.content and message.reasoning_content %}{{ raise_exception('2') }}{% endif %}"
+)
 SLIPS: list[tuple[str, str, str, bool]] = [
     ("parallel-calls", LOOP, ONE, False),
     ("parallel-calls", LOOP, "{%- for call in (message.tool_calls or [])[:1] %}", False),
@@ -71,7 +80,23 @@ SLIPS: list[tuple[str, str, str, bool]] = [
         False,
     ),
     ("growing-work", "{%- for message in messages %}", SEARCH + "{%- for message in messages %}", False),
-    ("unbounded-work", "{%- for message in messages %}", HUGE, False),
+    ("unbounded-work", EACH, HUGE + EACH, False),
+    ("results-order", TO, "", False),
+    ("call-content", CONTENT, "{%- if not message.tool_calls %}" + CONTENT + "{% endif %}", False),
+    ("call-content", CONTENT, BOTH + CONTENT, False),
+    ("lost-tools", TOOLS, "", False),
+    ("lost-tools", LOOP, "{%- for call in [] %}", False),
+    ("tool-members", "(tools | tojson)", "(tools[0].function.description + (tools | tojson))", False),
+    ("tool-members", "(tools | tojson)", "(tools | selectattr('function.parameters') | list | tojson)", False),
+    ("lost-system", EACH, "{%- for message in messages if message.role != 'system' %}", False),
+    (
+        "lost-system",
+        EACH,
+        "{%- for message in messages if message.role != 'system' or message == messages[0] %}",
+        False,
+    ),
+    ("lost-developer", EACH, "{%- for message in messages if message.role != 'developer' %}", False),
+    ("lost-message", EACH, "{%- for message in (messages[1:] if messages | length > 2 else messages) %}", False),
 ]
 """rule, what stands in the clean template, what stands there instead, whether a fix is offered"""
 
@@ -111,7 +136,11 @@ def test_slips_break_few_other_rules() -> None:
         "tool-results": {"prefix"},
         "no-prompt": {"prefix"},
     }
-    expected |= {"other-prompt": {"prefix"}, "unbounded-work": {"growing-work"}}
+    expected |= {
+        "other-prompt": {"prefix"},
+        "unbounded-work": {"growing-work"},
+        "lost-message": {"prefix", "lost-system"},
+    }
     for rule, old, new, _ in SLIPS:
         others = {finding.rule for finding in lint_template(_slipped(old, new))} - {rule}
         assert others <= expected.get(rule, set()), (rule, new)
@@ -139,6 +168,24 @@ def test_a_fix_is_a_diff_that_mends() -> None:
     assert finding.fix is not None
     assert "-{{- (message.content or '') | trim }}" in finding.fix
     assert "+{{- (message.content or '') }}" in finding.fix
+
+
+def test_a_fix_changes_what_the_finding_says_and_nothing_else() -> None:
+    conditions = "{%- if message.content is string and message.content | trim %}{{ '' }}{% endif %}"
+    trimmed = OTHER.replace("message.content", "message.content | trim")
+    source = CLEAN.replace(CONTENT, "{{- (message.content or '') | trim }}").replace(OTHER, trimmed)
+    source = source.replace(
+        "{%- if message.role == 'assistant' %}", conditions + "{%- if message.role == 'assistant' %}"
+    )
+    assert source.count("| trim") == 3
+    found = [one for one in lint_template(sg.ChatTemplate(source, limits=PATIENT)) if one.rule == "altered-text"]
+    assert [one.message.split()[3] for one in found] == ["system:", "user:", "assistant:", "tool:"]
+    for finding in found:
+        assert finding.fix is not None
+        removed = [line for line in finding.fix.splitlines() if line.startswith("-") and "trim" in line]
+        assert len(removed) == 1
+        assert conditions not in removed[0]
+        assert ("or ''" in removed[0]) == ("assistant" in finding.message)
 
 
 def test_words_that_any_user_can_write() -> None:

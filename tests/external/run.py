@@ -33,6 +33,7 @@ class Suite(NamedTuple):
 SUITES = {
     "renders": Suite("autoparser/renders.json", ("renders",)),
     "autoparser": Suite("autoparser/roundtrip.jsonl", ("autoparser",)),
+    "conversations": Suite("auto/cases.jsonl", ("conversations",)),
     "openchatml": Suite("openchatml/vectors.jsonl", ("openchatml",)),
     "schemas": Suite("engine/schemas.jsonl", ("schemas",)),
     "agreement": Suite("openchatml/harmony_vectors.jsonl", ("agreement",)),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -18,9 +19,11 @@ from typing import Any
 from syntagma.errors import FormatError
 from syntagma.events import ContentDelta, Event, ReasoningDelta, ToolCallDelta
 from syntagma.format_schema import Markers
+from syntagma.format_schema.facts import interrupts
 from syntagma.formats import ChatFormat
 from syntagma.messages import Message
 from syntagma.parsing import StreamParser
+from syntagma.parsing.compiled_format import compiled_format
 from tests.formats.format_draws import TOOLS, Draw, DrawMessages, damaged, literals
 from tests.formats.json_prefix import is_beginning_of_object
 
@@ -69,6 +72,8 @@ def problems(seed: int, counts: Counter[str], *, cuts: int = _MAX_CUTS) -> Itera
             yield f"{text!r} does not read back"
         texts.append(text)
         yield from _ends(fmt, text, rng, cuts)
+    if texts:
+        yield from _disorder(fmt, texts[0], rng, cuts)
     for text in texts[:3]:
         yield from _cuts(fmt, text, rng, cuts)
         yield from _cuts(fmt, damaged(text, rng), rng, cuts // 4)
@@ -78,6 +83,50 @@ def problems(seed: int, counts: Counter[str], *, cuts: int = _MAX_CUTS) -> Itera
 def _meaning(message: Message) -> Any:
     calls = [(call.name, json.loads(call.arguments), call.complete) for call in message.tool_calls]
     return message.content or "", message.reasoning_content or "", calls
+
+
+def _disorder(fmt: ChatFormat, text: str, rng: random.Random, cuts: int) -> Iterator[str]:
+    """A call in disorder: see `tests/parsing/test_disorder.py`. `text`: a message that ends with a call."""
+    compiled, wanted = compiled_format(fmt.spec), fmt.parse(text, TOOLS)
+    if not wanted.tool_calls:
+        return
+    ends = {text for texts in fmt.spec.turn_ends for text in texts}
+    for stray in (op.text for op in compiled.strays if op.text not in ends):
+        message = fmt.parse(text + stray, TOOLS)
+        if _meaning(message) != _meaning(wanted) or _codes(message) - _codes(wanted) != {"E-PARSE-STRAY"}:
+            yield f"{text + stray!r}: the closer is not removed, and told"
+        yield from _cuts(fmt, text + stray + "\n" + stray, rng, cuts // 8)
+    if not (wanted.tool_calls[0].span and fmt.spec.reasoning_blocks):
+        return
+    begin, block = wanted.tool_calls[0].span[0], fmt.spec.reasoning_blocks[0]
+    call = text[begin:]
+    if block.opener.strip() and compiled.openings and call.startswith(tuple(filter(None, interrupts(fmt.spec)))):
+        message = fmt.parse(f"{block.opener}Hm. {call}", TOOLS)
+        if len(message.tool_calls) != len(wanted.tool_calls) and block.closer.strip() not in call:
+            yield f"{block.opener}Hm. {call!r}: the call does not interrupt the reasoning"
+        yield from _cuts(fmt, f"{block.opener}Hm. {call}{block.closer}So.", rng, cuts // 8)
+
+
+def _codes(message: Message) -> set[str]:
+    return {one.code for one in message.diagnostics}
+
+
+def _told(fmt: ChatFormat, text: str, events: Iterable[Event], message: Message) -> Iterator[str]:
+    """Every marker that stays in the answer or in reasoning is told, once."""
+    if fmt.spec.reasoning is not None and fmt.spec.reasoning.to == "content":
+        return
+    told = compiled_format(fmt.spec).told.texts
+    pieces: list[str] = []
+    last: tuple[type, int] | None = None
+    for event in events:
+        if isinstance(event, ContentDelta | ReasoningDelta):
+            if last != (type(event), event.span[0]):
+                pieces.append("")
+            pieces[-1] += event.text
+            last = type(event), event.span[1]
+    found = sum(len(re.findall("|".join(map(re.escape, told)), piece)) for piece in pieces) if told else 0
+    if found != sum(one.code == "E-PARSE-MARKER" for one in message.diagnostics):
+        yield f"{text!r}: not every marker is told, or some are without being there: {pieces}"
 
 
 def _places(text: str, rng: random.Random, cuts: int) -> list[int]:
@@ -140,6 +189,7 @@ def _ends(fmt: ChatFormat, text: str, rng: random.Random, cuts: int) -> Iterator
         events += parser.finish()
         message = parser.message
         yield from _nothing_is_lost(fmt, begun, events, message)
+        yield from _told(fmt, begun, events, message)
         for call in message.tool_calls:
             if call.complete:
                 try:

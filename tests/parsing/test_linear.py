@@ -107,3 +107,37 @@ def test_openers_are_read_in_linear_time(name: str, counter: Counter) -> None:
         few = SIZE // len(opener) + 1
         for once, twice in zip(cost(opener * few), cost(opener * (2 * few)), strict=True):
             assert twice < 2.6 * once + 1000, opener
+
+
+PIECES = ("'", '"', "'a", '"a', "', ", '", ', "'])", '"}', "]", "}", "x, ", "', word='", '", "word": "', "\n")
+"""what a reader of damaged values looks at again"""
+VALUES = {
+    "pythonic": "[f(word='a'b{})]",
+    "gemma4": '<|tool_call>call:f{{word:<|"|>a<|"|>b{}}}<tool_call|>',
+    "hermes": '<tool_call>\n{{"name": "f", "arguments": {{"word": "a"b{}}}}}\n</tool_call>',
+    "olmo3": "</think><function_calls>\nf(word=a b{})\n</function_calls>",
+    "qwen3_coder": "<tool_call>\n<function=f>\n<parameter=word>\na{}\n</function>\n</tool_call>",
+}
+TAGS = ("</function>", "\n<parameter=n>", "<tool_call>", "</tool_call>\n<tool_call>\n<function=f>\n", "\n<parameter=")
+TOOLS = [{"name": "f", "parameters": {"type": "object", "properties": {"word": {"type": "string"}}}}]
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_damaged_values_are_read_in_linear_time(name: str, counter: Counter) -> None:
+    fmt = FORMATS[name]
+
+    def cost(text: str, size: int) -> tuple[int, int]:
+        counter.steps = counter.chars = 0
+        parser = fmt.parser(TOOLS)
+        for at in range(0, len(text), size):
+            parser.feed(text[at : at + size])
+        parser.finish()
+        return counter.steps, counter.chars
+
+    for piece in (*PIECES, *(TAGS if name == "qwen3_coder" else ())):
+        few = SIZE // len(piece) + 1
+        texts = [VALUES[name].format(piece * few), VALUES[name].format(piece * (2 * few))]
+        for once, twice in zip(cost(texts[0], 1 << 20), cost(texts[1], 1 << 20), strict=True):
+            assert twice < 2.6 * once + 1000, piece
+        # In chunks, text that is held is copied with each of them, but it is not read again.
+        assert cost(texts[1], 64)[0] < 2.6 * cost(texts[0], 64)[0] + 1000, piece

@@ -221,6 +221,16 @@ def with_zeros(fmt: ChatFormat) -> Iterator[Damage]:
     yield written(fmt, {"word": MARK}).replace(quote + MARK + quote, "007"), {"word": "007"}
 
 
+def with_zeros_between_tags(fmt: ChatFormat) -> Iterator[Damage]:
+    """A number between tags begins with zeros."""
+    for arguments in ({"n": 775577}, {"n": 775577, "word": "007"}):
+        yield written(fmt, arguments).replace("775577", "00775577"), arguments
+
+
+def types_by_schema(fmt: ChatFormat) -> bool:
+    return has_closers(fmt) and not tools_of(fmt).types
+
+
 def in_sets(fmt: ChatFormat) -> Iterator[Damage]:
     """An array is a set; or a string is two."""
     quote = tools_of(fmt).literals.quotes[0]
@@ -307,6 +317,7 @@ LAWS: dict[str, tuple[Callable[[ChatFormat], bool], Callable[[ChatFormat], Itera
     "quotes inside strings of JSON": (writes_json, with_quotes_inside_json),
     "strings of JSON without quotes": (writes_json, without_quotes_in_json),
     "zeros before numbers": (writes_literals, with_zeros),
+    "zeros before numbers between tags": (types_by_schema, with_zeros_between_tags),
     "sets, and strings beside each other": (is_like_python, in_sets),
     "closers of arguments written twice": (has_closers, with_a_closer_twice),
     "closers of arguments that are missing": (ends_at_lines, without_closers),

@@ -41,6 +41,7 @@ OVERRIDDEN: dict[tuple[type, str], str] = {
     (CodeGenerator, "_output_child_to_const"): "(self, node, frame, finalize)",
     (Context, "derived"): "(self, locals=None)",
     (Environment, "_tokenize"): "(self, source, name, filename=None, state=None)",
+    (SandboxedEnvironment, "getattr"): "(self, obj, attribute)",
     (SandboxedEnvironment, "is_safe_attribute"): "(self, obj, attr, value)",
     (SandboxedEnvironment, "wrap_str_format"): "(self, value)",
     (SandboxedEnvironment, "call_binop"): "(self, context, operator, left, right)",

@@ -12,7 +12,7 @@ from typing import Any
 import bound_attacks
 import pytest
 
-from syntagma.errors import LimitError, SyntagmaError
+from syntagma.errors import LimitError, SyntagmaError, TemplateError
 from syntagma.limits import Limits
 from syntagma.templates import ChatTemplate
 
@@ -51,6 +51,35 @@ def test_the_clock_ends_what_steps_do_not() -> None:
         ChatTemplate(source, limits=limits).render([])
     assert raised.value.code == _CLOCK
     assert raised.value.limit == "template_seconds"
+
+
+def test_the_bound_on_steps_grows_with_the_messages() -> None:
+    source = "{% for one in messages %}{% for other in messages %}{% set x = other.role %}{% endfor %}{% endfor %}"
+    messages = [{"role": "user", "content": "a text of some length, as people write it"}] * 1200
+    patient = Limits(template_seconds=1000.0)
+    assert ChatTemplate(source, limits=patient).render(messages) == ""
+    for limits in (
+        Limits(template_seconds=1000.0, template_steps_per_character=0),
+        Limits(template_seconds=1000.0, template_steps_per_character=10),
+    ):
+        with pytest.raises(LimitError) as raised:
+            ChatTemplate(source, limits=limits).render(messages)
+        assert (raised.value.code, raised.value.limit) == ("E-LIMIT-TEMPLATE-STEPS", "template_steps")
+    endless = "{% for one in range(600000) %}{% endfor %}"
+    with pytest.raises(LimitError):
+        ChatTemplate(endless, limits=patient).render(messages[:2])
+    assert ChatTemplate(endless, limits=patient).render(messages) == ""
+
+
+def test_members_are_looked_up_as_before() -> None:
+    source = "{% set m = messages[0] %}{{ m.keys() | list }}{{ m.role }}{{ m.get('role') }}[{{ m.nothing }}]"
+    source += "{% set ns = namespace(a=1, none_yet=none) %}{{ ns.a }}{{ ns.none_yet }}[{{ ns.b }}]"
+    shown = ChatTemplate(source).render([{"role": "user", "keys": "x"}])
+    assert shown == "['role', 'keys']useruser[]1None[]"
+    private = "{{ messages[0].__class__ }}{{ namespace(a=1)._Namespace__attrs }}{{ messages[0]._role }}"
+    assert ChatTemplate(private).render([{"role": "user"}]) == ""
+    with pytest.raises(TemplateError):
+        ChatTemplate("{{ messages[0].pop('role') }}").render([{"role": "user"}])
 
 
 def test_limits_are_inclusive() -> None:

@@ -14,6 +14,7 @@ from syntagma.analysis.layout import GenerationPrompt, TurnLayout
 from syntagma.analysis.lint.linter import lint_template
 from syntagma.analysis.lint.report import LintFinding
 from syntagma.analysis.probe.capabilities import Capabilities
+from syntagma.analysis.probe.probing import probe_capabilities
 from syntagma.analysis.resolution import Resolution, resolve_format
 from syntagma.analysis.result import Analysis
 from syntagma.analysis.sureness import Level
@@ -38,5 +39,6 @@ __all__ = [
     "certify_format",
     "comparisons",
     "lint_template",
+    "probe_capabilities",
     "resolve_format",
 ]

@@ -39,6 +39,8 @@ _SAMPLES: Final = {
     "object": "{}",
 }
 """a JSON value of each type"""
+_OF_CODECS: Final = ("steps", "losses")
+"""capabilities that a codec finds, and the analysis does not"""
 _QUESTION: Final = "What is the weather in Rome?"
 
 
@@ -59,7 +61,8 @@ def write_facts(analysis: Analysis) -> None:
         write(f"#   {', '.join(shown) or 'default'}: {prompt.text!r}, reasoning {prompt.reasoning}")
     write("\n# capabilities")
     for name, value in msgspec.to_builtins(analysis.capabilities).items():
-        write(f"#   {name}: {value}")
+        if name not in _OF_CODECS:
+            write(f"#   {name}: {value}")
 
 
 def write_certificate(certificate: Certificate, *, verbose: bool) -> None:
@@ -95,10 +98,14 @@ def write_comparison(pair: Comparison) -> None:
 
 
 def write_turn(template: ChatTemplate, analysis: Analysis, tools: Any) -> None:
-    """Print a rendered turn of reasoning, content and a call, with the markers of the format in colour.
+    """Print how conversations are fitted to the template, and a turn with the markers of the format in colour.
 
-    Nothing is printed if the template refuses every such turn.
+    The turn has reasoning, content and a call; it is left out if the template refuses every such turn.
     """
+    found = ChatCodec.from_template(template, analysis).capabilities
+    write("\n# conversations that the template does not take as they are")
+    for name in _OF_CODECS:
+        write(f"#   {name}: {', '.join(getattr(found, name)) or 'none'}")
     text = _rendered_turn(template, analysis, tools)
     if text is not None:
         write("\n# a turn, as the template renders it")

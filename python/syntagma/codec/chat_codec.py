@@ -6,15 +6,16 @@ import datetime
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Literal, TypeAlias, Unpack
 
 import msgspec
 
 from syntagma.analysis import Analysis, Capabilities, Resolution, Vocabulary, resolve_format
-from syntagma.codec.normalise import MessageLike, calls_in, message_for_template, with_call_ids
+from syntagma.codec.fitting import Fitter
+from syntagma.codec.normalise import MessageLike, as_data, calls_in
 from syntagma.codec.turn import Turn
 from syntagma.entry import entry
-from syntagma.errors import ArgumentError, ArgumentTypeError, TemplateError
+from syntagma.errors import ArgumentError, ArgumentTypeError
 from syntagma.formats import ChatFormat
 from syntagma.messages import Tool, ToolLike, refuse_incomplete_calls, tools_from
 from syntagma.parsing import Policies, ReadingOptions
@@ -23,6 +24,8 @@ from syntagma.templates import ChatTemplate, Prompt, RenderOptions
 
 __all__ = ["ChatCodec"]
 
+History: TypeAlias = Literal["repair", "strict"]
+
 
 class ChatCodec:
     """A chat template with its format: prompts, grammars and parsers of one model. Immutable; safe for several threads.
@@ -30,7 +33,6 @@ class ChatCodec:
     Attributes:
         format: how the model writes.
         template: how prompts are rendered, or None.
-        capabilities: what the template supports and requires.
         resolution: how sure it is that the model writes the format; None: the format was named.
     """
 
@@ -39,8 +41,19 @@ class ChatCodec:
     ) -> None:
         self.format = fmt
         self.template = template
-        self.capabilities = capabilities if capabilities is not None else Capabilities()
+        self._given = capabilities
+        self._fitter = None if template is None else Fitter(template, fmt, capabilities)
         self.resolution: Resolution | None = None
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the template supports and requires, by which steps conversations are fitted to it, and what it loses.
+
+        It is found by renders when it is first read, unless the codec was made from an analysis, which has most of it.
+        """
+        if self._fitter is not None:
+            return self._fitter.capabilities
+        return self._given if self._given is not None else Capabilities()
 
     @classmethod
     @entry
@@ -109,11 +122,15 @@ class ChatCodec:
         return cls(fmt, template)
 
     @entry
-    def render(self, messages: Sequence[MessageLike], **options: Unpack[RenderOptions]) -> Prompt:
+    def render(
+        self, messages: Sequence[MessageLike], *, history: History = "repair", **options: Unpack[RenderOptions]
+    ) -> Prompt:
         """The prompt, with messages and tools in the form that the template requires.
 
         Args:
             messages: the conversation: `Message` objects or OpenAI dictionaries.
+            history: `repair`: the arguments of a call that was cut off are completed to the shortest object that begins
+                with their text; `strict`: they are refused.
             **options: see `ChatTemplate.render`.
 
         Raises:
@@ -121,38 +138,27 @@ class ChatCodec:
                 is malformed.
             TemplateError, LimitError: see `ChatTemplate.render`.
         """
-        return self._rendered(messages, tools_from(options.pop("tools", None)), options)
+        return self._rendered(messages, tools_from(options.pop("tools", None)), history, options)
 
     def _rendered(
-        self, messages: Sequence[MessageLike], tools: tuple[Tool, ...] | None, options: RenderOptions
+        self,
+        messages: Sequence[MessageLike],
+        tools: tuple[Tool, ...] | None,
+        history: History,
+        options: RenderOptions,
     ) -> Prompt:
         """The prompt. The tools are already read and not part of `options`."""
-        if self.template is None:
+        if self._fitter is None:
             raise ArgumentError("E-CODEC-TEMPLATE", "the codec has no template")
         if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):
             raise ArgumentTypeError("E-MESSAGE-LIST", f"messages must be a list, not {type(messages).__name__}")
-        refuse_incomplete_calls(messages)
-        wants = self.capabilities
-        declared: list[dict[str, Any]] | None = [tool.to_openai() for tool in tools or ()]
-        if not declared and wants.no_tools in ("none", "undefined"):
-            declared = None
-        template = self.template.variant(lenient=wants.lenient, omit_none=wants.no_tools == "undefined")
-        prepared = [_prepared(message, wants, at) for at, message in enumerate(messages)]
-        if wants.needs_system and not any(message.get("role") == "system" for message in prepared):
-            prepared.insert(0, {"role": "system", "content": ""})
-        named = {} if wants.tools_variable is None or declared is None else {wants.tools_variable: declared}
-        variables = {**wants.variables, **named, **(options.get("template_kwargs") or {})}
-        whole: RenderOptions = {**options, "tools": declared, "template_kwargs": variables}
-        try:
-            return template.render(prepared, **whole)
-        except TemplateError as refusal:
-            # Some templates reject call ids of another form, such as those of another model.
-            if refusal.code != "E-TEMPLATE-RAISED" or not any(message.get("tool_calls") for message in prepared):
-                raise
-            try:
-                return template.render(with_call_ids(prepared, wants.call_id_form), **whole)
-            except TemplateError:
-                raise refusal from None
+        if history not in ("repair", "strict"):
+            message = f'history is "repair" or "strict", not {history!r}'
+            raise ArgumentError("E-ARGUMENT-VALUE", message, pointer="/history")
+        if history == "strict":
+            refuse_incomplete_calls(messages)
+        data = [_as_data(message, at, repair=history == "repair") for at, message in enumerate(messages)]
+        return self._fitter.render(data, [tool.to_openai() for tool in tools or ()], options)
 
     @entry
     def prepare(
@@ -164,6 +170,7 @@ class ChatCodec:
         add_generation_prompt: bool = True,
         continue_final_message: bool = False,
         now: datetime.date | None = None,
+        history: History = "repair",
         stream_reasoning: bool = True,
         policies: Policies | None = None,
         id_seed: str | None = None,
@@ -180,6 +187,7 @@ class ChatCodec:
             add_generation_prompt: open the assistant's turn at the end of the prompt.
             continue_final_message: let the model continue the final message.
             now: the clock of the template's `strftime_now`.
+            history: as for `render`.
             stream_reasoning: False: the parser reports reasoning in one piece, when it is complete.
             policies: choices of the parser where several are right; None: the defaults.
             id_seed: seed for the ids of calls that have none; None: random.
@@ -204,6 +212,7 @@ class ChatCodec:
             messages,
             resolve_request(tools, **asked),
             reading=reading,
+            history=history,
             documents=documents,
             add_generation_prompt=add_generation_prompt,
             continue_final_message=continue_final_message,
@@ -217,6 +226,7 @@ class ChatCodec:
         request: ResolvedRequest,
         *,
         reading: ReadingOptions = ReadingOptions(),  # noqa: B008  # frozen
+        history: History = "repair",
         **options: Unpack[RenderOptions],
     ) -> Turn:
         """Prepare one turn for a resolved request.
@@ -226,16 +236,17 @@ class ChatCodec:
             request: the resolved request; its tools and template variables are rendered. Several calls are allowed
                 only if the template can render them.
             reading: how the turn's parsers read.
+            history: as for `render`.
             **options: as for `ChatTemplate.render`.
 
         Raises:
             ArgumentError: `E-CODEC-TEMPLATE`, the codec has no template; `E-MESSAGE-…`, a message is malformed.
             TemplateError, LimitError: see `ChatTemplate.render`.
         """
-        if self.capabilities.single_tool_calls:
+        if self._given is not None and self._given.single_tool_calls:
             request = msgspec.structs.replace(request, parallel_tool_calls=False)
         options["template_kwargs"] = request.template_kwargs
-        prompt = self._rendered(messages, request.tools, options)
+        prompt = self._rendered(messages, request.tools, history, options)
         if request.history_calls is None:
             request = msgspec.structs.replace(request, history_calls=calls_in(messages))
         return Turn(prompt, self.format, request, reading)
@@ -250,10 +261,10 @@ def _config(directory: str | os.PathLike[str]) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _prepared(message: MessageLike, wants: Capabilities, at: int) -> dict[str, Any]:
-    """The message at index `at`, in the form that the template needs."""
+def _as_data(message: MessageLike, at: int, *, repair: bool) -> dict[str, Any]:
+    """The message at index `at` as a dictionary."""
     try:
-        return message_for_template(message, wants)
+        return as_data(message, repair=repair)
     except ArgumentError as error:
         error.pointer = f"/messages/{at}{error.pointer or ''}"
         raise

@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from syntagma.analysis import Capabilities
+from syntagma.codec.cut_calls import completed
 from syntagma.errors import ArgumentError, ArgumentTypeError
 from syntagma.messages import Message
 
-__all__ = ["MessageLike", "calls_in", "message_for_template", "with_call_ids"]
+__all__ = ["MessageLike", "as_data", "calls_in", "message_for_template", "with_call_ids"]
 
 MessageLike = Message | Mapping[str, Any]
 
@@ -22,8 +23,12 @@ def calls_in(messages: Sequence[MessageLike]) -> int:
     return sum(len(one) for one in calls if isinstance(one, Sequence))
 
 
-def message_for_template(message: MessageLike, wants: Capabilities) -> dict[str, Any]:
-    """A message as the dictionary that the template needs.
+def as_data(message: MessageLike, *, repair: bool) -> dict[str, Any]:
+    """A message as a dictionary of OpenAI's shape. Arguments given as text are the text of one object.
+
+    Args:
+        message: the message.
+        repair: complete the arguments of calls that were cut off, to the shortest object that begins with them.
 
     Raises:
         ArgumentTypeError: `E-MESSAGE-TYPE`, the message is neither a `Message` nor a mapping.
@@ -35,10 +40,45 @@ def message_for_template(message: MessageLike, wants: Capabilities) -> dict[str,
         data = dict(message)
     else:
         raise ArgumentTypeError("E-MESSAGE-TYPE", f"a message must be a mapping, not {type(message).__name__}")
+    if data.get("role") == "assistant" and data.get("tool_calls"):
+        data["tool_calls"] = [_whole(call, at, repair=repair) for at, call in enumerate(data["tool_calls"])]
+    return data
+
+
+def _whole(call: Any, at: int, *, repair: bool) -> Any:
+    """The call at index `at`, whose arguments are whole."""
+    if not isinstance(call, Mapping):
+        return call
+    if repair and "complete" in call:
+        call = {key: value for key, value in call.items() if key != "complete"}
+    inner = call.get("function")
+    function = inner if isinstance(inner, Mapping) else call
+    arguments = function.get("arguments")
+    if not isinstance(arguments, str):
+        return call
+    if not arguments or _object(arguments) is not None:
+        return call
+    whole = completed(arguments) if repair else None
+    if whole is None:
+        raise ArgumentError(
+            "E-MESSAGE-ARGUMENTS",
+            "the arguments of a call are not one JSON object",
+            hint="remove a call that was cut off from the message",
+            pointer=f"/tool_calls/{at}/function/arguments",
+        )
+    changed = {**function, "arguments": whole}
+    return {**call, "function": changed} if function is inner else changed
+
+
+def message_for_template(message: Mapping[str, Any], wants: Capabilities) -> dict[str, Any]:
+    """A message as the dictionary that the template needs."""
+    data = dict(message)
+    if wants.content_parts and isinstance(data.get("content"), str) and data["content"]:
+        data["content"] = [{"type": "text", "text": data["content"]}]
     if data.get("role") != "assistant":
         return data
     if data.get("tool_calls"):
-        data["tool_calls"] = [_call_for(call, wants, at) for at, call in enumerate(data["tool_calls"])]
+        data["tool_calls"] = [_call_for(call, wants) for call in data["tool_calls"]]
     else:
         data.pop("tool_calls", None)
     if not data.get("content"):
@@ -73,7 +113,7 @@ def _with_reasoning(data: dict[str, Any], wants: Capabilities) -> dict[str, Any]
     return data
 
 
-def _call_for(call: Any, wants: Capabilities, at: int) -> Any:
+def _call_for(call: Any, wants: Capabilities) -> Any:
     """A call with its arguments as an object or as JSON text, as the template needs them."""
     if not isinstance(call, Mapping):
         return call
@@ -81,28 +121,20 @@ def _call_for(call: Any, wants: Capabilities, at: int) -> Any:
     function = inner if isinstance(inner, Mapping) else call
     arguments = function.get("arguments")
     if isinstance(arguments, str):
-        value = _object(arguments or "{}", at)
-        arguments = value if wants.arguments == "object" else arguments
+        arguments = _object(arguments or "{}") if wants.arguments == "object" else arguments
     elif wants.arguments == "string" and isinstance(arguments, Mapping):
         arguments = json.dumps(arguments, ensure_ascii=False)
     changed = {**function, "arguments": arguments}
     return {"type": "function", **call, "function": changed} if function is inner else changed
 
 
-def _object(arguments: str, at: int) -> dict[str, Any]:
-    """The arguments of the call at index `at` as an object."""
+def _object(text: str | None) -> dict[str, Any] | None:
+    """The JSON object of a text; None if it is none."""
     try:
-        value = json.loads(arguments)
+        value = json.loads(text or "")
     except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, dict):
-        raise ArgumentError(
-            "E-MESSAGE-ARGUMENTS",
-            "the arguments of a call are not one JSON object",
-            hint="remove a call that was cut off from the message",
-            pointer=f"/tool_calls/{at}/function/arguments",
-        )
-    return value
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def with_call_ids(messages: Sequence[dict[str, Any]], form: str) -> list[dict[str, Any]]:
@@ -124,7 +156,8 @@ def with_call_ids(messages: Sequence[dict[str, Any]], form: str) -> list[dict[st
         copy = dict(message)
         if copy.get("tool_calls"):
             copy["tool_calls"] = [renamed(call) for call in copy["tool_calls"]]
-        if copy.get("tool_call_id") in given:
-            copy["tool_call_id"] = given[copy["tool_call_id"]]
+        answered = copy.get("tool_call_id")
+        if isinstance(answered, str) and answered in given:
+            copy["tool_call_id"] = given[answered]
         changed.append(copy)
     return changed

@@ -305,7 +305,9 @@ class CallReader:
         for slip in matcher.slips:
             self._out.malformed("E-PARSE-REPAIRED", REPAIRS[slip], span)
         self._out.call_start(matcher.name, matcher.id, span)
-        self.call, self.source, self._alike, self._choice = matcher, self._declared(matcher), way.alike, None
+        self.call, self.source, self._choice = matcher, self._declared(matcher), None
+        # The whole of a call without arguments was read, with its closer.
+        self._alike = () if matcher.pattern.without_arguments else way.alike
         self._argument_chars = 0
         self._matchers = []
         return "call"

@@ -283,10 +283,10 @@ def _reasoning_exits(
     closers += [
         _Leaving(text, block.before_closer, "cut", block) for block in blocks for text in block.cut_before(openers)
     ]
-    closers += [_Leaving(wrapper.closer, wrapper.before_closer, "stray") for wrapper in wrappers]
-    closers += [_Leaving(text, "", "stray") for text in ends]
+    strays = [_Leaving(wrapper.closer, wrapper.before_closer, "stray") for wrapper in wrappers]
+    strays += [_Leaving(text, "", "stray") for text in ends]
     nexts = [one for block in blocks for one in _nexts(block, wrappers, starts)]
-    return [*closers, *nexts, *(_Leaving(text, "", "interrupt") for text in interrupts)]
+    return [*closers, *nexts, *(_Leaving(text, "", "interrupt") for text in interrupts), *strays]
 
 
 def _reasoning_block(spec: FormatSpec, pattern: Pattern, markers: Markers) -> Block:

@@ -361,10 +361,12 @@ class InlineTurnReader(TurnReader):
                 return True if final else None
             if text.startswith(openers, index):
                 return True
+            # What begins like an opener may be one, although a stray closer stands there, too.
+            if not final and any(window.cut_at(index, one) for one in openers):
+                return None
             stray = next((one for one in strays if text.startswith(one, index)), "")
             if not stray:
-                cut = any(window.cut_at(index, one) for one in (*strays, *openers))
-                return None if cut and not final else False
+                return None if not final and any(window.cut_at(index, one) for one in strays) else False
             index += len(stray)
 
     def _call_in_reasoning(self, final: bool) -> Outcome | None:

@@ -322,14 +322,15 @@ class ChatTemplate:
         if self._lenient:
             # A lenient template may change its lists, and later renders need them unchanged.
             own |= {name: plain_data(own[name], self._limits) for name in _LISTS if name in own}
-        return self._written(template, Budget(self._limits), own)
+        return self._written(template, Budget(self._limits, own["messages"]), own)
 
     def _run_traced(self, variables: Mapping[str, Any]) -> str:
         tokens = {*self._tokens, "bos_token", "eos_token"}
         # Tracing takes a small multiple of the time, and must not fail for a prompt that was rendered before.
         limits = msgspec.structs.replace(self._limits, template_seconds=_TRACED * self._limits.template_seconds)
         template = self._compiled.lenient_traced if self._lenient else self._compiled.strict_traced
-        return self._written(template, TracingBudget(limits), traced_variables(variables, tokens))
+        budget = TracingBudget(limits, variables["messages"])
+        return self._written(template, budget, traced_variables(variables, tokens))
 
     def _written(self, template: jinja2.Template, budget: Budget, variables: dict[str, Any]) -> str:
         """The text that the template renders with these variables."""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from syntagma.analysis.lint.report import Slip
+from syntagma.analysis.lint.report import Edit, Slip
 from syntagma.analysis.lint.subject import Subject, message_of, user
 from syntagma.analysis.render.conversation import SampleTurn
 from syntagma.errors import SyntagmaError
@@ -65,7 +65,7 @@ def double_encoded(subject: Subject) -> Iterator[Slip]:
             message="arguments given as JSON text are encoded twice",
             request=subject.request(messages, tools=True),
             shown=_end(given),
-            fixes=(_once(subject.template.source),),
+            edits=_once(subject.template.source),
         )
 
 
@@ -138,9 +138,12 @@ def _escapes(text: str) -> int:
     return len(before) - len(before.rstrip("\\"))
 
 
-def _once(source: str) -> str:
-    """The source, changed so that arguments that are already text are not encoded again."""
-    return _ARGUMENTS_AS_JSON.sub(r"(\1 if \1 is string else \1 | tojson)", source)
+def _once(source: str) -> tuple[Edit, ...]:
+    """Every place that encodes arguments, changed so that arguments that are already text are not encoded again."""
+    return tuple(
+        Edit(*match.span(), f"({match[1]} if {match[1]} is string else {match[1]} | tojson)")
+        for match in _ARGUMENTS_AS_JSON.finditer(source)
+    )
 
 
 def _end(text: str) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterator
 
-from syntagma.analysis.lint.report import LintFinding, Slip
+from syntagma.analysis.lint.report import Edit, LintFinding, Slip
 from syntagma.analysis.lint.rules import RULES, Rule
 from syntagma.analysis.lint.subject import ANSWER, Subject, message_of, user
 from syntagma.analysis.render.conversation import SampleTurn
@@ -14,6 +15,9 @@ from syntagma.errors import ArgumentTypeError, SyntagmaError
 from syntagma.templates import ChatTemplate
 
 __all__ = ["lint_template"]
+
+_MAX_EDITS = 24
+"""edits that are tried alone"""
 
 
 @entry
@@ -46,16 +50,44 @@ def lint_template(template: ChatTemplate, tokenizer: TokenizerInfo | None = None
 
 
 def _fix(subject: Subject, rule: Rule, slip: Slip) -> str | None:
-    """The first proposed change that fixes the slip and changes no plain conversation, as a unified diff."""
-    for source in slip.fixes:
-        try:
-            changed = subject.with_source(source)
-            mended = all(one.message != slip.message for one in rule.check(changed))
-            if mended and _plain_renders(changed) == _plain_renders(subject):
-                return _diff(subject.template.source, source)
-        except SyntagmaError:
-            continue
-    return None
+    """The fewest of the proposed edits that fix the slip and change no plain conversation, as a unified diff.
+
+    Edits that are not needed for it stay out: a filter of the same name may stand in a condition, or at another text.
+    """
+    source = subject.template.source
+    needed = next((edits for edits in _to_try(slip.edits) if _mends(subject, rule, slip, edits)), None)
+    if needed is None:
+        return None
+    for edit in needed if len(needed) > 1 else ():
+        fewer = tuple(one for one in needed if one != edit)
+        if _mends(subject, rule, slip, fewer):
+            needed = fewer
+    changed = _edited(source, needed)
+    return _diff(source, changed) if _mends(Subject(subject.template, subject.control), rule, slip, needed) else None
+
+
+def _to_try(edits: tuple[Edit, ...]) -> Iterator[tuple[Edit, ...]]:
+    """Each edit alone, then all of them."""
+    if len(edits) > 1:
+        yield from ((edit,) for edit in edits[:_MAX_EDITS])
+    if edits:
+        yield edits
+
+
+def _mends(subject: Subject, rule: Rule, slip: Slip, edits: tuple[Edit, ...]) -> bool:
+    """Whether these edits fix a slip and leave plain conversations as they are."""
+    try:
+        changed = subject.with_source(_edited(subject.template.source, edits))
+        kept = all(one.message != slip.message for one in rule.check(changed))
+        return kept and _plain_renders(changed) == _plain_renders(subject)
+    except SyntagmaError:
+        return False
+
+
+def _edited(source: str, edits: tuple[Edit, ...]) -> str:
+    for edit in sorted(edits, reverse=True):
+        source = source[: edit.start] + edit.text + source[edit.end :]
+    return source
 
 
 def _plain_renders(subject: Subject) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from syntagma.analysis.lint.report import Slip
+from syntagma.analysis.lint.report import Edit, Slip
 from syntagma.analysis.lint.subject import ANSWER, QUESTION, REASONING, Subject, message_of, user
 from syntagma.analysis.locate.atoms import common_prefix
 from syntagma.analysis.render.conversation import SampleTurn
@@ -25,7 +25,7 @@ def missing_prompt(subject: Subject) -> Iterator[Slip]:
             message=f"there is no generation prompt; turns begin with {header!r}",
             request=subject.request([user()]),
             shown=prompt,
-            fixes=(source + added,) if header.startswith(bare) else (),
+            edits=(Edit(len(source), len(source), added),) if header.startswith(bare) else (),
         )
 
 

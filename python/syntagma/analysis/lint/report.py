@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
-__all__ = ["LintFinding", "Slip"]
+__all__ = ["Edit", "LintFinding", "Slip"]
+
+
+class Edit(NamedTuple):
+    """A change of a source: the text between two offsets is replaced."""
+
+    start: int
+    end: int
+    text: str
 
 
 class Slip(msgspec.Struct, frozen=True, kw_only=True):
@@ -16,13 +24,13 @@ class Slip(msgspec.Struct, frozen=True, kw_only=True):
         message: what the template does, in a sentence.
         request: the smallest conversation that shows it, as a request: `messages`, and `tools` if some are declared.
         shown: the relevant part of the render, or the error.
-        fixes: changed sources of the template; the linter offers the first that is right.
+        edits: changes of the source, in its order; the linter offers the fewest with which the rule is kept.
     """
 
     message: str
     request: dict[str, Any]
     shown: str = ""
-    fixes: tuple[str, ...] = ()
+    edits: tuple[Edit, ...] = ()
 
 
 class LintFinding(msgspec.Struct, frozen=True, kw_only=True):

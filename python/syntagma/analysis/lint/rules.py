@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from syntagma.analysis.lint import calls, cost, history, prompts, safety, texts
+from syntagma.analysis.lint import calls, cost, history, lost, prompts, safety, texts
 from syntagma.analysis.lint.report import Slip
 from syntagma.analysis.lint.subject import Subject
 
@@ -38,6 +38,17 @@ RULES: tuple[Rule, ...] = (
         "write every message of role `tool`, with its call's id or in the order of calls",
         calls.tool_results,
     ),
+    Rule(
+        "results-order",
+        "write the id of the call with each result, or look for the result of each call by its id",
+        lost.results_by_order,
+    ),
+    Rule("call-content", "write `content` before the calls of its message, whatever else it has", lost.beside_calls),
+    Rule("lost-tools", "write the declared tools, and the calls of each message", lost.tools),
+    Rule("tool-members", "ask before: `tool.function.description or ''`", lost.tool_members),
+    Rule("lost-system", "write every system message in its place, or join them in the first", lost.system_text),
+    Rule("lost-developer", "treat the role `developer` as `system`", lost.developer),
+    Rule("lost-message", "leave out the first message only if it is the system's", lost.first_message),
     Rule(
         "history-reasoning",
         "write it, or say that earlier reasoning is left out on purpose",

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from syntagma.analysis.analysis import analyze
+from syntagma.analysis.render.bounded_renderer import in_parts
 from syntagma.analysis.render.conversation import SampleCall, SampleTurn, assistant_message, declared_tools
 from syntagma.analysis.result import Analysis
 from syntagma.errors import LimitError, SyntagmaError
@@ -49,9 +50,16 @@ class Subject:
         """The analysis, without a certificate."""
         return analyze(self.template, certify=False, candidates="derived")
 
-    def call(self, index: int = 0) -> SampleCall:
-        """A call whose name, key and value occur nowhere else in the conversation."""
-        name, arguments = (("boil_water", {"vessel": "samovar"}), ("pour_out", {"goblet": "porcelain"}))[index]
+    def call(self, index: int = 0, *, like_first: bool = False) -> SampleCall:
+        """A call whose name, key and value occur nowhere else in the conversation.
+
+        Args:
+            index: 0 or 1.
+            like_first: whether it has the name and arguments of the first call, and only another id.
+        """
+        name, arguments = (("boil_water", {"vessel": "samovar"}), ("pour_out", {"goblet": "porcelain"}))[
+            0 if like_first else index
+        ]
         form = self.analysis.capabilities.call_id_form
         word = f"Kx{index}Vt7Lm9"
         identity = form.replace("{word}", word).replace("{name}", name).replace("{index}", str(index))
@@ -71,16 +79,29 @@ class Subject:
         self,
         messages: Sequence[dict[str, Any]],
         *,
-        tools: bool = False,
+        tools: bool | Sequence[dict[str, Any]] = False,
         prompt: bool = False,
         limits: Limits | None = None,
     ) -> str | SyntagmaError:
-        """The render, or the error."""
+        """The render, or the error.
+
+        Args:
+            messages: the conversation.
+            tools: the declared tools; True: both tools.
+            prompt: whether the generation prompt is added.
+            limits: bounds in place of the template's.
+        """
         inputs = self.analysis.capabilities.inputs
         template = self.template.variant(lenient=inputs.lenient, omit_none=inputs.omit_none, limits=limits)
         if inputs.system and not (messages and messages[0]["role"] == "system"):
             messages = [{"role": "system", "content": "Be brief."}, *messages]
-        declared = self.tools if tools or inputs.tools == "declared" else [] if inputs.tools == "empty" else None
+        if inputs.parts:
+            messages = [in_parts(message) for message in messages]
+        declared: list[dict[str, Any]] | None = None if isinstance(tools, bool) else list(tools)
+        if declared is None and (tools or inputs.tools == "declared"):
+            declared = self.tools
+        elif declared is None and inputs.tools == "empty":
+            declared = []
         try:
             return str(
                 template.render(
@@ -102,7 +123,7 @@ class Subject:
         low, high = 1, limits.template_steps
         while low < high:
             middle = (low + high) // 2
-            tried = msgspec.structs.replace(limits, template_steps=middle)
+            tried = msgspec.structs.replace(limits, template_steps=middle, template_steps_per_character=0)
             if isinstance(self.render(messages, limits=tried), LimitError):
                 low = middle + 1
             else:
@@ -110,10 +131,13 @@ class Subject:
         return low
 
     def with_source(self, source: str) -> Subject:
-        """The same subject with another source, which is analysed again."""
+        """The same subject with another source, which is analysed only if this one was not."""
         old = self.template
         changed = ChatTemplate(source, old.bos_token, old.eos_token, old.special_tokens, old.limits, name=old.name)
-        return Subject(changed, self.control)
+        subject = Subject(changed, self.control)
+        if "analysis" in self.__dict__:
+            subject.__dict__["analysis"] = self.analysis
+        return subject
 
     @cached_property
     def shows_calls(self) -> bool:

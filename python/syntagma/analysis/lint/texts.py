@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from syntagma.analysis.certify.shown import spellings, written_text
-from syntagma.analysis.lint.report import Slip
+from syntagma.analysis.lint.report import Edit, Slip
 from syntagma.analysis.lint.subject import ANSWER, Subject, message_of, user
 from syntagma.analysis.render.conversation import SampleTurn
 
@@ -43,7 +43,7 @@ def altered_texts(subject: Subject) -> Iterator[Slip]:
                     message=f"content of role {role}: {change}",
                     request=subject.request(messages, tools=role == "tool"),
                     shown=rendered[-300:],
-                    fixes=_as_given(subject.template.source),
+                    edits=_as_given(subject.template.source),
                 )
 
 
@@ -63,11 +63,11 @@ def _messages(subject: Subject, role: str, text: str) -> list[dict[str, Any]]:
     return [user(), turn, {"role": "tool", "tool_call_id": call.id, "name": call.name, "content": text}]
 
 
-def _as_given(source: str) -> tuple[str, ...]:
-    """Sources without filters and methods that change texts: each kind alone, then all."""
-    kinds = (_FILTERS.sub("", source), _METHODS.sub("", source), _CUTS.sub(r"\1", source))
-    together = _CUTS.sub(r"\1", _METHODS.sub("", _FILTERS.sub("", source)))
-    return tuple(dict.fromkeys(one for one in (*kinds, together) if one != source))
+def _as_given(source: str) -> tuple[Edit, ...]:
+    """Every filter, method and slice that changes a text, taken out."""
+    found = [Edit(*match.span(), "") for pattern in (_FILTERS, _METHODS) for match in pattern.finditer(source)]
+    found += [Edit(*match.span(), match[1]) for match in _CUTS.finditer(source)]
+    return tuple(sorted(found))
 
 
 def interpreted_texts(subject: Subject) -> Iterator[Slip]:

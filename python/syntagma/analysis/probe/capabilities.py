@@ -55,6 +55,11 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     """whether content is shown only if it is a list of parts"""
     tools_variable: str | None = None
     """the variable from which tools are listed, if not from `tools`"""
+    steps: tuple[str, ...] = ()
+    """of a codec: the steps by which conversations are fitted to the template, as `docs/reference/conversations.md`
+    lists them"""
+    losses: tuple[str, ...] = ()
+    """of a codec: the kinds of conversations of which the template loses a text whatever is done"""
 
     @property
     def single_tool_calls(self) -> bool:

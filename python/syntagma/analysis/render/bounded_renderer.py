@@ -13,7 +13,7 @@ from syntagma.errors import LimitError, SyntagmaError, TemplateError
 from syntagma.limits import Limits
 from syntagma.templates import ChatTemplate
 
-__all__ = ["BoundedRenderer"]
+__all__ = ["BoundedRenderer", "in_parts"]
 
 _UNDEFINED = re.compile(r"'(\w{1,80})' is undefined")
 _MAX_LIMIT_ERRORS = 3
@@ -63,7 +63,7 @@ class BoundedRenderer:
         if inputs.system and not (messages and messages[0]["role"] == "system"):
             messages = [{"role": "system", "content": "Be brief."}, *messages]
         if inputs.parts:
-            messages = [_in_parts(message) for message in messages]
+            messages = [in_parts(message) for message in messages]
         if tools is None and inputs.tools == "empty":
             tools = []
         variables = inputs.variables | (inputs.settings if settings is None else settings)
@@ -117,7 +117,7 @@ class BoundedRenderer:
             self.seconds += time.thread_time() - started
 
 
-def _in_parts(message: dict[str, Any]) -> dict[str, Any]:
+def in_parts(message: dict[str, Any]) -> dict[str, Any]:
     """The message with its text as the only part of its content."""
     text = message.get("content")
     return {**message, "content": [{"type": "text", "text": text}]} if isinstance(text, str) and text else message

@@ -238,8 +238,9 @@ class JsonArguments(ArgumentSource):
         out.append(text)
 
     def _hold(self, text: str) -> None:
-        self._held.append(text)
-        self.withheld += len(text)
+        if text:
+            self._held.append(text)
+            self.withheld += len(text)
 
     def _take_held(self) -> str:
         held = "".join(self._held)

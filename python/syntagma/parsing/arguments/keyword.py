@@ -28,9 +28,11 @@ def _plain(closer: str, separator: str, opener: str, between: str, value_closer:
     """What follows a value: its closer, the closer of the arguments, or a separator, a key and what follows that."""
     if value_closer:
         return re.compile(rf"\s*{re.escape(value_closer)}")
-    ends = "" if closer in (separator, opener) or (separator or opener).startswith(closer) else f"{re.escape(closer)}|"
-    literals = (r"\s*".join(re.escape(one) for one in (separator, opener) if one), re.escape(between))
-    return re.compile(rf"\s*(?:{ends}{literals[0]}\s*[\w.$-]+\s*{literals[1]})")
+    if closer in (separator, opener) or (separator or opener).startswith(closer):
+        return re.compile(rf"\s*{re.escape(separator)}\s*{re.escape(opener)}\s*[\w.$-]+\s*{re.escape(between)}")
+    return re.compile(
+        rf"\s*(?:{re.escape(closer)}|{re.escape(separator)}\s*{re.escape(opener)}\s*[\w.$-]+\s*{re.escape(between)})"
+    )
 
 
 class KeywordArguments(ArgumentSource):
@@ -261,8 +263,8 @@ class KeywordArguments(ArgumentSource):
                 could_be = (literal, self._closer) if literal == separator else (literal,)
                 return None if not final and any(is_cut(one, text, pos, end) for one in could_be) else "goes on"
             pos = after_whitespace(text, pos + len(literal), end) if literal else pos
-            if literal == separator and text.startswith(self._closer, pos, end):
-                return mending.ends_call(text, pos, sure)
+            if literal == separator and (found := stands_at(self._closer, text, pos, end, final=final)) is not False:
+                return None if found is None else mending.ends_call(text, pos, sure)
         start = pos
         while pos < end and (text[pos].isalnum() or text[pos] in KEYWORD_SIGNS):
             pos += 1

@@ -62,6 +62,29 @@ def _asking(method: _Asked) -> _Asked:
     return asked  # type: ignore[return-value]
 
 
+_BARE_KEY = re.compile(r"[^{}\[\]():,=]++")
+_BARE_KEY_WORD = re.compile(r"[^\s{}\[\](),:\"']++")
+_BRACKETS = {"[": re.compile(r"\s*[\],]"), "(": re.compile(r"\s*[),]"), "set": re.compile(r"\s*[},]")}
+_MEMBER = r"""\s*(?:\}|,\s*(?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s{}\[\](),:"']+)\s*:)"""
+_MEMBER_BARE = r"""\s*(?:\}|,\s*[^{}\[\]():,=]+:)"""
+_PLAIN = {
+    False: {**_BRACKETS, "{": re.compile(_MEMBER, re.DOTALL)},
+    True: {**_BRACKETS, "{": re.compile(_MEMBER_BARE, re.DOTALL)},
+}
+"""by whether keys may be bare, for each bracket: what follows a value in it"""
+
+
+class _Found(NamedTuple):
+    """A key, or the text of a string, and the index after it; None: there is none."""
+
+    key: str | None
+    end: int
+
+
+_NOTHING, _CUT = _Found(None, 0), _Found(None, -1)
+"""no key or string; the beginning of one, so that more text decides"""
+
+
 class Ahead(NamedTuple):
     """The end of a string, found ahead.
 
@@ -126,7 +149,7 @@ class Mending(Repairs):
         self._properties: Mapping[str, Any] | None = None
         self.depth = depth
         self._in_object = in_object
-        self.plain = _plain(self._quotes, notation.bare_keys)
+        self.plain: Mapping[Any, re.Pattern[str]] = _PLAIN[notation.bare_keys]
         self.after: Callable[[str, int, bool], Verdict] = self.ends_call
         self.signs = "]}),\n"
         self.written: set[str] = set()
@@ -187,14 +210,31 @@ class Mending(Repairs):
             return "string" in types
         return _BEGINS_VALUE.match(word) is not None and word not in _CUT_WORDS and word not in _NUMBER_WORDS
 
+    def _string_at(self, text: str, pos: int, end: int) -> _Found:
+        """A string in quotes."""
+        quote = next((one for one in self._quotes if text.startswith(one, pos, end)), None)
+        if quote is None:
+            return _CUT if any(is_cut(one, text, pos, end) for one in self._quotes) else _NOTHING
+        found = _rest_of_string(quote).match(text, pos + len(quote), end)
+        return _CUT if found is None else _Found(text[pos + len(quote) : found.end() - len(quote)], found.end())
+
+    def _key_at(self, text: str, pos: int, *, bare: bool) -> _Found:
+        """A key and its colon; `bare`: it may be one of a notation that has keys without quotes."""
+        end = min(self.look, pos + _LOOK)
+        found = self._string_at(text, pos, end)
+        if found is _NOTHING:
+            key = (_BARE_KEY if bare else _BARE_KEY_WORD).match(text, pos, end)
+            found = _NOTHING if key is None else _Found(key.group().strip(), key.end())
+        if found.key is not None:
+            after = after_whitespace(text, found.end, end)
+            found = _CUT if after == end else found if text[after] == ":" else _NOTHING
+        return _NOTHING if found is _CUT and (self.final or end < self.look) else found
+
     @_asking
     def quoted_key(self, text: str, pos: int) -> Literal["string", "no"] | None:
         """Whether a key in quotes and its colon stand here; None: more text is needed."""
-        end = min(self.look, pos + _LOOK)
-        if _key(self._quotes, False).match(text, pos, end):
-            return "string"
-        is_cut_off = end == self.look and not self.final and _key_begins(self._quotes, False).fullmatch(text, pos, end)
-        return None if is_cut_off else "no"
+        found = self._key_at(text, pos, bare=False)
+        return None if found is _CUT else "no" if found.key is None else "string"
 
     @_asking
     def bare_key(self, text: str, pos: int) -> int | None:
@@ -221,10 +261,12 @@ class Mending(Repairs):
             return None
         if quote is None:
             return text[at] in _BEGINS_MEMBER
-        if _key(self._quotes, False).match(text, at, end):
-            return False
-        is_cut_off = end == self.look and not self.final and _key_begins(self._quotes, False).fullmatch(text, at, end)
-        return None if is_cut_off else _member_of_set(self._quotes).match(text, at, end) is not None
+        found = self._key_at(text, at, bare=False)
+        if found is _CUT or found.key is not None:
+            return None if found is _CUT else False
+        member = self._string_at(text, at, end)
+        after = after_whitespace(text, member.end, end)
+        return member.key is not None and text[after : after + 1] in (",", "}")
 
     @_asking
     def adjacent(self, text: str, pos: int, brackets: Sequence[Any], closers: Mapping[Any, str]) -> int | None:
@@ -306,16 +348,10 @@ class Mending(Repairs):
             return "ends"
         if not is_object:
             return "two ways" if sure else "ends"
-        found = _key(self._quotes, self._bare_keys).match(text, pos, min(end, pos + _LOOK))
-        if found is not None:
-            return self.key_fits(_inside(found.group("key"), self._quotes), sure=sure, declared=declared)
-        if (
-            end - pos < _LOOK
-            and not self.final
-            and _key_begins(self._quotes, self._bare_keys).fullmatch(text, pos, end)
-        ):
-            return None
-        return "goes on"
+        found = self._key_at(text, pos, bare=self._bare_keys)
+        if found.key is not None:
+            return self.key_fits(found.key, sure=sure, declared=declared)
+        return None if found is _CUT else "goes on"
 
     @_asking
     def closing_quote(
@@ -391,18 +427,6 @@ class Mending(Repairs):
         return "none" if is_over else None
 
 
-@functools.lru_cache(maxsize=64)
-def _plain(quotes: tuple[str, ...], bare: bool) -> Mapping[Any, re.Pattern[str]]:
-    """For each bracket, what follows a value in it: the closing bracket, or a comma and a key."""
-    member = rf"\s*(?:\}}|,\s*(?:{_quoted(quotes, '{}')}|{_BARE_KEY[bare]})\s*:)"
-    return {
-        "{": re.compile(member, re.DOTALL),
-        "[": re.compile(r"\s*[\],]"),
-        "(": re.compile(r"\s*[),]"),
-        "set": re.compile(r"\s*[},]"),
-    }
-
-
 @functools.lru_cache(maxsize=256)
 def _events(signs: str, literals: tuple[str, ...]) -> re.Pattern[str]:
     """The next place where a string without an opening quote may end."""
@@ -412,44 +436,14 @@ def _events(signs: str, literals: tuple[str, ...]) -> re.Pattern[str]:
 
 @functools.lru_cache(maxsize=64)
 def _quotes_and_escapes(quote: str) -> re.Pattern[str]:
-    escape = r"\\.|" if len(quote) == 1 else ""
-    return re.compile(escape + re.escape(quote), re.DOTALL)
-
-
-def _quoted(quotes: tuple[str, ...], end: str) -> str:
-    """A pattern for a string in one of these quotes; `end`: what stands in place of the closing one, `{}`."""
-    ways = []
-    for quote in quotes:
-        spelled = re.escape(quote)
-        inner = rf"(?:\\.|(?!{spelled})[^\\])*" if len(quote) == 1 else rf"(?:(?!{spelled}).)*"
-        ways.append(spelled + inner + end.replace("{}", spelled))
-    return "|".join(ways)
+    if len(quote) > 1:
+        return re.compile(re.escape(quote))
+    return re.compile(rf"\\.|{re.escape(quote)}", re.DOTALL)
 
 
 @functools.lru_cache(maxsize=64)
-def _member_of_set(quotes: tuple[str, ...]) -> re.Pattern[str]:
-    """A string and what follows it in a set."""
-    return re.compile(rf"(?:{_quoted(quotes, '{}')})\s*[,}}]", re.DOTALL)
-
-
-_BARE_KEY = {True: r"[^{}\[\]():,=]++", False: r"[^\s{}\[\](),:\"']++"}
-"""a key without quotes, where the notation has them, and where it does not"""
-
-
-@functools.lru_cache(maxsize=64)
-def _key(quotes: tuple[str, ...], bare: bool) -> re.Pattern[str]:
-    """A key and its colon."""
-    return re.compile(rf"(?P<key>{_quoted(quotes, '{}')}|{_BARE_KEY[bare]})\s*:", re.DOTALL)
-
-
-@functools.lru_cache(maxsize=64)
-def _key_begins(quotes: tuple[str, ...], bare: bool) -> re.Pattern[str]:
-    """The beginning of a key, up to its colon."""
-    cut = [re.escape(one[:size]) for one in quotes for size in range(1, len(one))]
-    return re.compile("|".join((_quoted(quotes, r"(?:{}\s*|\\)?"), rf"{_BARE_KEY[bare]}\s*", *cut)), re.DOTALL)
-
-
-def _inside(key: str, quotes: tuple[str, ...]) -> str:
-    """A key without its quotes."""
-    quote = next((one for one in quotes if key.startswith(one)), "")
-    return key[len(quote) : len(key) - len(quote)].strip()
+def _rest_of_string(quote: str) -> re.Pattern[str]:
+    """The text of a string and its closing quote."""
+    if len(quote) > 1:
+        return re.compile(rf"(?:(?!{re.escape(quote)}).)*{re.escape(quote)}", re.DOTALL)
+    return re.compile(rf"(?:\\.|[^{re.escape(quote)}\\])*{re.escape(quote)}", re.DOTALL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, Protocol
 
@@ -24,6 +25,7 @@ from syntagma.parsing.text.window import Window
 __all__ = ["HeaderReader", "TaggedArguments"]
 
 _STRING = frozenset(("string",))
+_LEADING_ZEROS = re.compile(r"^([-+]?)0+(?=[0-9])")
 
 
 class HeaderReader(Protocol):
@@ -67,10 +69,10 @@ class TaggedArguments(ArgumentSource):
     """
 
     __slots__ = (
-        *("_after_separator", "_after_value", "_allowed", "_block", "_call_begun", "_closed_at", "_ends", "_form"),
-        *("_header", "_looked_to", "_next_value", "_open_header", "_opened", "_pieces", "_properties", "_repairs"),
-        *("_schema", "_separated", "_unclosed", "_value", "_window", "_wrapped", "_wrapper", "_written"),
-        *("bad", "done", "withheld"),
+        *("_after_separator", "_after_value", "_allowed", "_block", "_call_begun", "_closed_at", "_doubled", "_ends"),
+        *("_form", "_header", "_looked_to", "_next_value", "_number", "_open_header", "_opened", "_pieces"),
+        *("_properties", "_repairs", "_schema", "_separated", "_unclosed", "_value", "_window", "_wrapped"),
+        *("_wrapper", "_written", "bad", "done", "withheld"),
     )
 
     def __init__(
@@ -97,6 +99,8 @@ class TaggedArguments(ArgumentSource):
         # Absolute positions: up to which the value's own closer was looked for, and where it was found.
         self._looked_to = self._closed_at = 0
         self._call_begun = False
+        self._doubled = False
+        self._number = ""
         self._block: Block = form.value
         self._repairs = repairs
         self._schema: Any = None
@@ -140,6 +144,10 @@ class TaggedArguments(ArgumentSource):
         # One fragment at a time, so that its span does not depend on the chunks.
         repairs = self._repairs.repairs if self._repairs is not None else ()
         while not (self.done or self.bad or out or repairs):
+            if self._number:
+                out.append(self._number)
+                self._number = ""
+                break
             before = (pos, self._next_value, self._value)
             if self._next_value is not None:
                 pos = self._begin(text, pos, end, self._next_value, out)
@@ -291,10 +299,25 @@ class TaggedArguments(ArgumentSource):
             elif self._wrapper is not None:
                 self._wrapped = value.take()
             else:
-                out.append(self._typed(value.take()))
+                text = value.take()
+                self._number = self._without_zeros(text)
+                if not self._number:
+                    out.append(self._typed(text))
             self._value = None
             self._separated = False
         return pos
+
+    def _without_zeros(self, text: str) -> str:
+        """A number that has zeros before it, without them, where the schema takes one; empty: it is something else."""
+        bare = text.strip()
+        if self._repairs is None or not bare.lstrip("+-").startswith("0") or "string" in self._allowed:
+            return ""
+        number = _LEADING_ZEROS.sub(r"\1", bare)
+        typed = to_json(number, self._allowed, self._form.notation) if number != bare and self._allowed else '"'
+        if typed.startswith('"'):
+            return ""
+        self._repairs.tell("zeros")
+        return typed
 
     def _typed(self, text: str) -> str:
         """The JSON text of a value."""
@@ -330,6 +353,11 @@ class TaggedArguments(ArgumentSource):
         if at == end:
             return at
         run, after = run_at(self._window, at, self._after_separator if self._separated else self._after_value)
+        if run is not None and self._doubled and self._repairs is not None:
+            # Reported where the next text that adds something begins: spans must not depend on the chunks.
+            if not self._repairs.tell("twice"):
+                return at
+            self._doubled = False
         if self._wrapper is not None and (run is not None or after >= 0):
             return self._unwrap(at, out, alone=run is not None and run.kind == "close")
         if run is None:
@@ -361,7 +389,8 @@ class TaggedArguments(ArgumentSource):
         stands = bool(closer) and self._window.text.startswith(closer, at)
         if self._repairs is None or not (stands or (self._window.cut_at(at, closer) and not self._window.is_final)):
             self.bad = True
-        elif stands and self._repairs.tell("twice"):
+        elif stands:
+            self._doubled = True
             return at + len(closer)
         return at
 
@@ -373,8 +402,11 @@ class TaggedArguments(ArgumentSource):
         if header.status == "no match":
             self.bad = True
         elif header.status == "commit":
-            if header.slips and self._repairs is not None and not all(map(self._repairs.tell, header.slips)):
-                return pos
+            if header.slips and self._repairs is not None:
+                window = self._window
+                waits = window.cut_at(header.pos - window.base, self._block.after_opener) and not window.is_final
+                if waits or not all(map(self._repairs.tell, header.slips)):
+                    return pos
             self._next_value = (header.key or "", header.written_type)
             self._header = None
             return header.pos - self._window.base

@@ -47,20 +47,26 @@ class Measure(NamedTuple):
 class Budget:
     """The budget of one render. Not safe for several threads.
 
+    Args:
+        limits: the bounds.
+        messages: the conversation, by whose size the bound on steps grows.
+
     Attributes:
         limits: the bounds.
         steps: steps charged so far.
         depth: number of open calls.
     """
 
-    __slots__ = ("_next_check", "_started", "depth", "limits", "steps")
+    __slots__ = ("_allowed", "_messages", "_next_check", "_started", "depth", "limits", "steps")
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, messages: Any = None) -> None:
         self.limits = limits
         self.steps = 0
         self.depth = 0
+        self._messages = messages
+        self._allowed = limits.template_steps
         self._started = time.thread_time()
-        self._next_check = min(_STEPS_BETWEEN_CLOCKS, limits.template_steps + 1)
+        self._next_check = min(_STEPS_BETWEEN_CLOCKS, self._allowed + 1)
 
     # -- work
 
@@ -85,7 +91,12 @@ class Budget:
             self._check()
 
     def _check(self) -> None:
-        allowed = self.limits.template_steps
+        if self.steps > self._allowed and self._messages is not None:
+            # Most renders never get here, so the size is not known before.
+            per_character = self.limits.template_steps_per_character
+            self._allowed = max(self._allowed, per_character * _characters(self._messages))
+            self._messages = None
+        allowed = self._allowed
         if self.steps > allowed:
             raise limit_error(
                 self.limits,
@@ -295,6 +306,22 @@ class Budget:
     def output(self, pieces: Iterable[str]) -> str:
         """The output of the render as one text. The caller has checked its size."""
         return "".join(pieces)
+
+
+def _characters(value: Any) -> int:
+    """The code points of all strings in plain data."""
+    found = 0
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            found += len(item)
+        elif isinstance(item, dict):
+            stack.extend(item)
+            stack.extend(item.values())
+        elif isinstance(item, list | tuple):
+            stack.extend(item)
+    return found
 
 
 def _steps_for(size: int) -> int:

@@ -33,6 +33,10 @@ __all__ = ["BoundedContext", "BoundedEnvironment", "RaisedByTemplate", "environm
 
 _LENIENT_METHODS: Final = frozenset({"append", "pop"})
 _MAX_TOKENS: Final = 20_000
+_DICT_ATTRIBUTES: Final = frozenset(dir(dict))
+_PLAIN: Final = frozenset({bool, int, float, str, list, tuple, dict})
+"""types of values that any template may read"""
+_MISSING: Final = object()
 
 
 class RaisedByTemplate(Exception):
@@ -107,6 +111,24 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
     ) -> TokenStream:
         stream = super()._tokenize(source, name, filename, state)
         return TokenStream(_counted(stream), name, filename)
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        """The attribute of a value in a template, or its item.
+
+        Members of messages and variables of namespaces are looked up directly: the general way costs several times as
+        much, and templates that search all messages for each one look up little else.
+        """
+        if type(obj) is dict:
+            if attribute not in _DICT_ATTRIBUTES:
+                value = obj.get(attribute, _MISSING)
+                return value if value is not _MISSING else self.undefined(obj=obj, name=attribute)
+            if attribute == "get":
+                return obj.get
+        elif type(obj) is Namespace and attribute[:1] != "_":
+            value = object.__getattribute__(obj, "_Namespace__attrs").get(attribute)
+            if type(value) in _PLAIN:
+                return value
+        return super().getattr(obj, attribute)
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         """Whether a template may read an attribute: not if it is private or changes a value.

@@ -41,8 +41,8 @@ class TracingBudget(Budget):
 
     __slots__ = ("_literals",)
 
-    def __init__(self, limits: Limits) -> None:
-        super().__init__(limits)
+    def __init__(self, limits: Limits, messages: Any = None) -> None:
+        super().__init__(limits, messages)
         self._literals: dict[str, str] = {}
 
     def literal(self, text: str) -> str:
