@@ -144,6 +144,7 @@ def test_mistakes_of_a_file_are_told(tmp_path: Path, text: str, code: str, said:
         (["--tls-key", "/nowhere"], "E-REQUEST-ARGUMENT"),
         (["--tls-cert", "/nowhere"], "E-REQUEST-FILE"),
         (["--log-format", "xml"], "E-REQUEST-ARGUMENT"),
+        (["--require", "certain"], "E-REQUEST-ARGUMENT"),
         (["--workers", "2"], "E-REQUEST-ARGUMENT"),
         (["--record-all"], "E-REQUEST-ARGUMENT"),
         (["--record-dir", "/proc/nowhere/recordings"], "E-REQUEST-FILE"),
@@ -159,6 +160,16 @@ def test_mistakes_of_a_file_are_told(tmp_path: Path, text: str, code: str, said:
 )
 def test_what_does_not_go_together_is_refused_at_the_start(arguments: list[str], code: str) -> None:
     assert refused(*arguments)["code"] == code
+
+
+def test_a_format_that_is_guessed_is_refused_where_more_is_required(tmp_path: Path) -> None:
+    file = tmp_path / "chat.jinja"
+    file.write_text(
+        "{{ tools }}{% for m in messages %}{{ '<' + m.role + '>' + m.content + '<end>' }}{% endfor %}<assistant>"
+    )
+    error = refused("--chat-template", str(file), "--format", "auto", "--require", "supported")
+    assert error["code"] == "E-FORMAT-UNSURE"
+    assert "no calls are read" in error["message"]
 
 
 def test_recorded_answers_of_the_shipped_model_are_parsed_again(tmp_path: Path) -> None:

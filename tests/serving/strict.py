@@ -15,6 +15,9 @@ DOCUMENTED = {
     "reasoning_content",
     "reasoning",
     "extra",
+    # How sure the format of a model is.
+    "format",
+    "format_level",
     # What Open Responses requires.
     "frequency_penalty",
     "presence_penalty",

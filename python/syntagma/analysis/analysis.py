@@ -278,10 +278,8 @@ def _with_setting(best: Choice, certifier: Certifier, found: Examined, setting: 
     if spec is None or not seen.turns:
         return best
     fmt = ChatFormat(spec)
-    certificate = certifier.certify(fmt, found.inferred.findings)
-    _log.debug("with the notation of %s = %r: %s", *setting, certificate.summary)
-    return (
-        msgspec.structs.replace(best, format=fmt, certificate=certificate)
-        if beats(certificate, known, in_tie=False)
-        else best
-    )
+    certificate = certifier.wider(fmt, found.inferred.findings, known)
+    _log.debug("with the notation of %s = %r: %s", *setting, "no" if certificate is None else certificate.summary)
+    if certificate is None or not beats(certificate, known, in_tie=False):
+        return best
+    return msgspec.structs.replace(best, format=fmt, certificate=certificate)

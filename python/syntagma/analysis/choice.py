@@ -122,7 +122,7 @@ def _candidates(
     for spec in framed(named.spec, derived, reasoning_told(evidence, named.spec.reasoning)):
         fmt = ChatFormat(spec, name=named.name)
         untold = derived.reasoning is None and spec.reasoning is not None and spec.messages is None
-        told = Told(reasoning="models that write the format do" if untold else "")
+        told = Told(reasoning="models that write the format do" if untold and certifier.expects_reasoning else "")
         if not shows_calls:
             told = msgspec.structs.replace(told, calls="; ".join(support.reasons))
             return [_Candidate(support, fmt, told, support.weight)]

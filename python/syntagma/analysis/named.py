@@ -34,7 +34,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """What a template and a model show beside the turns that the template writes.
 
     Attributes:
-        told: the prompt with tools declared, after a result of one: what the model is told.
+        told: the prompt with tools declared: what the model is told.
+        answered: the same after a call and its result.
         tools: these tools.
         call: the call that the result belongs to.
         result: the text of the result.
@@ -44,6 +45,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     told: str
+    answered: str
     tools: list[dict[str, Any]]
     call: SampleCall
     result: str
@@ -60,14 +62,16 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
         tokens: Collection[str] | None,
         config: Mapping[str, Any] | None,
     ) -> Evidence:
-        """Collect it with one render."""
+        """Collect it with two renders."""
         calls = tuple(renderer.new_call(1, probed.id_form) for _ in range(2))
         result = renderer.sentinels.word("t")
         variable = probed.capabilities.tools_variable
-        told, tools = renderer.tools_prompt(probed.inputs, calls, result, variable) or ("", [])
+        answered, tools = renderer.tools_prompt(probed.inputs, calls, result, variable) or ("", [])
+        told, _ = renderer.tools_prompt(probed.inputs, calls, "", variable) or ("", [])
         kind = str((config or {}).get("model_type", "")).lower()
         return cls(
             told=told,
+            answered=answered,
             tools=tools,
             call=calls[0],
             result=result,
@@ -151,11 +155,11 @@ def supports(evidence: Evidence, derived: FormatSpec) -> dict[str, Support]:
 
 
 def _matched(spec: FormatSpec, evidence: Evidence) -> int:
-    if spec.prompt is None or not evidence.told:
+    if spec.prompt is None or not evidence.answered:
         return 0
     if evidence.tokens is not None and not any(marker in evidence.tokens for marker in call_markers(spec)[:1]):
         return 0
-    return matched_prompt(spec.prompt, evidence.told, evidence.tools, evidence.call, evidence.result)
+    return matched_prompt(spec.prompt, evidence.answered, evidence.tools, evidence.call, evidence.result)
 
 
 def call_markers(spec: FormatSpec) -> list[str]:

@@ -32,7 +32,8 @@ def how_sure(analysis: Analysis) -> tuple[dict[Part, Level], tuple[str, ...]]:
     spec, found = analysis.format.spec, analysis.capabilities
     reasons = [*analysis.reasons, certificate.summary]
     parts: dict[Part, Level] = {"content": _level(certificate, "content", analysis)}
-    if spec.reasoning is not None or found.reasoning is not None or "mention-thinking" in _codes(certificate):
+    tried = {item.name for item in certificate.items}
+    if found.reasoning is not None or found.thinking_switches or tried & {"reasoning", "prompted thoughts"}:
         parts["reasoning"] = _level(certificate, "reasoning", analysis)
     if spec.tools is not None or found.tools or found.tool_calls:
         parts["calls"] = _level(certificate, "calls", analysis)
@@ -63,7 +64,3 @@ def _untold(certificate: Certificate, part: Part, analysis: Analysis) -> Level:
     if part == "reasoning" and analysis.format.spec.reasoning is not None and (prompted or not told):
         return "supported"
     return "supported" if told and not (part == "calls" and analysis.alternatives) else "guessed"
-
-
-def _codes(certificate: Certificate) -> set[str]:
-    return {finding.code for finding in certificate.findings}

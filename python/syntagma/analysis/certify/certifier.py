@@ -69,7 +69,8 @@ _SWITCHED = {
     "content calls 1": "calls beside content are",
     "thoughts calls 1": "calls beside reasoning are",
 }
-"""messages that are tried with every setting → the part that may be written differently, as the start of a sentence"""
+"""messages that are tried with every setting, and read character by character → the part that may be written
+differently, as the start of a sentence"""
 _LOST = ("fails", "refused", "ambiguous", "other setting", "not rendered")
 _MAX_QUOTED = 80
 """characters of a prompt's end that a finding quotes"""
@@ -143,6 +144,11 @@ class Certifier:
         found = self._certified(self._outputs, fmt, findings, None)
         assert found is not None  # nothing stops it
         return found
+
+    def wider(self, fmt: ChatFormat, findings: tuple[Finding, ...], known: Certificate) -> Certificate | None:
+        """The certificate of a known format with further forms; None as soon as they lose a message."""
+        bar = _Bar(known.read_back, len(known.failing) + 1)
+        return self._certified(self._outputs, fmt, findings, bar)
 
     def rival(
         self, fmt: ChatFormat, known: Certificate | None, give_up_after: int, told: Told = _NOTHING
@@ -241,6 +247,11 @@ class Certifier:
     def expects_calls(self) -> bool:
         """Whether the template lists tools, or reads calls."""
         return self._mentions.tools or self._mentions.calls
+
+    @property
+    def expects_reasoning(self) -> bool:
+        """Whether the template has a thinking switch, or reads reasoning."""
+        return self._mentions.reasoning
 
     @property
     def shows_calls(self) -> bool:
@@ -370,7 +381,7 @@ class _FormatChecks:
 
         if not shown.readable:
             return item(shown.verdict, shown.why, example=first.text)
-        problem = self._problem(first, shown, tools, cuts=case.basic)
+        problem = self._problem(first, shown, tools, cuts=case.basic, fine=case.name in _SWITCHED)
         if problem is None:
             return item(shown.verdict, shown.why, example=first.text)
         if shown.losses and self._problem(first, ShownTurn(first.turn), tools, cuts=False) is None:
@@ -480,14 +491,21 @@ class _FormatChecks:
         return self._outputs.turn(turn, context, with_types(tools)) if found is None and tools else found
 
     def _problem(
-        self, rendered: RenderedTurn, shown: ShownTurn, tools: list[dict[str, Any]] | None, *, cuts: bool
+        self,
+        rendered: RenderedTurn,
+        shown: ShownTurn,
+        tools: list[dict[str, Any]] | None,
+        *,
+        cuts: bool,
+        fine: bool = False,
     ) -> _Problem | None:
         """The failure of the parser or of the grammar; None if there is none.
 
-        `cuts`: whether the output is also read character by character, and cut after its last complete call or content.
+        `cuts`: whether the output is also cut after its last complete call or content; `fine`: whether it is also read
+        character by character.
         """
         declared = tools if shown.turn.calls else self._beside_text
-        problem = self._parser_problem(rendered, shown.turn, declared, fine=cuts and self._fine)
+        problem = self._parser_problem(rendered, shown.turn, declared, fine=fine and self._fine)
         if problem is None and cuts:
             problem = self._truncation_problem(rendered, shown.turn, declared)
         if problem is None and not shown.renamed:

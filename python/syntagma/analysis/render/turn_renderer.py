@@ -174,14 +174,14 @@ class TurnRenderer:
         Args:
             inputs: what the template wants.
             calls: the calls whose tools are declared.
-            result: the text of the result.
+            result: the text of the result; empty: there is no call yet.
             variable: the variable that has the tools, too.
         """
         tools = declared_tools(calls)
         call = assistant_message(SampleTurn(content=self.sentinels.word("c"), calls=calls[:1]), inputs)
         plain = assistant_message(SampleTurn(content=self.sentinels.word("c")), inputs)
         answer = {"role": "tool", "name": calls[0].name, "tool_call_id": calls[0].id, "content": result}
-        for turns in ([call, answer], [plain, answer], []):
+        for turns in ([call, answer], [plain, answer], []) if result else ([],):
             settings = None if variable is None else {variable: tools}
             text = self.bounded.render([self._user(0), *turns], inputs, tools=tools, prompt=True, settings=settings)
             if text is not None:
