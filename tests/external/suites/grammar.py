@@ -9,6 +9,7 @@ diagnostic: what else a model wrote, no grammar has to allow.
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -100,7 +101,7 @@ def _call_problem(fmt: ChatFormat, case: dict[str, Any]) -> str | None:
 def _ends(fmt: ChatFormat, case: dict[str, Any]) -> list[str]:
     """What may end the turn: what the template writes there, or what the format knows."""
     messages = fmt.spec.messages
-    known = ["".join(fmt.spec.end_of_turn), *(messages.end if messages is not None else ())]
+    known = [*map("".join, itertools.product(*fmt.spec.turn_ends)), *(messages.end if messages is not None else ())]
     return [case.get("end_of_turn_stripped", ""), *known]
 
 
