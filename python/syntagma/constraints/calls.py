@@ -151,11 +151,12 @@ class _Groups:
             return []
         begun = [Pattern(header.text.removeprefix(self._begun)) for header in headers]
         body = _stripped(split_header(spec.tools.call[0], spec.messages).body)[0]
-        # Further patterns may show the same body with another end, such as the one after which the turn is over.
-        ends = tuple(end for end in spec.messages.end if body.text.endswith(end))
-        others = {_stripped(split_header(one, spec.messages).body)[0].text for one in spec.tools.call}
-        made = (body.text.removesuffix(end) + other for end in ends[:1] for other in spec.messages.end)
-        texts = dict.fromkeys((body.text, *(text for text in made if text in others)))
+        # Further patterns may show the same message with another end, such as the one after which the turn is over.
+        whole, ends = spec.tools.call[0].text.rstrip(), spec.messages.end
+        end = next((end for end in ends if whole.endswith(end)), "")
+        known = {one.text.rstrip() for one in spec.tools.call}
+        others = (other for other in ends if end and whole.removesuffix(end) + other in known)
+        texts = dict.fromkeys((body.text, *(body.text.removesuffix(end) + other for other in others)))
         ways: list[_Way] = []
         for shown, envelopes in itertools.product(map(Pattern, texts), alike(spec.tools.envelope)):
             writer, first = (

@@ -313,9 +313,9 @@ class CallMatcher:
         if form.values == "literal" and form.value is not None:
             source = KeywordArguments(form, closer[0] if closer else None, self._mending(window, depth=0))
             begins = source.begins(window.text, index)
-            if begins or ((begins is False or window.is_final) and not closer and self._line_ended):
+            if begins or ((begins is False or window.is_final) and self._ends_without_arguments(window, index)):
                 self._commit(source, self.pos)
-            elif begins is False:
+            elif begins is False and (closer or not window.cut_at(index, self.pattern.first)):
                 self.status = "no match"
             return
         if self.name is None and (self._nameless is not None or window.text[index] == "{"):
@@ -335,6 +335,12 @@ class CallMatcher:
             self._commit(self._object_source(window)(), self.pos + 1)
         elif after >= 0:
             self.status = "no match"
+
+    def _ends_without_arguments(self, window: Window, index: int) -> bool:
+        """Whether a call that nothing closes has no arguments: its line has ended, or the next call begins here."""
+        return not self.pattern.closer and (
+            self._line_ended or (bool(self.pattern.first) and window.text.startswith(self.pattern.first, index))
+        )
 
     def _may_end(self, step: Step) -> bool:
         """Whether the call may end here with the text: only arguments without a closer are missing."""
@@ -376,7 +382,7 @@ class CallMatcher:
             TaggedArguments(
                 window,
                 self.pattern,
-                self._argument_at,
+                self._reader_at,
                 key=key,
                 written_type=self.written_type,
                 repairs=Repairs(self.slips) if self._repair else None,
@@ -384,11 +390,9 @@ class CallMatcher:
             self.pos,
         )
 
-    def _argument_at(self, pos: int) -> CallMatcher:
-        """A reader of the header of a further argument."""
-        header = self.pattern.form.argument
-        assert header is not None
-        return CallMatcher(header, pos, self._limits, repair=self._repair)
+    def _reader_at(self, pattern: CallPattern, pos: int) -> CallMatcher:
+        """A reader of the header of a further argument, or of a call."""
+        return CallMatcher(pattern, pos, self._limits, repair=self._repair)
 
     def _commit(self, source: ArgumentSource, at: int) -> None:
         if self.name is None:

@@ -53,10 +53,9 @@ class UnclosedValues(NamedTuple):
         texts: all texts at which a value may end.
         ends: those that close the call, each with the size of the whitespace before it.
         lines: those that begin a line with a further argument, likewise.
-        decisive: what says whether a closer of the call ended a value: the value's own closer, if it comes before the
-            opener of a call and the header of an argument in it.
+        decisive: what says whether a closer of the call ended a value: the value's own closer, or the next call.
         own: the value's own closer.
-        header: the beginning of an argument's header.
+        calls: the openers of a call, each with the pattern of the call from there on.
     """
 
     texts: MarkerSet
@@ -64,7 +63,7 @@ class UnclosedValues(NamedTuple):
     lines: Mapping[str, int]
     decisive: MarkerSet
     own: str
-    header: str
+    calls: Mapping[str, CallPattern]
 
 
 class Nesting(msgspec.Struct, frozen=True):
@@ -146,13 +145,15 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
             return None
         own, closer = self.form.value.closer.strip(), self.closer[:1]
         edges = tuple(dict.fromkeys((*(end[: end.find(own)] for end in self.value_ends if own in end), "")))
-        before_name = itertools.takewhile(lambda op: op.kind != "placeholder", self.ops)
-        calls = [op.text for op in before_name if any(map(str.isalnum, op.text)) and not op.text[0].isalnum()]
+        calls = {
+            op.text: msgspec.structs.replace(self, ops=self.ops[at:])
+            for at, op in enumerate(itertools.takewhile(lambda op: op.kind != "placeholder", self.ops))
+            if any(map(str.isalnum, op.text)) and not op.text[0].isalnum()
+        }
         ends = {edge + op.text: len(edge) for op in closer if op.marker for edge in edges}
         lines = {self.argument_line: 1}
         texts = MarkerSet((*self.value_closers.texts, *ends, *lines))
-        header = self.argument_line.strip()
-        return UnclosedValues(texts, ends, lines, MarkerSet((own, header, *calls)), own, header)
+        return UnclosedValues(texts, ends, lines, MarkerSet((own, *calls)), own, calls)
 
     @cached_property
     def value_pieces(self) -> dict[str, tuple[PlacedPiece, ...]]:

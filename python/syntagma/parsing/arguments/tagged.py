@@ -58,7 +58,8 @@ class TaggedArguments(ArgumentSource):
     Args:
         window: the text, which also knows its tokens.
         pattern: the call's pattern.
-        open_header: makes a reader of the header of a further argument that begins at an absolute position.
+        read_at: makes a reader of what begins at an absolute position: the header of a further argument, or a call up
+            to its first value.
         key: the key of the first argument, whose header was read.
         written_type: the written type of its value.
         repairs: the repairs; None: nothing is repaired.
@@ -69,8 +70,8 @@ class TaggedArguments(ArgumentSource):
     """
 
     __slots__ = (
-        *("_after_separator", "_after_value", "_allowed", "_block", "_call_begun", "_closed_at", "_doubled", "_ends"),
-        *("_form", "_header", "_looked_to", "_next_value", "_number", "_open_header", "_opened", "_pieces"),
+        *("_after_separator", "_after_value", "_allowed", "_argument", "_block", "_closed_at", "_doubled", "_ends"),
+        *("_form", "_header", "_looked_to", "_next_value", "_number", "_opened", "_pieces", "_read_at"),
         *("_properties", "_repairs", "_schema", "_separated", "_unclosed", "_value", "_window", "_wrapped"),
         *("_wrapper", "_written", "bad", "done", "withheld"),
     )
@@ -79,7 +80,7 @@ class TaggedArguments(ArgumentSource):
         self,
         window: Window,
         pattern: CallPattern,
-        open_header: Callable[[int], HeaderReader],
+        read_at: Callable[[CallPattern, int], HeaderReader],
         *,
         key: str,
         written_type: str | None,
@@ -89,7 +90,7 @@ class TaggedArguments(ArgumentSource):
         assert form.value is not None
         self._window = window
         self._form: Form = form
-        self._open_header = open_header
+        self._read_at = read_at
         self._after_value = pattern.after_value
         self._after_separator = tuple(run for run in pattern.after_value if run.kind != "separator")
         self._pieces = pattern.value_pieces
@@ -98,10 +99,11 @@ class TaggedArguments(ArgumentSource):
         self._written: set[str] = set()
         # Absolute positions: up to which the value's own closer was looked for, and where it was found.
         self._looked_to = self._closed_at = 0
-        self._call_begun = False
         self._doubled = False
         self._number = ""
         self._block: Block = form.value
+        assert form.argument is not None
+        self._argument = form.argument
         self._repairs = repairs
         self._schema: Any = None
         self._properties: Mapping[str, Any] = {}
@@ -251,27 +253,19 @@ class TaggedArguments(ArgumentSource):
             if what is None:
                 return True if final else None
             if what == unclosed.own:
-                self._closed_at, self._call_begun = window.base + found, False
+                self._closed_at = window.base + found
                 return False
-            if what != unclosed.header:
-                self._call_begun = True
-            elif self._call_begun:
-                header = self._header_at(found)
-                if header is None or header:
-                    return header
+            call = self._read_at(unclosed.calls[what], window.base + found)
+            call.run(window)
+            if call.status == "more" and not final:
+                return None
+            if call.status == "commit" and not call.slips:
+                return True
             self._looked_to += len(what)
-
-    def _header_at(self, at: int) -> bool | None:
-        """Whether the header of an argument stands here; None: more text decides."""
-        header = self._open_header(self._window.base + at)
-        header.run(self._window)
-        if header.status == "more" and not self._window.is_final:
-            return None
-        return header.status == "commit" and not header.slips
 
     def _begins_argument(self, at: int) -> bool | None:
         """Whether the header of an argument stands here that is declared and not written yet."""
-        header = self._open_header(self._window.base + at)
+        header = self._read_at(self._argument, self._window.base + at)
         header.run(self._window)
         if header.status == "more":
             return None if not self._window.is_final else False
@@ -372,7 +366,7 @@ class TaggedArguments(ArgumentSource):
             self._separated = True
             return after
         else:
-            self._header = self._open_header(self._window.base + at)
+            self._header = self._read_at(self._argument, self._window.base + at)
             return self._next(at)
         return at
 
