@@ -138,6 +138,8 @@ def _written(
     if not whole.startswith(str(prompt)):
         return None
     raw = str(whole)[len(prompt) :]
+    if codec.format.spec.anchor and codec.format.spec.anchor in raw:
+        return None  # a template that loses a part of the message gets it as several
     for stop in codec.format.stop_strings:
         before, found, _ = raw.rpartition(stop) if stop.strip() else ("", "", "")
         raw = before + found or raw

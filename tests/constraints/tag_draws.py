@@ -123,7 +123,7 @@ def accepted(grammar: Grammar, given: list[str]) -> list[bool]:
 
 def shortened(text: str) -> str:
     """A text without the long whitespace that a tag lets stand in JSON, and a grammar does not."""
-    return _LONG_SPACES.sub(" ", text)
+    return _LONG_SPACES.sub(lambda run: "\n" if "\n" in run[0] else " ", text)
 
 
 def _written(fmt: ChatFormat, rng: random.Random, count: int) -> list[str]:
