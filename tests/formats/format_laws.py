@@ -102,7 +102,8 @@ def _disorder(fmt: ChatFormat, text: str, rng: random.Random, cuts: int) -> Iter
     call = text[begin:]
     if block.opener.strip() and compiled.openings and call.startswith(tuple(filter(None, interrupts(fmt.spec)))):
         message = fmt.parse(f"{block.opener}Hm. {call}", TOOLS)
-        if len(message.tool_calls) != len(wanted.tool_calls) and block.closer.strip() not in call:
+        closers = [*ends, *(one.closer.strip() for one in fmt.spec.reasoning_blocks)]
+        if len(message.tool_calls) != len(wanted.tool_calls) and not any(closer in call for closer in closers):
             yield f"{block.opener}Hm. {call!r}: the call does not interrupt the reasoning"
         yield from _cuts(fmt, f"{block.opener}Hm. {call}{block.closer}So.", rng, cuts // 8)
 
