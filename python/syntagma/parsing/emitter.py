@@ -141,7 +141,10 @@ class Emitter:
 
     def content(self, text: str, start: int) -> None:
         """Report text of the answer, read from absolute position `start`."""
-        for piece, at in self._told("content", text, start):
+        if self._watch is None or self._suppressed or not self._watch.sees(text):
+            self._of_content(text, start)
+            return
+        for piece, at in self._told(self._watch, "content", text, start):
             self._of_content(piece, at)
 
     def _of_content(self, text: str, start: int) -> None:
@@ -151,11 +154,12 @@ class Emitter:
             text, start = text[-start:], 0
         self._content([(text, start)] if self._fence is None else self._fence.feed(text, start))
 
-    def _told(self, kind: Literal["content", "reasoning"], text: str, start: int) -> Iterator[tuple[str, int]]:
+    def _told(
+        self, watch: MarkerWatch, kind: Literal["content", "reasoning"], text: str, start: int
+    ) -> Iterator[tuple[str, int]]:
         """A text in pieces, and after each that ends with a marker the diagnostic that says so."""
-        ends = () if self._suppressed or self._watch is None else self._watch.ends(kind, text, start)
         begin = 0
-        for end, marker in ends:
+        for end, marker in watch.ends(kind, text, start):
             yield text[begin:end], start + begin
             begin = end
             where = "the answer" if kind == "content" else "the reasoning"
@@ -217,7 +221,10 @@ class Emitter:
                 return
             self._of_content(text, start)
             return
-        for piece, at in self._told("reasoning", text, start):
+        if self._watch is None or not self._watch.sees(text):
+            self._of_reasoning(text, start)
+            return
+        for piece, at in self._told(self._watch, "reasoning", text, start):
             self._of_reasoning(piece, at)
 
     def _of_reasoning(self, text: str, start: int) -> None:

@@ -29,6 +29,10 @@ class MarkerWatch:
         self._tail = ""
         self._end = 0
 
+    def sees(self, text: str) -> bool:
+        """Whether a marker may begin or end in a piece; if not, the piece need not be looked at."""
+        return bool(self._tail) or not self._texts.firsts.isdisjoint(text)
+
     @property
     def may_go_on(self) -> bool:
         """Whether the last piece ends inside what may be a marker."""
@@ -51,9 +55,6 @@ class MarkerWatch:
         """
         tail = self._tail if kind == self._kind and start == self._end else ""
         self._kind, self._end = kind, start + len(text)
-        if not tail and self._texts.firsts.isdisjoint(text):
-            self._tail = ""
-            return ()
         whole, found, at = tail + text, [], 0
         index = start - len(tail) - self._window.base
         while True:
