@@ -130,6 +130,17 @@ def test_what_is_done_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
     ]
 
 
+def test_that_a_cut_call_is_completed_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    fresh = ChatCodec.from_format(FORMAT, template("tags-json"))
+    cut = {"id": "a1", "type": "function", "function": {"name": "f", "arguments": '{"a": "x'}}
+    messages = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "", "tool_calls": [cut]}]
+    with caplog.at_level(logging.INFO, "syntagma.codec"):
+        for _ in range(3):
+            fresh.render(messages)
+    told = [record.getMessage() for record in caplog.records if "cut off" in record.getMessage()]
+    assert told == ["the arguments of /messages/1/tool_calls/0 were cut off, and are completed in the prompt"]
+
+
 def test_what_is_lost_is_told_once_and_listed(caplog: pytest.LogCaptureFixture) -> None:
     fresh = ChatCodec.from_format(FORMAT, ChatTemplate("{% for m in messages %}<{{ m.content[:9] }}>{% endfor %}"))
     with caplog.at_level(logging.WARNING, "syntagma.codec"):

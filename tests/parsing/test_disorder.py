@@ -22,6 +22,14 @@ from tests.formats.written import meaning
 CALL = ToolCall(id="call_0", name="weather", arguments='{"place": "Oslo b", "days": 3}')
 INLINE = [name for name in CALLING if FORMATS[name].spec.messages is None]
 INTERRUPTED = [name for name in INLINE if interrupts(FORMATS[name].spec)]
+WRAPPED = [
+    name
+    for name, fmt in FORMATS.items()
+    if fmt.spec.messages is None
+    and fmt.spec.reasoning is not None
+    and fmt.spec.reasoning.to == "reasoning"
+    and any(one.is_marker for wrapper in fmt.spec.wrappers for one in fmt.spec.cuts.pieces(wrapper.closer))
+]
 TOLD = [name for name, fmt in FORMATS.items() if fmt.spec.reasoning is None or fmt.spec.reasoning.to == "reasoning"]
 WHITESPACE = ("\n", "\n\n", "  ", " \n", "\t", "\n" + 20 * " ")
 
@@ -188,6 +196,32 @@ def test_a_tag_of_another_notation_between_closers_is_removed() -> None:
         assert (message.content, codes(message)) == (None, ["E-PARSE-STRAY"])
     message = read(fmt, f"{call}</a> and so on")
     assert (message.content or "").strip() == "</a> and so on"
+
+
+@pytest.mark.every_format
+@pytest.mark.parametrize("name", WRAPPED)
+def test_a_closer_of_the_answer_at_the_end_of_open_reasoning_is_removed(name: str) -> None:
+    fmt = FORMATS[name]
+    opener, options = thought(fmt)
+    for wrapper in fmt.spec.wrappers:
+        closer = wrapper.closer.strip()
+        if any(closer in block.closer for block in fmt.spec.reasoning_blocks):
+            continue  # it closes the reasoning
+        message = read(fmt, f"{opener}Paris.{closer}", **options)
+        assert (message.reasoning_content, message.content) == ("Paris.", None), closer
+        assert set(codes(message)) == {"E-PARSE-STRAY"}
+        message = read(fmt, f"{opener}Paris. {closer} Oslo.", **options)
+        assert closer in (message.reasoning_content or "")
+        assert "E-PARSE-STRAY" not in codes(message)
+
+
+def test_many_closers_that_close_nothing_are_read_like_few() -> None:
+    fmt, closer = FORMATS["kimi_k3"], "<|close|>response<|sep|>"
+    message = fmt.parse("Paris." + closer * 3_000)
+    text = message.reasoning_content or ""
+    assert text == "Paris." + closer * text.count(closer)
+    assert text.count(closer) > 2_900
+    assert codes(message).count("E-PARSE-STRAY") == 1
 
 
 def test_closers_of_the_answer_in_reasoning_are_removed_where_it_ends() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,7 +18,7 @@ FORMATS = {one.id.partition(":")[0]: one.fmt for one in load()}
 LIMITS = sg.Limits(parser_header_chars=1024)
 SIZE = 1600
 """characters; the window must be larger than any header, and than what is searched at once"""
-SHOWN = {"whitespace": "\n", "name": "f", "envelope": "{", "arguments": "{", "index": "0", "ordinal": "1", "suffix": ""}
+SHOWN = {"whitespace": "\n", "name": "f", "envelope": "{", "arguments": "{", "index": "0", "ordinal": "1"}
 
 
 class Counter:
@@ -107,6 +108,30 @@ def test_openers_are_read_in_linear_time(name: str, counter: Counter) -> None:
         few = SIZE // len(opener) + 1
         for once, twice in zip(cost(opener * few), cost(opener * (2 * few)), strict=True):
             assert twice < 2.6 * once + 1000, opener
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, fmt in FORMATS.items() if fmt.spec.messages is None and fmt.spec.tools]
+)
+def test_what_closes_nothing_is_read_in_linear_time(name: str, counter: Counter) -> None:
+    fmt = FORMATS[name]
+    compiled = compiled_format(fmt.spec)
+    closers = [op.text for op in compiled.strays] + [one.closer for one in compiled.wrappers] + ["</a>", " "]
+    begins = ["", *(block.opener + "Hm." for block in fmt.spec.reasoning_blocks)]
+    begins.append(fmt.write(sg.Message(tool_calls=(sg.ToolCall(id="", name="f", arguments="{}"),))))
+
+    def cost(text: str) -> tuple[int, int]:
+        counter.steps = counter.chars = 0
+        parser = fmt.parser(limits=LIMITS)
+        for at in range(0, len(text), 64):
+            parser.feed(text[at : at + 64])
+        parser.finish()
+        return counter.steps, counter.chars
+
+    for begin, closer in itertools.product(begins, filter(None, closers)):
+        few = SIZE // len(closer) + 1
+        for once, twice in zip(cost(begin + closer * few), cost(begin + closer * (2 * few)), strict=True):
+            assert twice < 2.6 * once + 1000, (begin, closer)
 
 
 PIECES = ("'", '"', "'a", '"a', "', ", '", ', "'])", '"}', "]", "}", "x, ", "', word='", '", "word": "', "\n")

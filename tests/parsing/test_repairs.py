@@ -180,38 +180,42 @@ def in_quotes_of_json(fmt: ChatFormat) -> Iterator[Damage]:
         yield written(fmt, arguments).replace(quote + MARK + quote, f'"{MARK}"'), arguments
 
 
-def without_quotes(fmt: ChatFormat) -> Iterator[Damage]:
-    """A string has no quotes, or no opening one."""
-    quote = tools_of(fmt).literals.quotes[0]
-    for arguments in ({"word": f"{MARK} in Oslo", "n": 5}, {"n": 5, "word": f"{MARK}-2"}):
+def _without_quotes(fmt: ChatFormat, quote: str, rest: str) -> Iterator[Damage]:
+    """A string has no quotes, or no opening one; `rest`: what it has beside one word."""
+    for arguments in ({"word": MARK + rest, "n": 5}, {"n": 5, "word": f"{MARK}-2"}):
         text = written(fmt, arguments)
         for spelled in (str(arguments["word"]), f"{arguments['word']}{quote}"):
             yield text.replace(f"{quote}{arguments['word']}{quote}", spelled), arguments
 
 
-def with_quotes_inside(fmt: ChatFormat) -> Iterator[Damage]:
-    """A string has quotes inside."""
-    quote = tools_of(fmt).literals.quotes[0]
-    for words in ("", " it, so, ", "(x) ", ", y", f"{quote} and {quote}", "(it " + quote):
+def _with_quotes_inside(fmt: ChatFormat, quote: str, *between: str) -> Iterator[Damage]:
+    """A string has quotes inside; `between`: what may stand between them."""
+    for words in between:
         inner = f"a{quote}b{words}{quote}c"
         for arguments in ({"word": inner, "n": 5}, {"n": 5, "word": inner}):
             yield written(fmt, {**arguments, "word": MARK}).replace(MARK, inner), arguments
 
 
-def with_quotes_inside_json(fmt: ChatFormat) -> Iterator[Damage]:
-    """A string of JSON has quotes inside."""
-    for words in ("", " it, so, ", "(x) ", ", y", '" and "', "{it " + '"', "; }"):
-        inner = f'a"b{words}"c'
-        for arguments in ({"word": inner, "n": 5}, {"n": 5, "word": inner}):
-            yield written(fmt, {**arguments, "word": MARK}).replace(MARK, inner), arguments
+def without_quotes(fmt: ChatFormat) -> Iterator[Damage]:
+    """A string has no quotes, or no opening one."""
+    return _without_quotes(fmt, tools_of(fmt).literals.quotes[0], " in Oslo")
 
 
 def without_quotes_in_json(fmt: ChatFormat) -> Iterator[Damage]:
-    """A string of JSON has no quotes, or no opening one."""
-    for arguments in ({"word": f"{MARK} in Oslo, so", "n": 5}, {"n": 5, "word": f"{MARK}-2"}):
-        text = written(fmt, arguments)
-        for spelled in (str(arguments["word"]), f'{arguments["word"]}"'):
-            yield text.replace(f'"{arguments["word"]}"', spelled), arguments
+    """The same in JSON."""
+    return _without_quotes(fmt, '"', " in Oslo, so")
+
+
+def with_quotes_inside(fmt: ChatFormat) -> Iterator[Damage]:
+    """A string has quotes inside."""
+    quote = tools_of(fmt).literals.quotes[0]
+    between = ("", " it, so, ", "(x) ", ", y", f"{quote} and {quote}", f"(it {quote}")
+    return _with_quotes_inside(fmt, quote, *between)
+
+
+def with_quotes_inside_json(fmt: ChatFormat) -> Iterator[Damage]:
+    """The same in JSON."""
+    return _with_quotes_inside(fmt, '"', "", " it, so, ", "(x) ", ", y", '" and "', '{it "', "; }")
 
 
 def with_zeros(fmt: ChatFormat) -> Iterator[Damage]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, Unpack
 
@@ -157,7 +157,8 @@ class ChatCodec:
             raise ArgumentError("E-ARGUMENT-VALUE", message, pointer="/history")
         if history == "strict":
             refuse_incomplete_calls(messages)
-        data = [_as_data(message, at, repair=history == "repair") for at, message in enumerate(messages)]
+        tell = self._fitter.tell_completed if history == "repair" else None
+        data = [_as_data(message, at, tell) for at, message in enumerate(messages)]
         return self._fitter.render(data, [tool.to_openai() for tool in tools or ()], options)
 
     @entry
@@ -261,10 +262,11 @@ def _config(directory: str | os.PathLike[str]) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _as_data(message: MessageLike, at: int, *, repair: bool) -> dict[str, Any]:
-    """The message at index `at` as a dictionary."""
+def _as_data(message: MessageLike, at: int, tell: Callable[[str], None] | None) -> dict[str, Any]:
+    """The message at index `at` as a dictionary; `tell` gets the pointer of each call that was cut off."""
+    completed = None if tell is None else lambda call: tell(f"/messages/{at}/tool_calls/{call}")
     try:
-        return as_data(message, repair=repair)
+        return as_data(message, completed=completed)
     except ArgumentError as error:
         error.pointer = f"/messages/{at}{error.pointer or ''}"
         raise

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-__all__ = ["completed"]
+__all__ = ["completion"]
 
 _SPACE = " \t\n\r"
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
@@ -20,7 +20,7 @@ _KEYS = ("", *"0123456789", "00")
 """what may end a key that is not whole, the shortest first"""
 
 
-def completed(text: str) -> str | None:
+def completion(text: str) -> str | None:
     """The shortest JSON text of an object that begins with `text`, which is none itself; None if no object does.
 
     A key that is not whole is not completed to one that the object already has, since its value would be lost.

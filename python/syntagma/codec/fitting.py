@@ -172,6 +172,12 @@ class Fitter:
             return f"/messages/{end}"
         return None
 
+    def tell_completed(self, pointer: str) -> None:
+        """Log, once, that the arguments of a call at this pointer were cut off and are completed."""
+        if "completed" not in self._told:
+            self._told.add("completed")
+            _log.info("the arguments of %s were cut off, and are completed in the prompt", pointer)
+
     def _tell(self, taken: Taken, lost: Sequence[str] | None) -> None:
         """Log, once each, what is done to conversations and what is lost."""
         for name in taken:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from syntagma.analysis import Capabilities
-from syntagma.codec.cut_calls import completed
+from syntagma.codec.cut_calls import completion
 from syntagma.errors import ArgumentError, ArgumentTypeError
 from syntagma.messages import Message
 
@@ -23,12 +23,13 @@ def calls_in(messages: Sequence[MessageLike]) -> int:
     return sum(len(one) for one in calls if isinstance(one, Sequence))
 
 
-def as_data(message: MessageLike, *, repair: bool) -> dict[str, Any]:
+def as_data(message: MessageLike, *, completed: Callable[[int], None] | None) -> dict[str, Any]:
     """A message as a dictionary of OpenAI's shape. Arguments given as text are the text of one object.
 
     Args:
         message: the message.
-        repair: complete the arguments of calls that were cut off, to the shortest object that begins with them.
+        completed: called with the index of each call that was cut off, whose arguments are then completed to the
+            shortest object that begins with them; None: such calls are refused.
 
     Raises:
         ArgumentTypeError: `E-MESSAGE-TYPE`, the message is neither a `Message` nor a mapping.
@@ -41,15 +42,15 @@ def as_data(message: MessageLike, *, repair: bool) -> dict[str, Any]:
     else:
         raise ArgumentTypeError("E-MESSAGE-TYPE", f"a message must be a mapping, not {type(message).__name__}")
     if data.get("role") == "assistant" and data.get("tool_calls"):
-        data["tool_calls"] = [_whole(call, at, repair=repair) for at, call in enumerate(data["tool_calls"])]
+        data["tool_calls"] = [_whole(call, at, completed) for at, call in enumerate(data["tool_calls"])]
     return data
 
 
-def _whole(call: Any, at: int, *, repair: bool) -> Any:
+def _whole(call: Any, at: int, completed: Callable[[int], None] | None) -> Any:
     """The call at index `at`, whose arguments are whole."""
     if not isinstance(call, Mapping):
         return call
-    if repair and "complete" in call:
+    if completed is not None and "complete" in call:
         call = {key: value for key, value in call.items() if key != "complete"}
     inner = call.get("function")
     function = inner if isinstance(inner, Mapping) else call
@@ -58,7 +59,7 @@ def _whole(call: Any, at: int, *, repair: bool) -> Any:
         return call
     if not arguments or _object(arguments) is not None:
         return call
-    whole = completed(arguments) if repair else None
+    whole = completion(arguments) if completed is not None else None
     if whole is None:
         raise ArgumentError(
             "E-MESSAGE-ARGUMENTS",
@@ -66,6 +67,8 @@ def _whole(call: Any, at: int, *, repair: bool) -> Any:
             hint="remove a call that was cut off from the message",
             pointer=f"/tool_calls/{at}/function/arguments",
         )
+    if completed is not None:
+        completed(at)
     changed = {**function, "arguments": whole}
     return {**call, "function": changed} if function is inner else changed
 

@@ -14,12 +14,12 @@ from syntagma.parsing.compiled_format import CompiledFormat
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.text.window import Window
 
-__all__ = ["AfterCall", "CallsOver", "NextCall"]
+__all__ = ["MAX_AHEAD", "AfterCall", "CallsOver", "NextCall"]
 
 _TAG = re.compile(r"</[^<>\s]{1,64}>")
 _BEGUN_TAG = re.compile(r"(?:<(?:/[^<>\s]{0,64})?)?")
-_MAX_FOREIGN = 8
-"""closing tags of another notation in a row"""
+MAX_AHEAD = 256
+"""the most characters that are looked through after a closer that seems to close nothing"""
 _MAX_KNOWN = 64
 """positions after calls whose expected texts are cached"""
 
@@ -72,19 +72,9 @@ class AfterCall:
     """
 
     __slots__ = (
-        *(
-            "_after_edge",
-            "_alike",
-            "_by_section",
-            "_call_closer",
-            "_compiled",
-            "_edge",
-            "_expected",
-            "_inside",
-            "_live",
-        ),
-        *("_max_capture", "_name", "_next", "_out", "_section_closer", "_separated", "_separator", "_unescapes"),
-        *("_window", "owes_end", "section"),
+        *("_after_edge", "_alike", "_by_section", "_call_closer", "_compiled", "_edge", "_expected", "_inside"),
+        *("_live", "_max_capture", "_name", "_next", "_out", "_section_closer", "_separated", "_separator"),
+        *("_unescapes", "_window", "owes_end", "section"),
     )
 
     def __init__(self, window: Window, compiled: CompiledFormat, out: Emitter, max_capture: int) -> None:
@@ -324,7 +314,7 @@ class AfterCall:
         self.report_end()
         window.move(end)
         window.mark_again()
-        self._out.malformed("E-PARSE-STRAY", "a closing marker that closes nothing", (start, window.here))
+        self._out.stray((start, window.here))
 
     def _foreign(self, text: str, pos: int, *, final: bool) -> int | None:
         """The index after closing tags of another notation, if a closer that is awaited follows; 0: there are none.
@@ -333,11 +323,10 @@ class AfterCall:
         """
         awaited = [op.text for op in (*self._call_closer, *self._section_closer) if op.kind == "literal"]
         end = pos
-        for _ in range(_MAX_FOREIGN):
-            found = _TAG.match(text, end)
-            if found is None:
-                break
+        while (found := _TAG.match(text, end)) is not None:
             end = self._window.after_whitespace(found.end())
+            if end - pos > MAX_AHEAD:
+                return 0
             if any(text.startswith(one, end) for one in awaited):
                 return end
         may_go_on = _BEGUN_TAG.fullmatch(text, end) or any(self._window.cut_at(end, one) for one in awaited)

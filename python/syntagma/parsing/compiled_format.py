@@ -83,6 +83,7 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
         router: where messages with headers go; None: the format has no headers.
         texts: all texts that have a meaning inside a turn.
         told: the markers that are reported where they stay in text.
+        told_pieces: for each of them, its parts that may be tokens.
         strays: the closers of calls and sections that are removed where they stand after a call and close nothing.
         turn_ends: the end of the turn: for each place in order, the texts any of which may stand there.
     """
@@ -101,6 +102,7 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
     router: HeaderRouter | None
     texts: tuple[str, ...]
     told: MarkerSet
+    told_pieces: dict[str, tuple[PlacedPiece, ...]]
     turn_ends: tuple[tuple[str, ...], ...]
     strays: tuple[Op, ...]
     answer_exits: dict[tuple[bool, Section | None], Exits]
@@ -158,9 +160,7 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
     blocks = tuple(_reasoning_block(spec, pattern, markers) for pattern in spec.reasoning_blocks)
     wrappers = tuple(block_of(pattern, "content", markers) for pattern in spec.wrappers)
     told = MarkerSet(shortest((*preserved_tokens(spec), *call_openers(spec))))
-    ends = dict.fromkeys(
-        text for texts in (spec.drop, *spec.turn_ends) for text in map(str.strip, texts) if stands_alone(text)
-    )
+    strays = _reasoning_strays(spec, wrappers)
     interrupting = _interrupts(spec, known)
     firsts = dict.fromkeys(start.first for start in marked)
     sections: dict[Section | None, None] = {None: None, **{one: None for _, each, _ in forms for one in each}}
@@ -187,6 +187,7 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
         router=HeaderRouter(spec, spec.messages) if spec.messages is not None else None,
         texts=texts_in_turn(spec),
         told=told,
+        told_pieces={text: markers.placed(text) for text in told.texts},
         turn_ends=spec.turn_ends,
         strays=_strays(spec, forms, (*firsts, *(block.opener for block in (*blocks, *wrappers)))),
         next_calls={
@@ -204,13 +205,12 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
         calls_close_reasoning=any(op.text == block.closer for one in starts for op in one.closer for block in blocks),
         reasoning_exits={
             (block, may_interrupt): _exits(
-                _reasoning_exits(
-                    blocks if block is None else (block,),
-                    tuple(interrupting) if may_interrupt else (),
-                    wrappers,
-                    marked,
-                    ends,
-                ),
+                [
+                    *_reasoning_exits(
+                        blocks if block is None else (block,), interrupting if may_interrupt else (), wrappers, marked
+                    ),
+                    *strays,
+                ],
                 markers,
                 told,
             )
@@ -272,21 +272,23 @@ def _reasoning_exits(
     interrupts: Iterable[str],
     wrappers: tuple[Block, ...],
     starts: Iterable[CallPattern],
-    ends: Iterable[str],
 ) -> list[_Leaving]:
-    """The markers that leave reasoning: closers, interrupts, and openers that follow a block without a closer.
-
-    Beside these, `ends` and the closers of the answer close nothing.
-    """
+    """The markers that leave reasoning: closers, interrupts, and openers that follow a block without a closer."""
     closers = [_Leaving(block.closer, block.before_closer, "close", block) for block in blocks]
     openers = tuple(dict.fromkeys((*(wrapper.opener for wrapper in wrappers), *(start.first for start in starts))))
     closers += [
         _Leaving(text, block.before_closer, "cut", block) for block in blocks for text in block.cut_before(openers)
     ]
-    strays = [_Leaving(wrapper.closer, wrapper.before_closer, "stray") for wrapper in wrappers]
-    strays += [_Leaving(text, "", "stray") for text in ends]
     nexts = [one for block in blocks for one in _nexts(block, wrappers, starts)]
-    return [*closers, *nexts, *(_Leaving(text, "", "interrupt") for text in interrupts), *strays]
+    return [*closers, *nexts, *(_Leaving(text, "", "interrupt") for text in interrupts)]
+
+
+def _reasoning_strays(spec: FormatSpec, wrappers: Iterable[Block]) -> list[_Leaving]:
+    """The closers of the answer and the turn, which close nothing in reasoning; those of signs alone are text."""
+    closers = [(wrapper.closer, wrapper.before_closer) for wrapper in wrappers]
+    closers += [(text.strip(), "") for texts in (spec.drop, *spec.turn_ends) for text in texts]
+    marked = dict.fromkeys(one for one in closers if any(piece.is_marker for piece in spec.cuts.pieces(one[0])))
+    return [_Leaving(text, edge, "stray") for text, edge in marked]
 
 
 def _reasoning_block(spec: FormatSpec, pattern: Pattern, markers: Markers) -> Block:

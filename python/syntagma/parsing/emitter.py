@@ -111,8 +111,6 @@ class Emitter:
             inside_call: whether the last call of the prompt is still open; all of it is then emitted.
         """
         self._suppressed = False
-        if self._watch is not None:
-            self._watch.reset()
         if at_once:
             self._of_content(prefilled, 0)
         else:
@@ -306,6 +304,14 @@ class Emitter:
         if self._strict:
             raise ParseError(code, message, offset=max(0, span[0]))
         self._push(Malformed(code, message, _after_zero(span)))
+
+    def stray(self, span: Span) -> None:
+        """Report closers that close nothing and were left out.
+
+        Raises:
+            ParseError: the parser is strict.
+        """
+        self.malformed("E-PARSE-STRAY", "a closing marker that closes nothing", span)
 
     def stopped(self, reason: str | None) -> None:
         """Note that the stream has ended, with the engine's `reason`."""

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from syntagma.format_schema import stands_alone
 from syntagma.format_schema.facts import Block
-from syntagma.parsing.after_call import NextCall
+from syntagma.parsing.after_call import MAX_AHEAD, NextCall
 from syntagma.parsing.call_patterns import Section
 from syntagma.parsing.calls import CallReader, NotACall, ReaderParts
 from syntagma.parsing.compiled_format import Exit, Exits
@@ -306,37 +306,33 @@ class InlineTurnReader(TurnReader):
 
     def _reasoning(self, final: bool) -> Outcome | None:
         window, interrupts = self.window, self._compiled.interrupts
-        start, ends = window.pos, None
+        start = window.pos
         while True:
             at, text, found = self._next_exit(self._reasoning_exits, start, final=final)
             if text is None or found is None:
                 break
             if found.kind == "stray":
-                ends = self._part_ends(at + len(text), final=final)
-            if ends is not False and not (found.kind == "interrupt" and self._call.is_ruled_out(interrupts[text], at)):
+                end = self._end_of_strays(at, final=final)
+                if end is None:
+                    text = None
+                    break
+                if end:
+                    self._pass_reasoning(at)
+                    window.move(end)
+                    self._out.stray((window.base + at, window.here))
+            elif found.kind != "interrupt" or not self._call.is_ruled_out(interrupts[text], at):
                 break
-            start, ends = at + 1, None
-        if at > window.pos:
-            self._prompted = None
-            start = window.here
-            self._out.reasoning(window.take(at), start)
+            start = max(at + 1, window.pos)
+        self._pass_reasoning(at)
         if text is None or found is None:
             return None
         if found.kind == "close" and found.block is not None:
             return self._reasoning_closed(text, found.block)
         if found.kind == "cut" and found.block is not None:
             text = text[: found.edge] + found.block.short
-            self._out.malformed(
-                "E-PARSE-CLOSER", "the closer of reasoning is cut", (window.here, window.here + len(text))
-            )
+            span = (window.here, window.here + len(text))
+            self._out.malformed("E-PARSE-CLOSER", "the closer of reasoning is cut", span)
             return self._reasoning_closed(text, found.block)
-        if found.kind == "stray":
-            if not ends:
-                return None
-            start = window.here
-            window.move(at + len(text))
-            self._out.malformed("E-PARSE-STRAY", "a closing marker that closes nothing", (start, window.here))
-            return self._reasoning(final)
         if found.kind == "next":
             self._end_reasoning()
             self._edge.expect(text[: found.edge], is_reasoning=True)
@@ -346,28 +342,39 @@ class InlineTurnReader(TurnReader):
             return "call"
         return self._interrupt("marker", at_once=any(text.startswith(one.opener) for one in self._compiled.wrappers))
 
-    def _part_ends(self, index: int, *, final: bool) -> bool | None:
-        """Whether nothing of the reasoning follows from `index` on: the turn ends, or something else opens.
+    def _pass_reasoning(self, end: int) -> None:
+        """Pass on the text up to index `end` as reasoning."""
+        window = self.window
+        if end > window.pos:
+            self._prompted = None
+            start = window.here
+            self._out.reasoning(window.take(end), start)
 
-        None: more text is needed.
+    def _end_of_strays(self, begin: int, *, final: bool) -> int | None:
+        """The index after closers from `begin` on that close nothing, if the turn ends there or something else opens.
+
+        0: reasoning goes on; None: more text is needed.
         """
         window, text = self.window, self.window.text
         known = [(one, exits[0].kind) for one, exits in self._reasoning_exits.by_text.items()]
         strays = [one for one, kind in known if kind == "stray"]
         openers = tuple(one for one, kind in known if kind in ("interrupt", "next"))
+        end = index = begin
         while True:
-            index = window.after_whitespace(index)
+            if index - begin > MAX_AHEAD:
+                return 0
             if index == len(text):
-                return True if final else None
-            if text.startswith(openers, index):
-                return True
+                return end if final else None
+            if end > begin and text.startswith(openers, index):
+                return end
             # What begins like an opener may be one, although a stray closer stands there, too.
-            if not final and any(window.cut_at(index, one) for one in openers):
+            if end > begin and not final and any(window.cut_at(index, one) for one in openers):
                 return None
             stray = next((one for one in strays if text.startswith(one, index)), "")
             if not stray:
-                return None if not final and any(window.cut_at(index, one) for one in strays) else False
-            index += len(stray)
+                return None if not final and any(window.cut_at(index, one) for one in strays) else 0
+            end = index + len(stray)
+            index = window.after_whitespace(end)
 
     def _call_in_reasoning(self, final: bool) -> Outcome | None:
         window = self.window
@@ -377,8 +384,7 @@ class InlineTurnReader(TurnReader):
         window.rewind()
         if begins:
             return self._interrupt("call", at_once=self._compiled.calls_close_reasoning)
-        start = window.here
-        self._out.reasoning(window.take(window.pos + 1), start)
+        self._pass_reasoning(window.pos + 1)
         return "text"
 
     def _interrupt(self, outcome: Outcome, *, at_once: bool = False) -> Outcome:

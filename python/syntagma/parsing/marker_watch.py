@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from syntagma.format_schema import Markers
+from syntagma.format_schema import PlacedPiece
 from syntagma.parsing.text.scanner import MarkerSet
 from syntagma.parsing.text.window import Window
 
@@ -17,14 +17,14 @@ class MarkerWatch:
 
     Args:
         texts: the markers; none contains another, so that each is known at its last character.
-        cuts: cuts them into parts that may be tokens.
+        pieces: for each, its parts that may be tokens.
         window: the text from which the pieces come.
     """
 
-    __slots__ = ("_cuts", "_end", "_kind", "_tail", "_texts", "_window")
+    __slots__ = ("_end", "_kind", "_pieces", "_tail", "_texts", "_window")
 
-    def __init__(self, texts: MarkerSet, cuts: Markers, window: Window) -> None:
-        self._texts, self._cuts, self._window = texts, cuts, window
+    def __init__(self, texts: MarkerSet, pieces: Mapping[str, tuple[PlacedPiece, ...]], window: Window) -> None:
+        self._texts, self._pieces, self._window = texts, pieces, window
         self._kind: Literal["content", "reasoning"] = "content"
         self._tail = ""
         self._end = 0
@@ -37,10 +37,6 @@ class MarkerWatch:
     def may_go_on(self) -> bool:
         """Whether the last piece ends inside what may be a marker."""
         return bool(self._tail)
-
-    def reset(self) -> None:
-        """Forget the last piece."""
-        self._tail = ""
 
     def ends(self, kind: Literal["content", "reasoning"], text: str, start: int) -> Sequence[tuple[int, str]]:
         """The markers that end in a piece.
@@ -61,7 +57,7 @@ class MarkerWatch:
             at, marker = self._texts.search(whole, at, final=False)
             if marker is None:
                 break
-            if self._window.are_markers(index + at, self._cuts.placed(marker)):
+            if self._window.are_markers(index + at, self._pieces[marker]):
                 at += len(marker)
                 found.append((at - len(tail), marker))
             else:

@@ -130,7 +130,7 @@ class StreamParser:
         )
         by_name = None if request.tools is None else {tool.name: tool for tool in request.tools}
         self._turn = turn_reader(ReaderParts(compiled, self._out, request.limits, reading.policies, by_name))
-        self._out.tell_markers(MarkerWatch(compiled.told, compiled.markers, self._turn.window))
+        self._out.tell_markers(MarkerWatch(compiled.told, compiled.told_pieces, self._turn.window))
         self.start_state = read_prompt_tail(self._turn, spec, self._out, request, prompt)
         self._decoder = TextDecoder()
         self._end_of_turn = EndOfTurn(compiled.turn_ends)

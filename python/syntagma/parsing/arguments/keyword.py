@@ -71,7 +71,7 @@ class KeywordArguments(ArgumentSource):
         assert form.value is not None
         self._form = form
         self._closer = closer.text if closer is not None else ""
-        # Without a closer, nothing says that a value goes on.
+        # If the call has no closer, a value that goes on cannot be told from text after the call: nothing is repaired.
         self._mending = mending if closer is not None else None
         if self._mending is not None:
             self._mending.after = self._may_follow
