@@ -59,7 +59,6 @@ __all__ = ["Certifier", "Mentions", "Told"]
 _NO_FORMAT = ChatFormat(FormatSpec())
 _WIDE = re.compile(r"[ \t]{3,}")
 _WORDS = re.compile(r"\b(?:True|False|None)\b")
-_CHUNKING_SEED = 20
 _SPELLED = {"True": "true", "False": "false", "None": "null"}
 _SWITCHED = {
     "content": "content is",
@@ -113,9 +112,6 @@ class Told(msgspec.Struct, frozen=True):
     around: bool = False
 
 
-_NOTHING = Told()
-
-
 class Certifier:
     """Certifies formats for one template.
 
@@ -134,65 +130,62 @@ class Certifier:
         self._mentions = mentions
         self._switched = switched
 
-    def certify(self, fmt: ChatFormat, findings: tuple[Finding, ...]) -> Certificate:
+    def certify(self, fmt: ChatFormat, findings: tuple[Finding, ...] = (), *, told: Told | None = None) -> Certificate:
         """Try every message.
 
         Args:
             fmt: the format.
             findings: objections that are known already.
+            told: of a named format in the frame of the template: what evidence beside renders tells of it.
         """
-        found = self._certified(self._outputs, fmt, findings, None)
+        found = self._certified(fmt, findings, told, None)
         assert found is not None  # nothing stops it
         return found
 
-    def wider(self, fmt: ChatFormat, findings: tuple[Finding, ...], known: Certificate) -> Certificate | None:
-        """The certificate of a known format with further forms; None as soon as they lose a message."""
-        bar = _Bar(known.read_back, len(known.failing) + 1)
-        return self._certified(self._outputs, fmt, findings, bar)
-
     def rival(
-        self, fmt: ChatFormat, known: Certificate | None, give_up_after: int, told: Told = _NOTHING
+        self,
+        fmt: ChatFormat,
+        known: Certificate | None,
+        give_up_after: int,
+        *,
+        findings: tuple[Finding, ...] = (),
+        told: Told | None = None,
     ) -> Certificate | None:
         """The certificate of a format that must beat a known certificate, if given; None as soon as it cannot.
 
-        It cannot once it loses a message that the known format reads, or `give_up_after` messages fail. The format is
-        a named one in the frame of the template.
+        It cannot once it loses a message that the known format reads, or `give_up_after` messages fail.
         """
         bar = _Bar(frozenset() if known is None else known.read_back, give_up_after)
-        return self._certified(self._outputs.fitted(fmt), fmt, (), bar, told)
+        return self._certified(fmt, findings, told, bar)
 
-    def told(self, fmt: ChatFormat, told: Told) -> Certificate:
-        """The certificate of a named format, some of which evidence beside renders tells."""
-        found = self._certified(self._outputs.fitted(fmt), fmt, (), None, told)
-        assert found is not None  # nothing stops it
-        return found
+    def reads_any(self, fmt: ChatFormat, names: Collection[str]) -> bool:
+        """Whether some of the messages with these names come back."""
+        checks = _FormatChecks(self._outputs, fmt)
+        cases = roundtrip_cases(self._id_form, markers_of(fmt), first_words(fmt)) if names else ()
+        return any(checks.case(case).verdict not in _LOST for case in cases if case.name in names)
 
     def looks_alike(self, fmt: ChatFormat) -> bool:
-        """Whether the plainest call that the template shows contains an opener of the format's calls.
+        """Whether the plainest call that the template shows begins like one in the format, apart from whitespace.
 
         True for formats without calls; False for all others if the template shows no call.
         """
-        tools, text = fmt.spec.tools, self._plainest_text
-        if tools is None or not text:
-            return tools is None
-        openers = (
-            (section.opener.strip() or call.opener)
-            for form in tools.forms
+        text = "".join(self._plainest_text.split())
+        if fmt.spec.tools is None or not text:
+            return fmt.spec.tools is None
+        openers = {
+            section.opener + call.opener + "{" * bool(form.envelope)
+            for form in fmt.spec.forms
             for section in form.section
             for call in form.call
-        )
-        firsts = [visible_atoms(opener, "")[:1] for opener in openers]
-        return any(not atom or atom[0] in text for atom in firsts)
+        }
+        if fmt.spec.messages is not None:  # the fields of a header may change their places
+            openers = {"".join(visible_atoms(opener)[:1]) for opener in openers}
+        return any("".join(opener.split()) in text for opener in openers)
 
     def _certified(
-        self,
-        outputs: TemplateOutputs,
-        fmt: ChatFormat,
-        findings: tuple[Finding, ...],
-        bar: _Bar | None,
-        told: Told = _NOTHING,
+        self, fmt: ChatFormat, findings: tuple[Finding, ...], told: Told | None, bar: _Bar | None
     ) -> Certificate | None:
-        # That the parser does not depend on chunks is a law of its own: a rival is read whole and in random pieces.
+        outputs, told = (self._outputs, Told()) if told is None else (self._outputs.fitted(fmt), told)
         checks = _FormatChecks(outputs, fmt, around=told.around, fine=bar is None)
         items: list[Item] = []
         for case in roundtrip_cases(self._id_form, markers_of(fmt), first_words(fmt)):
@@ -381,17 +374,17 @@ class _FormatChecks:
 
         if not shown.readable:
             return item(shown.verdict, shown.why, example=first.text)
-        problem = self._problem(first, shown, tools, cuts=case.basic, fine=case.name in _SWITCHED)
+        problem = self._problem(first, shown, tools, everywhere=case.basic, fine=case.name in _SWITCHED)
         if problem is None:
             return item(shown.verdict, shown.why, example=first.text)
-        if shown.losses and self._problem(first, ShownTurn(first.turn), tools, cuts=False) is None:
+        if shown.losses and self._problem(first, ShownTurn(first.turn), tools) is None:
             # The format itself spells the text as the template changes it, so nothing is lost.
             return item("works")
         if self._around and self.reads_around(shown.turn, tools):
             return item("altered", "the history writes other text around it", problem.detail, problem.example)
         middle = self._render(case.turn, "middle", tools)
         if middle is not None and middle != first and shown_turn(middle).turn == shown.turn:
-            there = self._problem(middle, shown, tools, cuts=False)
+            there = self._problem(middle, shown, tools)
             if there is None:
                 why = "it comes back from the middle of a conversation only"
                 return item("other context", why, f"{problem.why} {problem.detail}".rstrip(), problem.example)
@@ -496,42 +489,50 @@ class _FormatChecks:
         shown: ShownTurn,
         tools: list[dict[str, Any]] | None,
         *,
-        cuts: bool,
+        everywhere: bool = True,
         fine: bool = False,
     ) -> _Problem | None:
         """The failure of the parser or of the grammar; None if there is none.
 
-        `cuts`: whether the output is also cut after its last complete call or content; `fine`: whether it is also read
-        character by character.
+        `everywhere`: whether it is read after every prompt that it fits; `fine`: whether it is also read character by
+        character, and cut after its last complete call or content.
         """
         declared = tools if shown.turn.calls else self._beside_text
-        problem = self._parser_problem(rendered, shown.turn, declared, fine=fine and self._fine)
-        if problem is None and cuts:
+        runs = self._outputs.of(self._fmt, rendered, shown.turn)
+        prompted = [run for run in runs if not run.history] or runs
+        runs, prompted = (runs, prompted) if everywhere else (prompted[:1], prompted[:1])
+        problem = self._parser_problem(runs, rendered, shown.turn, declared, fine=fine and self._fine)
+        if problem is None and fine:
             problem = self._truncation_problem(rendered, shown.turn, declared)
         if problem is None and not shown.renamed:
-            problem = self._grammar_problem(rendered, shown.turn, declared)
+            problem = self._grammar_problem(prompted, shown.turn, declared)
         return problem
 
     def _parser_problem(
-        self, rendered: RenderedTurn, shown: SampleTurn, tools: list[dict[str, Any]] | None, *, fine: bool
+        self,
+        runs: list[PromptedOutput],
+        rendered: RenderedTurn,
+        shown: SampleTurn,
+        tools: list[dict[str, Any]] | None,
+        *,
+        fine: bool,
     ) -> _Problem | None:
         """The failure of the parser; None if all comes back. `fine`: the output is also read character by character."""
         ids = shows_ids(rendered, shown)
-        for run in self._outputs.of(self._fmt, rendered, shown):
-            for chunks in chunkings(run.output, _CHUNKING_SEED, fine=fine) if run.name == "header" else [[run.output]]:
+        for run in runs:
+            for chunks in chunkings(run.output, fine=fine and run is runs[0]):
                 found = difference(read_back(self._fmt, run, chunks, tools), shown, ids=ids)
                 if found is not None:
                     return _Problem(f"after the {run.name}, {found.what}", found.detail, run.output)
         return None
 
     def _grammar_problem(
-        self, rendered: RenderedTurn, shown: SampleTurn, tools: list[dict[str, Any]] | None
+        self, runs: list[PromptedOutput], shown: SampleTurn, tools: list[dict[str, Any]] | None
     ) -> _Problem | None:
         """The failure of the grammar; None if it accepts everything that may follow a generation prompt."""
         if grammar_reserves_text(self._fmt, shown):
             return None
-        runs = self._outputs.of(self._fmt, rendered, shown)
-        for run in [run for run in runs if not run.history] or runs:
+        for run in runs:
             outputs = self._outputs.without_end(self._fmt, run.output)
             refusals = [self.grammar.refusal(run, output, tools) for output in outputs]
             if None not in refusals:
@@ -676,7 +677,7 @@ class _FormatChecks:
             run = PromptedOutput("prompt", prompt, reasoning + closer + answer)
             differences = [
                 difference(read_back(self._fmt, run, chunks, None), expected, ids=False)
-                for chunks in chunkings(run.output, _CHUNKING_SEED)
+                for chunks in chunkings(run.output, fine=self._fine)
             ]
             found = next((one for one in differences if one), None)
             refusal = self.grammar.refusal(run, run.output, None)
