@@ -1,4 +1,4 @@
-"""The choice between the derived format and named ones costs less than all certificates, and is the same as with them."""
+"""The choice between the derived format and named ones: cheaper than all certificates, and the same as with them."""
 
 from __future__ import annotations
 
