@@ -50,8 +50,10 @@ class TemplateOutputs:
         """the ends of a turn in the format that these outputs are fitted to"""
 
     def turn(self, turn: SampleTurn, context: Context, tools: list[dict[str, Any]] | None) -> RenderedTurn | None:
-        """Render a turn; None if that fails."""
-        rendered = self._renderer.turn(turn, self._inputs, context, tools=tools)
+        """Render a turn, with those of the tools declared that it calls; None if that fails."""
+        called = {call.name for call in turn.calls}
+        declared = None if tools is None else [tool for tool in tools if tool["function"]["name"] in called]
+        rendered = self._renderer.turn(turn, self._inputs, context, tools=declared)
         return None if rendered is None else msgspec.structs.replace(rendered, text=self._real(rendered.text))
 
     def _real(self, text: str) -> str:
