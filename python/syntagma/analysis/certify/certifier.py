@@ -39,7 +39,7 @@ from syntagma.analysis.certify.read_back import (
     read_back,
     reasoning_at_header,
 )
-from syntagma.analysis.certify.roundtrip_cases import Case, case_tools, roundtrip_cases, with_types
+from syntagma.analysis.certify.roundtrip_cases import Case, case_tools, roundtrip_cases
 from syntagma.analysis.certify.shown import ShownTurn, shown_turn, shows_ids
 from syntagma.analysis.infer.blocks import is_empty_tag
 from syntagma.analysis.infer.format import Finding
@@ -47,16 +47,15 @@ from syntagma.analysis.infer.frame import clean_tail
 from syntagma.analysis.locate.atoms import atoms, visible_atoms
 from syntagma.analysis.locate.located_turn import locate_turn
 from syntagma.analysis.render.conversation import SampleTurn
-from syntagma.analysis.render.turn_renderer import Context, RenderedTurn
+from syntagma.analysis.render.turn_renderer import RenderedTurn
 from syntagma.errors import SyntagmaError
-from syntagma.format_schema import FormatSpec, ends_at_next, needs_known_name
+from syntagma.format_schema import ends_at_next, needs_known_name
 from syntagma.format_schema.facts import interrupts
 from syntagma.formats import ChatFormat
 from syntagma.messages import Message, ToolCall
 
 __all__ = ["Certifier", "Mentions", "Told"]
 
-_NO_FORMAT = ChatFormat(FormatSpec())
 _WIDE = re.compile(r"[ \t]{3,}")
 _WORDS = re.compile(r"\b(?:True|False|None)\b")
 _SPELLED = {"True": "true", "False": "false", "None": "null"}
@@ -226,10 +225,8 @@ class Certifier:
 
     def writes_calls(self, fmt: ChatFormat) -> bool:
         """Whether the template writes the plainest call exactly as the format does."""
-        turn = self._plainest_call
-        if turn is None:
-            return False
-        calls = tuple(ToolCall(id=one.id, name=one.name, arguments=json.dumps(one.arguments)) for one in turn.calls)
+        shown = self._plain_calls[0].calls
+        calls = tuple(ToolCall(id=one.id, name=one.name, arguments=json.dumps(one.arguments)) for one in shown)
         try:
             written = fmt.write(Message(role="assistant", tool_calls=calls), case_tools())
         except SyntagmaError:
@@ -249,28 +246,21 @@ class Certifier:
     @property
     def shows_calls(self) -> bool:
         """Whether the template shows any call."""
-        return self._plainest_call is not None
-
-    @cached_property
-    def _plainest_call(self) -> SampleTurn | None:
-        """The first turn of calls that the template shows; None if it shows none."""
-        return next(iter(self._plain_calls), None)
+        return bool(self._plain_calls)
 
     @cached_property
     def _plainest_text(self) -> str:
-        """The text of that turn; empty if there is none."""
-        turn = self._plainest_call
-        rendered = None if turn is None else _FormatChecks(self._outputs, _NO_FORMAT).shown(turn, case_tools())
+        """The text of the first turn of calls that the template shows; empty if there is none."""
+        rendered = self._outputs.shown(self._plain_calls[0], case_tools()) if self._plain_calls else None
         return "" if rendered is None else self._outputs.text(rendered)
 
     @cached_property
     def _plain_calls(self) -> tuple[SampleTurn, ...]:
         """The first turns of calls that the template shows: any, and one of a text only."""
         found: list[SampleTurn] = []
-        checks = _FormatChecks(self._outputs, _NO_FORMAT)
         for case in roundtrip_cases(self._id_form):
             wanted = case.turn.calls and (not found or case.name == "string single blank")
-            rendered = checks.shown(case.turn, case_tools()) if wanted else None
+            rendered = self._outputs.shown(case.turn, case_tools()) if wanted else None
             if rendered is not None and shown_turn(rendered).turn.calls:
                 found.append(case.turn)
         return tuple(found)
@@ -358,7 +348,7 @@ class _FormatChecks:
     def case(self, case: Case) -> Item:
         """A message with its verdict."""
         tools = self._tools_of(case)
-        first = self.shown(case.turn, tools)
+        first = self._outputs.shown(case.turn, tools)
         if first is None:
             why = self._outputs.refusal or "the turn is not found in the render"
             return Item(name=case.name, verdict="not rendered", why=f"the template refuses it: {why}")
@@ -382,7 +372,7 @@ class _FormatChecks:
             return item("works")
         if self._around and self.reads_around(shown.turn, tools):
             return item("altered", "the history writes other text around it", problem.detail, problem.example)
-        middle = self._render(case.turn, "middle", tools)
+        middle = self._outputs.turn(case.turn, "middle", tools)
         if middle is not None and middle != first and shown_turn(middle).turn == shown.turn:
             there = self._problem(middle, shown, tools)
             if there is None:
@@ -439,28 +429,20 @@ class _FormatChecks:
         states = {self._fmt.start_state(one, template_kwargs=outputs.settings).reasoning for one in outputs.prompts}
         return states == {"done"}
 
-    def reads(self, turn: SampleTurn) -> bool | None:
-        """Whether a turn of calls comes back in one piece; None if it has no calls, or they are not shown."""
-        rendered = self.shown(turn, self._common) if turn.calls else None
+    def reads(self, turn: SampleTurn) -> bool:
+        """Whether a turn of calls comes back in one piece; False if no call of it is shown."""
+        rendered = self._outputs.shown(turn, self._common)
         shown = shown_turn(rendered) if rendered is not None else None
         if rendered is None or shown is None or not shown.turn.calls:
-            return None
+            return False
         for run in self._outputs.of(self._fmt, rendered, shown.turn)[:1]:
             back = read_back(self._fmt, run, [run.output], self._common)
             return difference(back, shown.turn, ids=shows_ids(rendered, shown.turn)) is None
-        return None
-
-    def shown(self, turn: SampleTurn, tools: list[dict[str, Any]] | None) -> RenderedTurn | None:
-        """The turn as the last message, or in the middle if it does not render there, or shows calls only there."""
-        last = self._render(turn, "last", tools)
-        if last is not None and (not turn.calls or shown_turn(last).turn.calls):
-            return last
-        middle = self._render(turn, "middle", tools)
-        return middle if middle is not None and (last is None or shown_turn(middle).turn.calls) else last
+        return False
 
     def reads_around(self, turn: SampleTurn, tools: list[dict[str, Any]] | None) -> bool:
         """Whether the calls of a turn, or its content, stand in its render with other text around them."""
-        rendered = self.shown(turn, tools)
+        rendered = self._outputs.shown(turn, tools)
         if rendered is None or turn.reasoning:
             return False
         if not turn.calls or self._fmt.spec.tools is None:
@@ -478,10 +460,6 @@ class _FormatChecks:
 
     def _tools_of(self, case: Case) -> list[dict[str, Any]] | None:
         return (self._unions if case.unions else self._common) if case.turn.calls else None
-
-    def _render(self, turn: SampleTurn, context: Context, tools: list[dict[str, Any]] | None) -> RenderedTurn | None:
-        found = self._outputs.turn(turn, context, tools)
-        return self._outputs.turn(turn, context, with_types(tools)) if found is None and tools else found
 
     def _problem(
         self,
@@ -593,7 +571,7 @@ class _FormatChecks:
                 return None
             calls.append(msgspec.structs.replace(call, arguments=arguments))
         other = SampleTurn(reasoning=found["reasoning"] or None, content=found["content"] or None, calls=tuple(calls))
-        again = self._render(other, rendered.context, tools)
+        again = self._outputs.turn(other, rendered.context, tools)
         if other == turn or again is None or again.text != rendered.text:
             return None
         if other.calls != turn.calls:
@@ -696,7 +674,7 @@ class _FormatChecks:
         if self._around or reasoning is None or not markers:
             return
         turn = next(case.turn for case in roundtrip_cases(id_form) if case.turn.shape == "T")
-        rendered = self._render(turn, "last", self._common)
+        rendered = self._outputs.turn(turn, "last", self._common)
         reads_calls_in_reasoning = self._fmt.spec.messages is None and self._fmt.spec.tools is not None
         if not reads_calls_in_reasoning or rendered is None or shown_turn(rendered).turn != turn:
             return
