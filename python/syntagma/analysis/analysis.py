@@ -223,7 +223,7 @@ def _analyze(
     )
     return Analysis(
         format=choice.format,
-        derived=choice.format if choice.name == "derived" else derived,
+        derived=choice.derived or derived,
         chosen=choice.name,
         capabilities=probed.capabilities,
         evidence=inferred.evidence,
@@ -269,7 +269,7 @@ def _certified(found: Examined, certifier: Certifier) -> Choice:
     choice = Choice(name="derived", format=derived, certificate=certifier.certify(derived, found.inferred.findings))
     for setting in found.probed.notations:
         choice = _with_setting(choice, certifier, found, setting)
-    return choice
+    return msgspec.structs.replace(choice, derived=choice.format)
 
 
 def _with_setting(best: Choice, certifier: Certifier, found: Examined, setting: tuple[str, Any]) -> Choice:

@@ -33,7 +33,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
         name: `derived`, or the name of a named format.
         format: the format.
         certificate: its certificate.
-        told: what no render shows, and evidence tells.
+        derived: the derived format, with what other settings write; None: a named one won.
         reasons: the evidence, in words.
         alternatives: the names of other formats for which as much speaks.
     """
@@ -41,7 +41,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     format: ChatFormat
     certificate: Certificate | None
-    told: Told = Told()
+    derived: ChatFormat | None = None
     reasons: tuple[str, ...] = ()
     alternatives: tuple[str, ...] = ()
 
@@ -138,7 +138,6 @@ def _chosen(candidate: _Candidate, certificate: Certificate, rated: list[_Candid
         name=candidate.support.name,
         format=candidate.format,
         certificate=certificate,
-        told=candidate.told,
         reasons=candidate.support.reasons,
         alternatives=tuple(
             one.support.name
@@ -186,7 +185,7 @@ def _with_told_reasoning(best: Choice, certifier: Certifier, evidence: Evidence)
             certificate = msgspec.structs.replace(
                 certificate, findings=tuple(dict.fromkeys((*findings, *certificate.findings)))
             )
-            return msgspec.structs.replace(best, format=fmt, certificate=certificate, told=told)
+            return msgspec.structs.replace(best, format=fmt, certificate=certificate)
     return best
 
 
@@ -204,7 +203,6 @@ def _told(rated: list[_Candidate], certifier: Certifier) -> Choice:
         name=first.support.name,
         format=fmt,
         certificate=certifier.certify(fmt, told=first.told),
-        told=first.told,
         reasons=first.support.reasons,
         alternatives=tuple(one.support.name for one in others),
     )
