@@ -13,6 +13,7 @@ from syntagma.analysis.infer.blocks import (
     ReasoningBlock,
     find_content_block,
     find_reasoning_block,
+    find_untold_wrapper,
     is_empty_tag,
     opener_before_calls,
 )
@@ -149,6 +150,14 @@ def _compare(
     )
     frame = frame.shortened((reasoning.lead_cut if reasoning is not None else 0) or opener_in_lead(seen, frame))
     content = find_content_block(seen, frame, reasoning)
+    if content is None and reasoning is not None:
+        content = find_untold_wrapper(
+            reasoning,
+            renderer,
+            probed.inputs,
+            literals=template.string_literals(),
+            variables=probed.thinking_variables,
+        )
     calls, not_understood = _compare_calls(seen, frame, renderer, probed, (reasoning, content))
     before_calls = None
     opener = opener_before_calls(seen, frame, reasoning)
