@@ -42,9 +42,6 @@ Candidates: TypeAlias = Literal["all", "derived", "named"]
 Vocabulary: TypeAlias = TokenizerInfo | Collection[str]
 """a vocabulary, or the texts of its special and added tokens"""
 
-_MIN_GIVE_UP_AFTER = 3
-"""the least number of failing messages after which the certificate of a named format is given up"""
-
 
 @entry
 def analyze(
@@ -208,13 +205,14 @@ def _analyze(
     choice = Choice(name="derived", format=derived, certificate=None)
     if certify:
         certifier = found.certifier(assumed)
-        if candidates != "named":
-            choice = Choice(name="derived", format=derived, certificate=certifier.certify(derived, inferred.findings))
-            for setting in probed.notations:
-                choice = _with_setting(choice, certifier, found, setting)
-            derived = choice.format
-        if candidates != "derived":
-            choice = with_named_formats(choice, certifier, derived.spec, evidence, support)
+
+        def certified() -> Choice:
+            return choice if candidates == "named" else _certified(found, certifier)
+
+        if candidates == "derived":
+            choice = certified()
+        else:
+            choice = with_named_formats(inferred.spec, certified, certifier, evidence, support)
         _log.info(
             "format %s, certificate %s", choice.name, choice.certificate.summary if choice.certificate else "none"
         )
@@ -225,7 +223,7 @@ def _analyze(
     )
     return Analysis(
         format=choice.format,
-        derived=derived,
+        derived=choice.derived or derived,
         chosen=choice.name,
         capabilities=probed.capabilities,
         evidence=inferred.evidence,
@@ -265,6 +263,15 @@ def _mentions(probed: ProbeResult, template: ChatTemplate, assumed: tuple[str, .
     )
 
 
+def _certified(found: Examined, certifier: Certifier) -> Choice:
+    """The derived format with its certificate, and with what other settings write as further forms."""
+    derived = ChatFormat(found.inferred.spec)
+    choice = Choice(name="derived", format=derived, certificate=certifier.certify(derived, found.inferred.findings))
+    for setting in found.probed.notations:
+        choice = _with_setting(choice, certifier, found, setting)
+    return msgspec.structs.replace(choice, derived=choice.format)
+
+
 def _with_setting(best: Choice, certifier: Certifier, found: Examined, setting: tuple[str, Any]) -> Choice:
     """The derived format with the output of another setting of a variable as further forms, if nothing gets lost."""
     known = best.certificate
@@ -278,7 +285,7 @@ def _with_setting(best: Choice, certifier: Certifier, found: Examined, setting: 
     if spec is None or not seen.turns:
         return best
     fmt = ChatFormat(spec)
-    certificate = certifier.wider(fmt, found.inferred.findings, known)
+    certificate = certifier.rival(fmt, known, len(known.failing) + 1, findings=found.inferred.findings)
     _log.debug("with the notation of %s = %r: %s", *setting, "no" if certificate is None else certificate.summary)
     if certificate is None or not beats(certificate, known, in_tie=False):
         return best

@@ -59,7 +59,6 @@ class ContentBlock(msgspec.Struct, frozen=True, kw_only=True):
 
     open: str
     close: str
-    when: Literal["always", "reasoning"] = "always"
     opens_calls: bool = False
     """nothing closes it, and calls without content stand after its opener, too"""
 
@@ -172,10 +171,7 @@ def _without_content_opener(seen: Observations, frame: Frame, end: str, *, opene
         closer, begun = "".join(pieces[:at]), "".join(pieces[at:]).strip()
         if (closer.strip() or (opened and closer)) and begun and opener.startswith(begun):
             return closer.rstrip() or closer
-    count = _shared_with_opener(seen, frame, end)
-    if plain is not None and count < len(visible_atoms(frame.body(plain), frame.eos)):
-        return end
-    return without_last_visible_atoms(end, count, frame.eos) if count < len(visible_atoms(end, frame.eos)) else end
+    return end
 
 
 def _shared_with_opener(seen: Observations, frame: Frame, text: str) -> int:
@@ -315,12 +311,6 @@ def find_content_block(seen: Observations, frame: Frame, reasoning: ReasoningBlo
         if opener.strip():
             found = ContentBlock(open=opener, close=frame.tail(plain))
             return msgspec.structs.replace(found, opens_calls=_opens_calls(seen, frame, reasoning, found))
-    reasoned = seen.best("RC", "RCT")
-    if reasoned is not None and reasoning is not None and reasoned.next_kind("R") == "C":
-        rest = text_after(reasoning.end, reasoned.after("R"))
-        closer = frame.tail(reasoned) if reasoned.next_kind("C") == "" else ""
-        if rest is not None and rest.strip():
-            return ContentBlock(open=rest, close=closer, when="reasoning" if plain is not None else "always")
     return None
 
 
