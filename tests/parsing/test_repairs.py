@@ -70,7 +70,7 @@ def repaired(fmt: ChatFormat, text: str, arguments: dict[str, Any]) -> None:
     assert "E-PARSE-REPAIRED" not in codes(plain), text
     # Without the repair it is told, or read as something else: as an argument that is not declared, or as text.
     found = [json.loads(one.arguments) for one in plain.tool_calls if one.complete]
-    assert codes(plain) or arguments not in found, text
+    assert codes(plain) or plain.content or arguments not in found, text
 
 
 def written(fmt: ChatFormat, arguments: dict[str, Any]) -> str:
@@ -314,6 +314,47 @@ def without_a_list(fmt: ChatFormat) -> Iterator[Damage]:
         yield damaged, arguments
 
 
+def has_known_openers(fmt: ChatFormat) -> bool:
+    return bool(compiled_format(fmt.spec).misspellings.openers)
+
+
+def spelled_otherwise(opener: str) -> list[str]:
+    """The opener of a section in other signs and cases."""
+    inner = re.sub(r"(?<=.)[^\w\s](?=.)", "", opener)
+    return [
+        one
+        for one in (opener.swapcase(), opener.title(), inner, opener.replace("_", "-"), opener.replace("_", " "))
+        if one != opener
+    ]
+
+
+def opener_in(fmt: ChatFormat, text: str) -> str:
+    """What opens the section in a text, up to its last letter; empty: no section is open there."""
+    compiled, plain = compiled_format(fmt.spec), "".join(text.split())
+    for opener in compiled.misspellings.openers:
+        sections = [call.section for call in compiled.section_calls[opener] if call.section is not None]
+        if any("".join(op.text for op in one.opener) in plain for one in sections):
+            return opener if opener in text else opener.replace(" ", "")
+    return ""
+
+
+def with_an_opener_spelled_otherwise(fmt: ChatFormat) -> Iterator[Damage]:
+    """What opens the calls has other signs or another case."""
+    arguments = {"word": "it", "n": 5}
+    text, compiled = written(fmt, arguments), compiled_format(fmt.spec)
+    opener, good, openers = opener_in(fmt, text), read(fmt, [text]), compiled.misspellings.openers
+    is_open = fmt.parser(TOOLS).state == "reasoning" and opener not in compiled.interrupting_openers
+    if not opener or good.content or good.reasoning_content or (is_open and text.startswith(opener)):
+        return
+    # What begins with another text of the format is that.
+    exits = (text for one in compiled.answer_exits.values() for text in one.by_text)
+    blocks = (text for one in compiled.blocks for text in (one.opener, one.closer))
+    texts = tuple(filter(None, map(str.strip, {*compiled.texts, *blocks, *exits} - {opener})))
+    for spelled in spelled_otherwise(opener):
+        if spelled not in openers and not spelled.startswith(texts):
+            yield text.replace(opener, spelled, 1), arguments
+
+
 LAWS: dict[str, tuple[Callable[[ChatFormat], bool], Callable[[ChatFormat], Iterator[Damage]]]] = {
     "strings in quotes of JSON": (has_other_quotes, in_quotes_of_json),
     "strings without quotes": (writes_literals, without_quotes),
@@ -328,6 +369,7 @@ LAWS: dict[str, tuple[Callable[[ChatFormat], bool], Callable[[ChatFormat], Itera
     "types that are missing": (has_attribute_of_type, without_types),
     "wrappers around arguments": (has_closers, in_a_wrapper),
     "calls without their list": (has_list, without_a_list),
+    "openers of calls spelled otherwise": (has_known_openers, with_an_opener_spelled_otherwise),
     "an object in place of arguments": (is_written_one_by_one, as_an_object),
 }
 SHIPPED = [(law, name) for law, (applies, _) in LAWS.items() for name in CALLING if applies(FORMATS[name])]
@@ -359,3 +401,39 @@ def test_a_slip_is_repaired_in_formats_drawn_at_random(batch: int) -> None:
             for text, arguments in damaged:
                 repaired(fmt, text, arguments)
     assert len(seen) > len(LAWS) // 2
+
+
+@pytest.mark.every_format
+@pytest.mark.parametrize("name", [name for name in CALLING if has_known_openers(FORMATS[name])])
+def test_an_opener_spelled_otherwise_is_text_where_no_call_follows(name: str) -> None:
+    fmt = FORMATS[name]
+    for opener in compiled_format(fmt.spec).misspellings.openers:
+        for spelled in spelled_otherwise(opener):
+            text = f"See\n{spelled} x {spelled}{spelled}\nEnd"
+            whole = read(fmt, [text], reasoning="closed")
+            assert "E-PARSE-REPAIRED" not in codes(whole)
+            assert whole.content == text
+            for at in range(1, len(text)):
+                assert read(fmt, [text[:at], text[at:]], reasoning="closed") == whole, (text, at)
+
+
+@pytest.mark.every_format
+@pytest.mark.parametrize("name", [name for name in CALLING if has_known_openers(FORMATS[name])])
+def test_an_opener_spelled_otherwise_ends_reasoning_as_the_opener_does(name: str) -> None:
+    fmt = FORMATS[name]
+    written_call, compiled = written(fmt, {"word": "it"}), compiled_format(fmt.spec)
+    opener = opener_in(fmt, written_call)
+    call = written_call[written_call.find(opener) :]
+    for spelled in spelled_otherwise(opener) if opener and fmt.spec.reasoning_blocks else ():
+        if spelled in compiled.misspellings.openers:
+            continue
+        begin = fmt.spec.reasoning_blocks[0].opener + "Hm."
+        good, text = read(fmt, [begin + call]), begin + call.replace(opener, spelled, 1)
+        found = read(fmt, [text])
+        assert len(found.tool_calls) == len(good.tool_calls)
+        assert [one.arguments for one in found.tool_calls] == [one.arguments for one in good.tool_calls]
+        if good.tool_calls:
+            assert found.reasoning_content == good.reasoning_content
+            assert "E-PARSE-REPAIRED" in codes(found)
+        for at in range(1, len(text)):
+            assert read(fmt, [text[:at], text[at:]]) == found, (text, at)
