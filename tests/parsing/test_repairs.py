@@ -225,6 +225,12 @@ def with_zeros(fmt: ChatFormat) -> Iterator[Damage]:
     yield written(fmt, {"word": MARK}).replace(quote + MARK + quote, "007"), {"word": "007"}
 
 
+def with_zeros_in_json(fmt: ChatFormat) -> Iterator[Damage]:
+    """A number of JSON begins with zeros."""
+    for arguments in ({"n": 775577}, {"n": -775577, "word": "007"}):
+        yield written(fmt, arguments).replace("775577", "00775577"), arguments
+
+
 def with_zeros_between_tags(fmt: ChatFormat) -> Iterator[Damage]:
     """A number between tags begins with zeros."""
     for arguments in ({"n": 775577}, {"n": 775577, "word": "007"}):
@@ -362,6 +368,7 @@ LAWS: dict[str, tuple[Callable[[ChatFormat], bool], Callable[[ChatFormat], Itera
     "quotes inside strings of JSON": (writes_json, with_quotes_inside_json),
     "strings of JSON without quotes": (writes_json, without_quotes_in_json),
     "zeros before numbers": (writes_literals, with_zeros),
+    "zeros before numbers of JSON": (writes_json, with_zeros_in_json),
     "zeros before numbers between tags": (types_by_schema, with_zeros_between_tags),
     "sets, and strings beside each other": (is_like_python, in_sets),
     "closers of arguments written twice": (has_closers, with_a_closer_twice),
@@ -437,3 +444,44 @@ def test_an_opener_spelled_otherwise_ends_reasoning_as_the_opener_does(name: str
             assert "E-PARSE-REPAIRED" in codes(found)
         for at in range(1, len(text)):
             assert read(fmt, [text[:at], text[at:]]) == found, (text, at)
+
+
+def test_zeros_are_left_out_where_the_schema_takes_a_number() -> None:
+    number = {"type": ["number", "null"]}
+    inner = {"type": "array", "items": {"type": "object", "properties": {"w": number, "s": STRING}}}
+    parameters = {
+        "type": "object",
+        "properties": {"a": inner, "any": {}, "n": {"$ref": "#/$defs/n"}},
+        "$defs": {"n": NUMBER},
+    }
+    fmt = FORMATS["hermes"]
+
+    def call(arguments: str, chunk: int) -> sg.Message:
+        text = f'<tool_call>\n{{"name": "f", "arguments": {arguments}}}\n</tool_call>'
+        parser = fmt.parser([{"name": "f", "parameters": parameters}], id_seed="s")
+        for at in range(0, len(text), chunk):
+            parser.feed(text[at : at + chunk])
+        parser.finish()
+        return parser.message
+
+    good = '{"a": [{"w": -00.50}, {"s": "001", "w": 0001e1}], "n": 00, "any": 0}'
+    meant = {"a": [{"w": -0.5}, {"s": "001", "w": 10.0}], "n": 0, "any": 0}
+    for arguments in (
+        good,
+        '{"n": 01x}',
+        '{"any": 01}',
+        '{"a": [{"s": 01}]}',
+        '{"b": 01}',
+        '{"a": [01]}',
+        '{"n": 0 1}',
+    ):
+        messages = [call(arguments, chunk) for chunk in (1000, 1, 2, 3, 7)]
+        assert all(one == messages[0] for one in messages)
+        [found] = messages[0].tool_calls
+        assert found.complete is (arguments is good)
+        if found.complete:
+            assert json.loads(found.arguments) == meant
+            assert codes(messages[0]) == ["E-PARSE-REPAIRED"]
+        else:
+            assert ("E-PARSE-REPAIRED" in codes(messages[0])) is (arguments == '{"n": 01x}')
+            assert "E-PARSE-ARGUMENTS" in codes(messages[0])
