@@ -304,6 +304,15 @@ def in_a_wrapper(fmt: ChatFormat) -> Iterator[Damage]:
             yield wrapped, arguments
 
 
+def in_a_wrapper_as_an_object(fmt: ChatFormat) -> Iterator[Damage]:
+    """The same where the arguments are an object, or literals with their keys."""
+    arguments = {"word": "it", "n": 5}
+    text = written(fmt, {"deep": arguments})
+    start = text.index("deep", text.index("look_up"))
+    for key in WRAPPERS:
+        yield text[:start] + text[start:].replace("deep", key), arguments
+
+
 def without_a_list(fmt: ChatFormat) -> Iterator[Damage]:
     """The brackets around the only call are missing."""
     arguments = {"word": "it", "n": 5}
@@ -375,6 +384,7 @@ LAWS: dict[str, tuple[Callable[[ChatFormat], bool], Callable[[ChatFormat], Itera
     "closers of arguments that are missing": (ends_at_lines, without_closers),
     "types that are missing": (has_attribute_of_type, without_types),
     "wrappers around arguments": (has_closers, in_a_wrapper),
+    "wrappers around objects": (lambda fmt: writes_json(fmt) or writes_literals(fmt), in_a_wrapper_as_an_object),
     "calls without their list": (has_list, without_a_list),
     "openers of calls spelled otherwise": (has_known_openers, with_an_opener_spelled_otherwise),
     "an object in place of arguments": (is_written_one_by_one, as_an_object),

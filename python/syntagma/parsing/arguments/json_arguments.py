@@ -32,6 +32,7 @@ from syntagma.parsing.arguments.json_syntax import (
 )
 from syntagma.parsing.arguments.mending import Mending
 from syntagma.parsing.arguments.source import ArgumentSource, OpenString
+from syntagma.parsing.arguments.wrapper import WRAPPER_FIRSTS, Around, Wrapper, wrapper_keys
 from syntagma.parsing.repairs import REPAIRS, Repair
 from syntagma.parsing.text.scanner import MarkerSet
 
@@ -89,6 +90,7 @@ class JsonArguments(ArgumentSource):
             "_closers",
             "_held",
             "_machine",
+            "_may_wrap",
             "_mending",
             "_open_mending",
             "_schema",
@@ -98,6 +100,7 @@ class JsonArguments(ArgumentSource):
             "_reported",
             "_round",
             "_scanner",
+            "_wrapper",
             "bad",
             "done",
         ),
@@ -117,6 +120,8 @@ class JsonArguments(ArgumentSource):
         self._open_mending = mending if repair else None
         self._mending: Mending | None = None
         self._schema: Mapping[str, Any] | None = None
+        self._wrapper: Wrapper | None = None
+        self._may_wrap = False
         self._repair = repair
         self._scanner: MarkerSet | None = None
         self._machine = JsonMachine()
@@ -134,6 +139,7 @@ class JsonArguments(ArgumentSource):
     def declare(self, schema: Mapping[str, Any] | None) -> None:
         """See `ArgumentSource`."""
         self._schema = schema
+        self._may_wrap = self._open_mending is not None and schema is not None
 
     @property
     def pending(self) -> str:
@@ -163,6 +169,10 @@ class JsonArguments(ArgumentSource):
 
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
         """See `ArgumentSource`."""
+        if self._may_wrap:
+            inside = self._in_wrapper(text, pos, end)
+            if inside is not None:
+                return inside
         out: list[str] = []
         goes_on = True
         if self._reading is None:
@@ -183,6 +193,31 @@ class JsonArguments(ArgumentSource):
             if goes_on:
                 pos, goes_on = self._mend(text, pos, end, out)
         return pos, "".join(out)
+
+    def _in_wrapper(self, text: str, pos: int, end: int) -> tuple[int, str] | None:
+        """Look for a wrapper around the arguments, as `feed`; None: there is none so far."""
+        machine, at = self._machine, pos + (self._machine.state == VALUE)
+        while at < end and text[at] in WHITESPACE:
+            at += 1
+        if at == end:
+            return None
+        self._may_wrap = False
+        if text[at] != '"' or text[at + 1 : min(at + 2, end)] not in WRAPPER_FIRSTS:
+            return None
+        if self._wrapper is None:
+            ways = (Around((f'"{key}"', ":"), ("}",)) for key in wrapper_keys(self._schema))
+            self._wrapper = Wrapper(self._schema or {}, ways)
+        found, mending = self._wrapper.find(text, at, end), self._mender()
+        assert mending is not None
+        mending.see(text, end)
+        if found == "none" or (found is None and mending.final):
+            return None
+        out = [machine.feed(text, pos, at)[1]]
+        if found is None or not self._tell("wrapper", out):
+            self._may_wrap = True
+            return at, out[0]
+        self.done = True
+        return found[1] + 1, out[0] + found[0][1:]
 
     def finish(self, rest: str) -> str:
         """See `ArgumentSource`."""
