@@ -325,4 +325,7 @@ def _ends(named: FormatSpec, derived: FormatSpec) -> tuple[str | tuple[str, ...]
     for at, texts in enumerate(derived.turn_ends):
         if known.intersection(texts):
             return (*named.end_of_turn, *(one for one in derived.end_of_turn[at + 1 :] if str(one).isspace()))
+    if not isinstance(derived.end_of_turn[0], str):  # what the next message opens with: the template writes no end
+        own = named.turn_ends[0] if named.turn_ends else ()
+        return (tuple(dict.fromkeys((*own, *derived.end_of_turn[0]))), *named.end_of_turn[1:])
     return derived.end_of_turn

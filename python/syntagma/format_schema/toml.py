@@ -160,6 +160,14 @@ def _resolved(tables: Tables, base: Callable[[str], Tables] | None) -> dict[str,
     for part in _PARTS:
         if part in tables:
             resolved[part] = _spelled_out(part, _inherited(part, tables[part], base, ()), f"/{part}")
+    reasoning = tables.get("reasoning", {})
+    if (
+        "tools" in tables
+        and "from" in reasoning
+        and "interrupt" not in reasoning
+        and resolved["reasoning"].get("interrupt")
+    ):
+        del resolved["reasoning"]["interrupt"]  # the openers of calls of another format
     return resolved
 
 

@@ -101,7 +101,10 @@ def infer_format(
     with_tools = renderer.prompt(probed.inputs, {}, tools=True)
     if with_tools is not None and with_tools not in seen.prompts.values() and _state(parts, with_tools) is None:
         unexplained.append(("tools declared", with_tools[-_MAX_QUOTED:]))
-    tables, leaks = _without_leaks(_tables(parts, states), renderer.sentinels, eos)
+    tables = _tables(parts, states)
+    if parts.headers is None and not parts.frame.end_of_turn.strip():
+        tables |= _ends_at_next(parts.frame, renderer, probed)
+    tables, leaks = _without_leaks(tables, renderer.sentinels, eos)
     evidence = tuple(_evidence(parts, tables))
     spec, refusals = _supported(_with_eos(tables, eos, template.eos_token))
     findings = [*_uncertainties(parts, unexplained), *leaks, *refusals]
@@ -360,6 +363,15 @@ def _begins_weakly(line: str) -> bool:
     first, *rest = line.split(" ")
     is_word = first.rstrip(":.,;!?").isalpha() or not any(char.isalnum() for char in first)
     return any(rest) and is_word and not any(char in line for char in "\r\t")
+
+
+def _ends_at_next(frame: Frame, renderer: TurnRenderer, probed: ProbeResult) -> dict[str, Any]:
+    """The end of a turn where the template writes none: the markers with which a user's message or a result opens."""
+    call = renderer.new_call(1, probed.id_form)
+    openers = [frame.user_open, renderer.result_opener(call, probed.inputs) if probed.max_calls else ""]
+    firsts = (next(iter(visible_atoms(text, frame.eos)), "") for text in openers)
+    markers = list(dict.fromkeys(atom for atom in firsts if len(atom) > 1 and atom[0] in _OPENING))
+    return {"end_of_turn": [markers]} if markers else {}
 
 
 def _end_of_turn_list(text: str, eos: str) -> list[str]:

@@ -133,7 +133,8 @@ def find_frame(seen: Observations, eos: str) -> Frame:
         # Turns of calls may end differently. Text after bare content can only be the end of its turn.
         bare = next((located for located in turns if located.shape == "C"), None)
         closed = "" if bare is None else clean_tail(bare, epilogue, user_open)
-        if bare is not None and (not bare.head[len(lead) :].strip() or closed.strip() == user_close.strip()):
+        opens = seen.user_openers is not None and closed.strip() in visible_atoms(seen.user_openers[0], eos)
+        if bare is not None and (not bare.head[len(lead) :].strip() or closed.strip() == user_close.strip() or opens):
             end_of_turn = closed
     return Frame(
         lead=lead, user_close=user_close, end_of_turn=end_of_turn, epilogue=epilogue, user_open=user_open, eos=eos

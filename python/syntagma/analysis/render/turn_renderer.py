@@ -155,6 +155,17 @@ class TurnRenderer:
         second = text.rfind(self._users[1])
         return text[: text.find(self._users[0])], text[text.rfind(content, 0, second) + len(content) : second]
 
+    def result_opener(self, call: SampleCall, inputs: Inputs) -> str:
+        """The text between a turn of one call and the text of its result; empty if no result is rendered."""
+        turn, result = SampleTurn(calls=(call,)), self.sentinels.word("c")
+        answer = {"role": "tool", "name": call.name, "tool_call_id": call.id, "content": result}
+        messages = [self._user(0), assistant_message(turn, inputs)]
+        texts = (
+            self.bounded.render(one, inputs, tools=self._tools(inputs, turn)) for one in (messages, [*messages, answer])
+        )
+        before, text = (text or "" for text in texts)
+        return text[len(before) :].partition(result)[0] if text.startswith(before) else ""
+
     def shows_tools(self, inputs: Inputs, variable: str | None = None) -> bool:
         """Whether the name of a declared tool appears in the prompt; `variable`: that has the tools, not `tools`."""
         tools = declared_tools(self._spare)
