@@ -21,6 +21,7 @@ use crate::layers::{Layer, Layers};
 use crate::limits::{Fuel, Limits};
 use crate::maps::IdMap;
 use crate::mask::{Composer, Known, Mask, Shared, StackSuffixes, Step, walked_row};
+use crate::tally::Tally;
 use crate::tuning;
 use crate::vocabulary::Vocabulary;
 
@@ -49,6 +50,7 @@ pub(crate) struct Basis {
     pub(crate) limits: Limits,
     pub(crate) layers: Layers,
     pub(crate) shared: Arc<Shared>,
+    pub(crate) tally: Tally,
 }
 
 /// Everything found out since some moment. Ids stay good within it.
@@ -212,7 +214,7 @@ impl Generation {
             carried,
         };
         let size = found.memory_bytes();
-        EngineContext::current().registry.grown(0, size);
+        basis.tally.grown(0, size);
         Self {
             basis,
             number,
@@ -514,7 +516,7 @@ impl Generation {
 
     fn note_size(&self, size: usize) {
         let before = self.size.swap(size, Ordering::Relaxed);
-        EngineContext::current().registry.grown(before, size);
+        self.basis.tally.grown(before, size);
     }
 
     /// Gives something up, unless somebody is at work here.
@@ -573,9 +575,7 @@ impl Drop for Unlocked<'_> {
 
 impl Drop for Generation {
     fn drop(&mut self) {
-        EngineContext::current()
-            .registry
-            .grown(self.memory_bytes(), 0);
+        self.basis.tally.grown(self.memory_bytes(), 0);
     }
 }
 
