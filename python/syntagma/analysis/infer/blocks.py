@@ -59,6 +59,7 @@ class ContentBlock(msgspec.Struct, frozen=True, kw_only=True):
 
     open: str
     close: str
+    when: Literal["always", "reasoning"] = "always"
     opens_calls: bool = False
     """nothing closes it, and calls without content stand after its opener, too"""
 

@@ -283,7 +283,7 @@ def _evidence(parts: _Parts, tables: dict[str, Any]) -> Iterator[Evidence]:
     if parts.reasoning is not None:
         yield Evidence("reasoning", tables.get("reasoning", {}).get("block", ""), parts.reasoning.evidence)
     if parts.content is not None:
-        yield Evidence("content", parts.content.open + "{content}" + parts.content.close, "content alone")
+        yield Evidence("content", parts.content.open + "{content}" + parts.content.close, parts.content.when)
     if parts.before_calls is not None:
         shown = parts.before_calls
         yield Evidence("content.before_calls", shown.open + "{content}" + shown.close, "content with calls")
@@ -313,6 +313,8 @@ def _tables(parts: _Parts, states: dict[str, str]) -> dict[str, Any]:
         tables["reasoning"] = _reasoning_table(parts.reasoning, states)
     if content is not None:
         tables["content"] = {"block": content.open + "{content}" + content.close}
+        if content.when != "always":
+            tables["content"]["when"] = content.when
     if parts.before_calls is not None:
         block = parts.before_calls.open + "{content}" + parts.before_calls.close
         tables.setdefault("content", {})["before_calls"] = block
