@@ -99,6 +99,9 @@ def _disorder(fmt: ChatFormat, text: str, rng: random.Random, cuts: int) -> Iter
         if _meaning(message) != _meaning(wanted) or _codes(message) - _codes(wanted) != {"E-PARSE-STRAY"}:
             yield f"{text + stray!r}: the closer is not removed, and told"
         yield from _cuts(fmt, text + stray + "\n" + stray, rng, cuts // 8)
+    for opener in compiled.misspellings.openers:
+        spelled = opener.swapcase()
+        yield from _cuts(fmt, spelled + text.replace(opener, spelled), rng, cuts // 8)
     if not (wanted.tool_calls[0].span and fmt.spec.reasoning_blocks):
         return
     begin, block = wanted.tool_calls[0].span[0], fmt.spec.reasoning_blocks[0]

@@ -84,14 +84,16 @@ def counter(monkeypatch: pytest.MonkeyPatch) -> Counter:
 
 
 def openers(fmt: sg.ChatFormat) -> Iterator[str]:
-    """Every beginning of a call, up to a literal or a placeholder of it."""
+    """Every beginning of a call, up to a literal or a placeholder of it; with another case of its section's opener."""
     compiled = compiled_format(fmt.spec)
     for call in compiled.starts:
         text = ""
-        for op in call.ops:
+        for at, op in enumerate(call.ops, 1):
             text += op.text if op.kind == "literal" else SHOWN.get(op.text or op.kind, "x")
             if text.strip():
                 yield text.strip()
+            if at == call.section_words[1]:
+                yield text.swapcase()
     yield from fmt.triggers
 
 

@@ -72,7 +72,7 @@ def test_messages_come_back(
     _, parser = read(lambda: StreamParser(SPEC), [text])
     message = parser.message
     assert message.reasoning_content == reasoning
-    assert message.content == content
+    assert message.content == (None if calls and content is not None and content.isspace() else content)
     assert [call.name for call in message.tool_calls] == [name for name, _ in calls]
     for call, (_, arguments) in zip(message.tool_calls, calls, strict=True):
         assert call.complete

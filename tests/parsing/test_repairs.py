@@ -70,7 +70,7 @@ def repaired(fmt: ChatFormat, text: str, arguments: dict[str, Any]) -> None:
     assert "E-PARSE-REPAIRED" not in codes(plain), text
     # Without the repair it is told, or read as something else: as an argument that is not declared, or as text.
     found = [json.loads(one.arguments) for one in plain.tool_calls if one.complete]
-    assert codes(plain) or arguments not in found, text
+    assert codes(plain) or plain.content or arguments not in found, text
 
 
 def written(fmt: ChatFormat, arguments: dict[str, Any]) -> str:
@@ -225,6 +225,12 @@ def with_zeros(fmt: ChatFormat) -> Iterator[Damage]:
     yield written(fmt, {"word": MARK}).replace(quote + MARK + quote, "007"), {"word": "007"}
 
 
+def with_zeros_in_json(fmt: ChatFormat) -> Iterator[Damage]:
+    """A number of JSON begins with zeros."""
+    for arguments in ({"n": 775577}, {"n": -775577, "word": "007"}):
+        yield written(fmt, arguments).replace("775577", "00775577"), arguments
+
+
 def with_zeros_between_tags(fmt: ChatFormat) -> Iterator[Damage]:
     """A number between tags begins with zeros."""
     for arguments in ({"n": 775577}, {"n": 775577, "word": "007"}):
@@ -298,6 +304,15 @@ def in_a_wrapper(fmt: ChatFormat) -> Iterator[Damage]:
             yield wrapped, arguments
 
 
+def in_a_wrapper_as_an_object(fmt: ChatFormat) -> Iterator[Damage]:
+    """The same where the arguments are an object, or literals with their keys."""
+    arguments = {"word": "it", "n": 5}
+    text = written(fmt, {"deep": arguments})
+    start = text.index("deep", text.index("look_up"))
+    for key in WRAPPERS:
+        yield text[:start] + text[start:].replace("deep", key), arguments
+
+
 def without_a_list(fmt: ChatFormat) -> Iterator[Damage]:
     """The brackets around the only call are missing."""
     arguments = {"word": "it", "n": 5}
@@ -314,6 +329,47 @@ def without_a_list(fmt: ChatFormat) -> Iterator[Damage]:
         yield damaged, arguments
 
 
+def has_known_openers(fmt: ChatFormat) -> bool:
+    return bool(compiled_format(fmt.spec).misspellings.openers)
+
+
+def spelled_otherwise(opener: str) -> list[str]:
+    """The opener of a section in other signs and cases."""
+    inner = re.sub(r"(?<=.)[^\w\s](?=.)", "", opener)
+    return [
+        one
+        for one in (opener.swapcase(), opener.title(), inner, opener.replace("_", "-"), opener.replace("_", " "))
+        if one != opener
+    ]
+
+
+def opener_in(fmt: ChatFormat, text: str) -> str:
+    """What opens the section in a text, up to its last letter; empty: no section is open there."""
+    compiled, plain = compiled_format(fmt.spec), "".join(text.split())
+    for opener in compiled.misspellings.openers:
+        sections = [call.section for call in compiled.section_calls[opener] if call.section is not None]
+        if any("".join(op.text for op in one.opener) in plain for one in sections):
+            return opener if opener in text else opener.replace(" ", "")
+    return ""
+
+
+def with_an_opener_spelled_otherwise(fmt: ChatFormat) -> Iterator[Damage]:
+    """What opens the calls has other signs or another case."""
+    arguments = {"word": "it", "n": 5}
+    text, compiled = written(fmt, arguments), compiled_format(fmt.spec)
+    opener, good, openers = opener_in(fmt, text), read(fmt, [text]), compiled.misspellings.openers
+    is_open = fmt.parser(TOOLS).state == "reasoning" and opener not in compiled.interrupting_openers
+    if not opener or good.content or good.reasoning_content or (is_open and text.startswith(opener)):
+        return
+    # What begins with another text of the format is that.
+    exits = (text for one in compiled.answer_exits.values() for text in one.by_text)
+    blocks = (text for one in compiled.blocks for text in (one.opener, one.closer))
+    texts = tuple(filter(None, map(str.strip, {*compiled.texts, *blocks, *exits} - {opener})))
+    for spelled in spelled_otherwise(opener):
+        if spelled not in openers and not spelled.startswith(texts):
+            yield text.replace(opener, spelled, 1), arguments
+
+
 LAWS: dict[str, tuple[Callable[[ChatFormat], bool], Callable[[ChatFormat], Iterator[Damage]]]] = {
     "strings in quotes of JSON": (has_other_quotes, in_quotes_of_json),
     "strings without quotes": (writes_literals, without_quotes),
@@ -321,13 +377,16 @@ LAWS: dict[str, tuple[Callable[[ChatFormat], bool], Callable[[ChatFormat], Itera
     "quotes inside strings of JSON": (writes_json, with_quotes_inside_json),
     "strings of JSON without quotes": (writes_json, without_quotes_in_json),
     "zeros before numbers": (writes_literals, with_zeros),
+    "zeros before numbers of JSON": (writes_json, with_zeros_in_json),
     "zeros before numbers between tags": (types_by_schema, with_zeros_between_tags),
     "sets, and strings beside each other": (is_like_python, in_sets),
     "closers of arguments written twice": (has_closers, with_a_closer_twice),
     "closers of arguments that are missing": (ends_at_lines, without_closers),
     "types that are missing": (has_attribute_of_type, without_types),
     "wrappers around arguments": (has_closers, in_a_wrapper),
+    "wrappers around objects": (lambda fmt: writes_json(fmt) or writes_literals(fmt), in_a_wrapper_as_an_object),
     "calls without their list": (has_list, without_a_list),
+    "openers of calls spelled otherwise": (has_known_openers, with_an_opener_spelled_otherwise),
     "an object in place of arguments": (is_written_one_by_one, as_an_object),
 }
 SHIPPED = [(law, name) for law, (applies, _) in LAWS.items() for name in CALLING if applies(FORMATS[name])]
@@ -359,3 +418,80 @@ def test_a_slip_is_repaired_in_formats_drawn_at_random(batch: int) -> None:
             for text, arguments in damaged:
                 repaired(fmt, text, arguments)
     assert len(seen) > len(LAWS) // 2
+
+
+@pytest.mark.every_format
+@pytest.mark.parametrize("name", [name for name in CALLING if has_known_openers(FORMATS[name])])
+def test_an_opener_spelled_otherwise_is_text_where_no_call_follows(name: str) -> None:
+    fmt = FORMATS[name]
+    for opener in compiled_format(fmt.spec).misspellings.openers:
+        for spelled in spelled_otherwise(opener):
+            text = f"See\n{spelled} x {spelled}{spelled}\nEnd"
+            whole = read(fmt, [text], reasoning="closed")
+            assert "E-PARSE-REPAIRED" not in codes(whole)
+            assert whole.content == text
+            for at in range(1, len(text)):
+                assert read(fmt, [text[:at], text[at:]], reasoning="closed") == whole, (text, at)
+
+
+@pytest.mark.every_format
+@pytest.mark.parametrize("name", [name for name in CALLING if has_known_openers(FORMATS[name])])
+def test_an_opener_spelled_otherwise_ends_reasoning_as_the_opener_does(name: str) -> None:
+    fmt = FORMATS[name]
+    written_call, compiled = written(fmt, {"word": "it"}), compiled_format(fmt.spec)
+    opener = opener_in(fmt, written_call)
+    call = written_call[written_call.find(opener) :]
+    for spelled in spelled_otherwise(opener) if opener and fmt.spec.reasoning_blocks else ():
+        if spelled in compiled.misspellings.openers:
+            continue
+        begin = fmt.spec.reasoning_blocks[0].opener + "Hm."
+        good, text = read(fmt, [begin + call]), begin + call.replace(opener, spelled, 1)
+        found = read(fmt, [text])
+        assert len(found.tool_calls) == len(good.tool_calls)
+        assert [one.arguments for one in found.tool_calls] == [one.arguments for one in good.tool_calls]
+        if good.tool_calls:
+            assert found.reasoning_content == good.reasoning_content
+            assert "E-PARSE-REPAIRED" in codes(found)
+        for at in range(1, len(text)):
+            assert read(fmt, [text[:at], text[at:]]) == found, (text, at)
+
+
+def test_zeros_are_left_out_where_the_schema_takes_a_number() -> None:
+    number = {"type": ["number", "null"]}
+    inner = {"type": "array", "items": {"type": "object", "properties": {"w": number, "s": STRING}}}
+    parameters = {
+        "type": "object",
+        "properties": {"a": inner, "any": {}, "n": {"$ref": "#/$defs/n"}},
+        "$defs": {"n": NUMBER},
+    }
+    fmt = FORMATS["hermes"]
+
+    def call(arguments: str, chunk: int) -> sg.Message:
+        text = f'<tool_call>\n{{"name": "f", "arguments": {arguments}}}\n</tool_call>'
+        parser = fmt.parser([{"name": "f", "parameters": parameters}], id_seed="s")
+        for at in range(0, len(text), chunk):
+            parser.feed(text[at : at + chunk])
+        parser.finish()
+        return parser.message
+
+    good = '{"a": [{"w": -00.50}, {"s": "001", "w": 0001e1}], "n": 00, "any": 0}'
+    meant = {"a": [{"w": -0.5}, {"s": "001", "w": 10.0}], "n": 0, "any": 0}
+    for arguments in (
+        good,
+        '{"n": 01x}',
+        '{"any": 01}',
+        '{"a": [{"s": 01}]}',
+        '{"b": 01}',
+        '{"a": [01]}',
+        '{"n": 0 1}',
+    ):
+        messages = [call(arguments, chunk) for chunk in (1000, 1, 2, 3, 7)]
+        assert all(one == messages[0] for one in messages)
+        [found] = messages[0].tool_calls
+        assert found.complete is (arguments is good)
+        if found.complete:
+            assert json.loads(found.arguments) == meant
+            assert codes(messages[0]) == ["E-PARSE-REPAIRED"]
+        else:
+            assert ("E-PARSE-REPAIRED" in codes(messages[0])) is (arguments == '{"n": 01x}')
+            assert "E-PARSE-ARGUMENTS" in codes(messages[0])

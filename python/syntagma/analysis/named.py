@@ -297,7 +297,10 @@ def framed(named: FormatSpec, derived: FormatSpec, reasoning: ReasoningSpec | No
         yield named
         return
     anchor, ends = _anchor(named, derived), _ends(named, derived)
-    spec = msgspec.structs.replace(named, anchor=anchor, end_of_turn=ends, markers=())
+    content = named.content
+    if content is None and derived.content is not None and derived.content.when == "reasoning":
+        content = derived.content
+    spec = msgspec.structs.replace(named, anchor=anchor, end_of_turn=ends, content=content, markers=())
     choices: list[ReasoningSpec | None]
     if derived.reasoning is not None:
         choices = [_whole_reasoning(named, derived.reasoning)]

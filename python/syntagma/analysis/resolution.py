@@ -146,7 +146,8 @@ def _how_sure(analysis: Analysis) -> tuple[dict[Part, Level], tuple[str, ...]]:
     reasons = [*analysis.reasons, certificate.summary]
     parts: dict[Part, Level] = {"content": _level(certificate, "content", analysis)}
     tried = {item.name for item in certificate.items}
-    if found.reasoning is not None or found.thinking_switches or tried & {"reasoning", "prompted thoughts"}:
+    is_read = spec.reasoning is not None or found.reasoning is not None or bool(found.thinking_switches)
+    if is_read or tried & {"reasoning", "prompted thoughts"}:
         parts["reasoning"] = _level(certificate, "reasoning", analysis)
     if spec.tools is not None or found.tools or found.tool_calls:
         parts["calls"] = _level(certificate, "calls", analysis)

@@ -40,6 +40,7 @@ class CallMatcher:
         call_id: the call's id, if it was read before.
         repair: whether slips are repaired.
         beside: the patterns that are matched at the same place, this one among them.
+        opener: the size of another spelling of its section's opener, with which it begins here.
 
     Attributes:
         pattern: see above.
@@ -96,6 +97,7 @@ class CallMatcher:
         call_id: str | None = None,
         repair: bool = True,
         beside: Sequence[CallPattern] = (),
+        opener: int = 0,
     ) -> None:
         self._end = pos + limits.parser_header_chars
         self._held_limit = limits.parser_argument_chars
@@ -107,8 +109,8 @@ class CallMatcher:
         self.key: str | None = None
         self.written_type: str | None = None
         self.pattern = pattern
-        self.pos = pos
-        self._at = 0
+        self.pos = pos + opener
+        self._at = pattern.section_words[1] if opener else 0
         self._capture = ""
         self._line_ended = False
         self.status: Literal["more", "commit", "no match"] = "more"
@@ -122,7 +124,7 @@ class CallMatcher:
         self.object_end: int | None = None
         self._nameless: JsonArguments | None = None
         self._repairs: list[str] = []
-        self.slips: list[Repair] = []
+        self.slips: list[Repair] = ["opener"] if opener else []
         self._held = TextBuffer()
         self._held_chars = 0
 
@@ -209,7 +211,9 @@ class CallMatcher:
             self._at, self.pos = slip.at, window.base + slip.pos
 
     def _stands_without_list(self, at: int) -> bool:
-        """Whether another pattern is this one without its list; `at`: the step after the bracket."""
+        """Whether another pattern is, or may be, this one without its list; `at`: the step after the bracket."""
+        if "opener" in self.slips:
+            return True
         before = [op for op in self.pattern.ops[: self._at] if op.kind != "whitespace"]
         rest = self.pattern.ops[at:]
         return any(

@@ -226,6 +226,14 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
         return any(op.kind == "placeholder" and op.text == "id" for op in self.closer)
 
     @cached_property
+    def section_words(self) -> tuple[str, int]:
+        """The opener of its section up to the last literal with a letter, and the number of steps of that."""
+        opener = self.section.opener if self.section is not None else ()
+        lettered = [n for n, op in enumerate(opener, 1) if any(map(str.isalnum, op.text))]
+        size = lettered[-1] if lettered else 0
+        return "".join(op.text or " " for op in opener[:size]), size
+
+    @cached_property
     def first(self) -> str:
         """The literal that it begins with; `{` for a bare object; empty if it begins with a name."""
         op = self.ops[0]
@@ -267,7 +275,7 @@ class CallPattern(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def steps(self) -> CallSteps:
         """The steps for `CallMatcher`."""
-        return CallSteps(tuple(self._step(at) for at in range(len(self.ops))))
+        return CallSteps(tuple(self._step(at) for at in range(len(self.ops))), self.section_words[1])
 
     def _step(self, at: int) -> Step:
         op = self.ops[at]

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 from syntagma.format_schema import PlacedPiece
 from syntagma.format_schema.names import DIGITS, IN_NAME, IN_WORD
+from syntagma.parsing.misspelt import end_of_spelling
 from syntagma.parsing.repairs import Repair
 from syntagma.parsing.text.scanner import is_cut
 
@@ -88,14 +89,19 @@ class Slip(NamedTuple):
 class CallSteps:
     """The steps of one pattern of a call, up to and including the place of its arguments.
 
+    Args:
+        steps: the steps.
+        opener: how many of them open its section, up to the last that has a letter.
+
     Attributes:
         steps: the steps.
     """
 
-    __slots__ = ("_longest", "_rows", "_without_type", "steps")
+    __slots__ = ("_longest", "_opener", "_rows", "_without_type", "steps")
 
-    def __init__(self, steps: tuple[Step, ...]) -> None:
+    def __init__(self, steps: tuple[Step, ...], opener: int = 0) -> None:
         self.steps = steps
+        self._opener = opener
         self._longest = max([1, *(len(step.text) for step in steps if step.kind == "literal")])
         self._without_type = dict(_without_type(steps))
         # The literal of each step, and the step if it is neither a literal nor whitespace.
@@ -159,6 +165,11 @@ class CallSteps:
         """What is wrong where the literal of step `at` does not stand at `pos`; None: the text is no such call."""
         if pos >= len(text):
             return None
+        if 0 < at < self._opener:
+            after = end_of_spelling("".join(one.text or " " for one in self.steps[at : self._opener]), text, pos)
+            if after is None or after < 0:
+                return None if after is None else Slip(None, at, pos)
+            return Slip("opener", self._opener, after)
         step, before = self.steps[at], self._literal_before(at)
         follows = next((n for n in range(at + 1, len(self.steps)) if self.steps[n].kind != "whitespace"), at)
         if before is not None and self._captured_before(before) == "key":

@@ -94,7 +94,8 @@ class CallReader:
 
     __slots__ = (
         *("_alike", "_argument_chars", "_choice", "_compiled", "_cut_reported", "_id", "_limits", "_matchers"),
-        *("_may_prefilter", "_name", "_out", "_policies", "_start", "_tools", "_window", "after", "call", "source"),
+        *("_may_prefilter", "_name", "_opener", "_out", "_policies", "_start", "_tools", "_window"),
+        *("after", "call", "source"),
     )
 
     call: CallMatcher
@@ -111,22 +112,26 @@ class CallReader:
         self._start = 0
         self._name: str | None = None
         self._id: str | None = None
+        self._opener = 0
         self._argument_chars = 0
         self._cut_reported = False
 
     # ---- which call it is
 
-    def begin(self, candidates: Sequence[CallPattern], *, name: str | None = None, call_id: str | None = None) -> None:
+    def begin(
+        self, candidates: Sequence[CallPattern], *, name: str | None = None, call_id: str | None = None, opener: int = 0
+    ) -> None:
         """Begin to match candidates at the cursor.
 
         Args:
             candidates: the patterns that may begin here.
             name: the tool's name, if it was read before.
             call_id: the call's id, if it was read before.
+            opener: the size of another spelling of their section's opener, with which they begin; 0: there is none.
         """
         window = self._window
         window.mark()
-        self._start, self._name, self._id = window.here, name, call_id
+        self._start, self._name, self._id, self._opener = window.here, name, call_id, opener
         self._matchers = [self._matcher(one, candidates) for one in candidates]
 
     def _matcher(self, pattern: CallPattern, beside: Sequence[CallPattern] = ()) -> CallMatcher:
@@ -139,6 +144,7 @@ class CallReader:
             call_id=self._id,
             repair=self._policies.repair,
             beside=beside,
+            opener=self._opener,
         )
 
     def is_ruled_out(self, patterns: Sequence[CallPattern], at: int) -> bool:
@@ -323,6 +329,10 @@ class CallReader:
     def _no_match(self, *, is_cut: bool = False) -> NotACall:
         """The result if no candidate matches; `is_cut`: because a limit has cut the text."""
         matchers, self._matchers = self._matchers, []
+        end = max(matcher.pos for matcher in matchers)
+        if self._opener:
+            # What follows is read again, and reported there.
+            return NotACall(self._start, end, None, None, (), is_malformed=False)
         inside = self.after.open_section is not None
         meant = [one for one in matchers if one.begun and (inside or one.pattern.intended)]
         code = None
@@ -334,7 +344,6 @@ class CallReader:
             self._cut_reported = True
         opened = [one.pattern.section for one in matchers if one.pattern.section is not None and one.begun]
         objects = [one.object_end for one in matchers if one.object_end is not None and one.pattern.bare_call]
-        end = max(matcher.pos for matcher in matchers)
         closers = tuple(op for one in meant for op in one.pattern.closer[-1:])
         section = opened[0] if opened else None
         is_malformed = code is not None and all(one.source is None for one in matchers)

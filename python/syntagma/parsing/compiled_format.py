@@ -21,6 +21,7 @@ from syntagma.format_schema import (
 from syntagma.format_schema.facts import Block, block_of, call_openers, interrupts, preserved_tokens, shortest
 from syntagma.parsing.call_patterns import CallPattern, FormParts, Op, Section
 from syntagma.parsing.header_router import HeaderRouter
+from syntagma.parsing.misspelt import Misspellings
 from syntagma.parsing.pattern_compiler import forms_of, starts_of
 from syntagma.parsing.text.scanner import MarkerSet
 
@@ -85,6 +86,8 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
         told: the markers that are reported where they stay in text.
         told_pieces: for each of them, its parts that may be tokens.
         strays: the closers of calls and sections that are removed where they stand after a call and close nothing.
+        misspellings: other spellings of the openers of sections.
+        section_calls: for each of these openers the patterns of the calls in its section.
         turn_ends: the end of the turn: for each place in order, the texts any of which may stand there.
     """
 
@@ -105,12 +108,16 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
     told_pieces: dict[str, tuple[PlacedPiece, ...]]
     turn_ends: tuple[tuple[str, ...], ...]
     strays: tuple[Op, ...]
+    misspellings: Misspellings
+    section_calls: dict[str, tuple[CallPattern, ...]]
     answer_exits: dict[tuple[bool, Section | None], Exits]
     """by whether a block of reasoning may begin, and by the open section"""
     reasoning_exits: dict[tuple[Block | None, bool], Exits]
     """by the open block (None: any closer ends it), and by whether a call may interrupt it"""
     interrupts: dict[str, tuple[CallPattern, ...]]
     """for each text that interrupts reasoning, the patterns of the calls that it may begin; none: it opens no call"""
+    interrupting_openers: frozenset[str]
+    """the openers of sections among them"""
     calls_close_reasoning: bool
     """whether calls and reasoning have one closer, so that no later closer says that a call was quoted"""
     next_calls: dict[Section | None, tuple[CallPattern, ...]]
@@ -155,6 +162,7 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
     known = forms_of(spec)  # even if calls are not read: an unsupported format is refused
     forms = tuple(known) if calls else ()
     starts = tuple(start for form in forms for start in starts_of(form))
+    openers = tuple(dict.fromkeys(start.section_words[0] for start in starts))
     marked = tuple(start for start in starts if not start.bare)
     reasoning = spec.reasoning
     blocks = tuple(_reasoning_block(spec, pattern, markers) for pattern in spec.reasoning_blocks)
@@ -190,6 +198,20 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
         told_pieces={text: markers.placed(text) for text in told.texts},
         turn_ends=spec.turn_ends,
         strays=_strays(spec, forms, (*firsts, *(block.opener for block in (*blocks, *wrappers)))),
+        misspellings=Misspellings(
+            openers,
+            (
+                *(text for block in (*blocks, *wrappers) for text in (block.opener, block.closer)),
+                *(op.text for one in starts for op in (*one.closer, *(one.section.closer if one.section else ()))),
+                *(text for texts in (spec.drop, *spec.turn_ends) for text in texts),
+            ),
+        ),
+        section_calls={
+            opener: tuple(start for start in starts if start.section_words[0] == opener) for opener in openers if opener
+        },
+        interrupting_openers=frozenset(
+            one.section_words[0] for calls in interrupting.values() for one in calls if one.section_words[0]
+        ),
         next_calls={
             section: (*(call for _, each, calls in forms if section in each for call in calls), *starts)
             for section in sections

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import ClassVar
 
 from syntagma.format_schema import stands_alone
@@ -14,12 +15,15 @@ from syntagma.parsing.call_patterns import Section
 from syntagma.parsing.calls import CallReader, NotACall, ReaderParts
 from syntagma.parsing.compiled_format import Exit, Exits
 from syntagma.parsing.fast_path import PlainRun
+from syntagma.parsing.misspelt import Misspelling
 from syntagma.parsing.states import INLINE, Outcome, State
 from syntagma.parsing.text.scanner import MarkerSet
 from syntagma.parsing.turn_reader import EdgeWhitespace, Steps, TurnReader, end_of_first
 
 __all__ = ["InlineTurnReader"]
 
+_BLOCK = 256
+"""characters in which markers and other spellings of them are searched for together; four times as many each time"""
 _IN_CALL = (State.MATCHING, State.ARGUMENTS, State.ENVELOPE, State.CLOSERS)
 
 
@@ -207,7 +211,12 @@ class InlineTurnReader(TurnReader):
         start = window.pos
         begun = self.content_begun or self.wrapper_open
         while True:
-            at, marker = exits.markers.search(window.text, start, final=final)
+            at, marker, spelled = self._search(exits, start, self._compiled.misspellings.openers, final=final)
+            if spelled is not None:
+                before = {call.before for calls in self._compiled.section_calls.values() for call in calls}
+                edges = [len(edge) for edge in before if window.text.endswith(edge, window.pos, spelled.at)]
+                self._pass_answer(spelled.at - max(edges, default=0))
+                return self._begin_misspelt(spelled)
             if marker is None:
                 self._pass_answer(at)
                 return None
@@ -277,6 +286,45 @@ class InlineTurnReader(TurnReader):
         self._edge.expect(edge)
         return "marker"
 
+    def _search(
+        self, exits: Exits, start: int, among: Collection[str], *, final: bool
+    ) -> tuple[int, str | None, Misspelling | None]:
+        """The next text that leaves a state, as in `MarkerSet.search`, and another spelling of an opener before it.
+
+        Like that, it looks no further than a few times the distance.
+
+        Args:
+            exits: the texts.
+            start: the index from which on to search.
+            among: the openers of which other spellings count.
+            final: whether no more text comes.
+        """
+        text, known = self.window.text, self._compiled.misspellings
+        size = len(text)
+        if not (among and self._policies.repair):
+            return *exits.markers.search(text, start, final=final), None
+        block = _BLOCK
+        while True:
+            end = min(size, start + block)
+            at, marker = exits.markers.search(text, start, final=final and end == size, end=end)
+            spelled = known.search(text, start, at, final=final, among=among) if start < at else None
+            if spelled is not None and spelled.size and spelled.at + spelled.size <= at:
+                return at, marker, spelled
+            if marker is not None:
+                return at, marker, None
+            if end == size:
+                return at, None, None if spelled is None else spelled._replace(size=0)
+            start, block = at if spelled is None else spelled.at, block * 4
+
+    def _begin_misspelt(self, found: Misspelling) -> Outcome | None:
+        """Begin a call after another spelling of its section's opener, if that is whole."""
+        if not found.size:
+            return None
+        self.window.mark()  # before the whitespace, which is content if no call begins
+        self.window.move(found.at)
+        self._call.begin(self._compiled.section_calls[found.opener], opener=found.size)
+        return "call"
+
     # ---- whitespace that belongs to a marker
 
     def _before_answer(self, final: bool) -> Outcome | None:
@@ -305,12 +353,20 @@ class InlineTurnReader(TurnReader):
             start = at + 1
 
     def _reasoning(self, final: bool) -> Outcome | None:
-        window, interrupts = self.window, self._compiled.interrupts
-        start = window.pos
+        window, interrupts, openers = self.window, self._compiled.interrupts, self._compiled.interrupting_openers
+        start, found = window.pos, None
         while True:
-            at, text, found = self._next_exit(self._reasoning_exits, start, final=final)
-            if text is None or found is None:
+            at, text, spelled = self._search(self._reasoning_exits, start, openers, final=final)
+            if spelled is not None:
+                self._pass_reasoning(spelled.at)
+                return self._begin_misspelt(spelled)
+            if text is None:
                 break
+            meanings = self._reasoning_exits.by_text[text]
+            found = next((one for one in meanings if window.are_markers(at, one.pieces)), None)
+            if found is None:
+                start = at + 1
+                continue
             if found.kind == "stray":
                 end = self._end_of_strays(at, final=final)
                 if end is None:

@@ -10,7 +10,7 @@ __all__ = ["REPAIRS", "Repair", "Repairs"]
 Repair: TypeAlias = Literal[
     "quotes", "words", "value", "key", "comma", "escape", "round", "closer",
     "inner quotes", "opening quote", "spelling", "zeros", "set", "adjacent", "object",
-    "twice", "unclosed", "type", "wrapper", "separator", "list",
+    "twice", "unclosed", "type", "wrapper", "separator", "list", "opener",
 ]  # fmt: skip
 
 REPAIRS: dict[Repair, str] = {
@@ -35,6 +35,7 @@ REPAIRS: dict[Repair, str] = {
     "wrapper": "what was written around the arguments was taken off",
     "separator": "arguments that nothing separates from the name were read",
     "list": "a call was read where a list of calls should stand",
+    "opener": "another spelling of what opens the calls was read",
 }
 
 

@@ -98,22 +98,24 @@ impl GrammarMatcher {
             };
             let vocabulary = &**matcher.compiled.vocabulary();
             let mut fuel = matcher.generation.fuel();
-            let found = &mut *matcher.generation.write();
-            let costs = match found.costs.take() {
-                Some(costs) => costs,
-                None => Costs::new(&mut found.recognizer, &mut fuel)?,
-            };
-            let Costs { rest, known } = found.costs.insert(costs);
-            let mut way = Way {
-                recognizer: &mut found.recognizer,
-                frames: &mut found.frames,
-                rest,
-                known,
-                goal: Goal::End,
-                vocabulary,
-                fuel: &mut fuel,
-            };
-            ask(&mut way, state).map(Some)
+            matcher.generation.aside(|aside| {
+                let state = aside.state(&matcher.generation, state)?;
+                let costs = match aside.costs.take() {
+                    Some(costs) => costs,
+                    None => Costs::new(&mut aside.recognizer, &mut fuel)?,
+                };
+                let Costs { rest, known } = aside.costs.insert(costs);
+                let mut way = Way {
+                    recognizer: &mut aside.recognizer,
+                    frames: &mut aside.frames,
+                    rest,
+                    known,
+                    goal: Goal::End,
+                    vocabulary,
+                    fuel: &mut fuel,
+                };
+                ask(&mut way, state).map(Some)
+            })
         })
     }
 }

@@ -13,6 +13,7 @@ from syntagma.analysis.infer.blocks import (
     ReasoningBlock,
     find_content_block,
     find_reasoning_block,
+    find_untold_wrapper,
     is_empty_tag,
     opener_before_calls,
 )
@@ -147,6 +148,14 @@ def _compare(
     )
     frame = frame.shortened((reasoning.lead_cut if reasoning is not None else 0) or opener_in_lead(seen, frame))
     content = find_content_block(seen, frame, reasoning)
+    if content is None and reasoning is not None:
+        content = find_untold_wrapper(
+            reasoning,
+            renderer,
+            probed.inputs,
+            literals=template.string_literals(),
+            variables=probed.thinking_variables,
+        )
     calls, not_understood = _compare_calls(seen, frame, renderer, probed, (reasoning, content))
     before_calls = None
     opener = opener_before_calls(seen, frame, reasoning)
@@ -272,7 +281,7 @@ def _evidence(parts: _Parts, tables: dict[str, Any]) -> Iterator[Evidence]:
     if parts.reasoning is not None:
         yield Evidence("reasoning", tables.get("reasoning", {}).get("block", ""), parts.reasoning.evidence)
     if parts.content is not None:
-        yield Evidence("content", parts.content.open + "{content}" + parts.content.close, "content alone")
+        yield Evidence("content", parts.content.open + "{content}" + parts.content.close, parts.content.when)
     if parts.before_calls is not None:
         shown = parts.before_calls
         yield Evidence("content.before_calls", shown.open + "{content}" + shown.close, "content with calls")
@@ -302,6 +311,8 @@ def _tables(parts: _Parts, states: dict[str, str]) -> dict[str, Any]:
         tables["reasoning"] = _reasoning_table(parts.reasoning, states)
     if content is not None:
         tables["content"] = {"block": content.open + "{content}" + content.close}
+        if content.when != "always":
+            tables["content"]["when"] = content.when
     if parts.before_calls is not None:
         block = parts.before_calls.open + "{content}" + parts.before_calls.close
         tables.setdefault("content", {})["before_calls"] = block

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from syntagma.json_pointer import referred
 from syntagma.json_types import JSON_TYPES, json_type_of
 
-__all__ = ["allowed_types", "inner_schema"]
+__all__ = ["allowed_types", "inner_schema", "takes_number"]
 
 _EVERY = frozenset(JSON_TYPES)
 _MAX_SCHEMAS = 64
@@ -43,6 +43,11 @@ def _types(schema: Any, root: Any, left: int) -> frozenset[str]:
             each = left // (len(options) + 1)
             found &= frozenset().union(*(_types(option, root, each) for option in options))
     return found or _EVERY
+
+
+def takes_number(types: Collection[str]) -> bool:
+    """Whether a value of these types may be a number, and no string."""
+    return "string" not in types and ("integer" in types or "number" in types)
 
 
 def inner_schema(schema: Any, root: Any, key: str | None) -> Any:

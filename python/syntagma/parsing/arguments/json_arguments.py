@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Literal
 
+from syntagma.format_schema.names import DIGITS
+from syntagma.parsing.arguments.declared_types import allowed_types, inner_schema, takes_number
 from syntagma.parsing.arguments.escapes import read_escape, unescaped
 from syntagma.parsing.arguments.json_machine import JsonMachine
 from syntagma.parsing.arguments.json_string import json_text
@@ -30,6 +32,7 @@ from syntagma.parsing.arguments.json_syntax import (
 )
 from syntagma.parsing.arguments.mending import Mending
 from syntagma.parsing.arguments.source import ArgumentSource, OpenString
+from syntagma.parsing.arguments.wrapper import WRAPPER_FIRSTS, Around, Wrapper, wrapper_keys
 from syntagma.parsing.repairs import REPAIRS, Repair
 from syntagma.parsing.text.scanner import MarkerSet
 
@@ -49,6 +52,8 @@ _CUT_WORDS = frozenset(word[:size] for word in (*_PYTHON_WORDS, *WORDS.values())
 """beginnings of words, which may become either the word or a string without quotes"""
 _WORD = re.compile(r"\w*")
 _KEY_WORD = re.compile(r"[\w$-]*")
+_MAX_PATH = 64
+"""the most open brackets for which the schema of a value is looked for"""
 _LONGEST_ESCAPE = 12
 """the most characters after the backslash of an escape"""
 _BEGINS_KEY = re.compile(r"[^\W\d]|\$")
@@ -85,6 +90,7 @@ class JsonArguments(ArgumentSource):
             "_closers",
             "_held",
             "_machine",
+            "_may_wrap",
             "_mending",
             "_open_mending",
             "_schema",
@@ -94,6 +100,7 @@ class JsonArguments(ArgumentSource):
             "_reported",
             "_round",
             "_scanner",
+            "_wrapper",
             "bad",
             "done",
         ),
@@ -113,6 +120,8 @@ class JsonArguments(ArgumentSource):
         self._open_mending = mending if repair else None
         self._mending: Mending | None = None
         self._schema: Mapping[str, Any] | None = None
+        self._wrapper: Wrapper | None = None
+        self._may_wrap = False
         self._repair = repair
         self._scanner: MarkerSet | None = None
         self._machine = JsonMachine()
@@ -130,6 +139,7 @@ class JsonArguments(ArgumentSource):
     def declare(self, schema: Mapping[str, Any] | None) -> None:
         """See `ArgumentSource`."""
         self._schema = schema
+        self._may_wrap = self._open_mending is not None and schema is not None
 
     @property
     def pending(self) -> str:
@@ -159,6 +169,10 @@ class JsonArguments(ArgumentSource):
 
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
         """See `ArgumentSource`."""
+        if self._may_wrap:
+            inside = self._in_wrapper(text, pos, end)
+            if inside is not None:
+                return inside
         out: list[str] = []
         goes_on = True
         if self._reading is None:
@@ -166,7 +180,7 @@ class JsonArguments(ArgumentSource):
             after, fragment = machine.feed(text, pos, end)
             if machine.state in _CERTAIN and not machine.bad:
                 self.done = machine.done
-                return after, self._take_held() + fragment if self._held else fragment
+                return after, self._certain(fragment) if self._held or machine.state == NUMBER else fragment
             pos, goes_on = self._passed(text, pos, after, fragment, out)
             if goes_on:
                 pos, goes_on = self._mend(text, pos, end, out)
@@ -179,6 +193,31 @@ class JsonArguments(ArgumentSource):
             if goes_on:
                 pos, goes_on = self._mend(text, pos, end, out)
         return pos, "".join(out)
+
+    def _in_wrapper(self, text: str, pos: int, end: int) -> tuple[int, str] | None:
+        """Look for a wrapper around the arguments, as `feed`; None: there is none so far."""
+        machine, at = self._machine, pos + (self._machine.state == VALUE)
+        while at < end and text[at] in WHITESPACE:
+            at += 1
+        if at == end:
+            return None
+        self._may_wrap = False
+        if text[at] != '"' or text[at + 1 : min(at + 2, end)] not in WRAPPER_FIRSTS:
+            return None
+        if self._wrapper is None:
+            ways = (Around((f'"{key}"', ":"), ("}",)) for key in wrapper_keys(self._schema))
+            self._wrapper = Wrapper(self._schema or {}, ways)
+        found, mending = self._wrapper.find(text, at, end), self._mender()
+        assert mending is not None
+        mending.see(text, end)
+        if found == "none" or (found is None and mending.final):
+            return None
+        out = [machine.feed(text, pos, at)[1]]
+        if found is None or not self._tell("wrapper", out):
+            self._may_wrap = True
+            return at, out[0]
+        self.done = True
+        return found[1] + 1, out[0] + found[0][1:]
 
     def finish(self, rest: str) -> str:
         """See `ArgumentSource`."""
@@ -225,7 +264,7 @@ class JsonArguments(ArgumentSource):
         """Whether a repair of this kind was reported before. If not, report it; the next `feed` makes it."""
         if slip in self._reported:
             return True
-        if slip not in ("comma", "closer", "inner quotes"):
+        if slip not in ("comma", "closer", "inner quotes", "zeros"):
             out.append(self._take_held())
         self._reported.add(slip)
         self._repairs.append(slip)
@@ -272,8 +311,19 @@ class JsonArguments(ArgumentSource):
             after, fragment = after - unfinished, fragment[:-unfinished]
         self.done = machine.done
         if fragment:
-            out += (self._take_held(), fragment)
+            out.append(self._certain(fragment))
         return after, is_stuck
+
+    def _certain(self, fragment: str) -> str:
+        """What was held and read, but not a zero at its end that begins a number: digits may follow."""
+        machine = self._machine
+        if machine.state != NUMBER or not machine.after_zero or self._open_mending is None:
+            return self._take_held() + fragment
+        dropped = self.withheld if self._held == [""] else 0
+        fragment = self._take_held() + fragment
+        self._hold(fragment[-1:])
+        self.withheld += dropped
+        return fragment[:-1]
 
     def _pass_on(self, fragment: str, size: int, out: list[str]) -> str:
         """Pass on as much of these characters as is certain, but not the quote that ended a value; returns the rest."""
@@ -282,7 +332,11 @@ class JsonArguments(ArgumentSource):
             return fragment
         if words.endswith('"') and self._open_mending is not None:
             size = len(words) - 1
+        elif self._machine.after_zero and words == fragment and words.endswith("0"):
+            size -= 1  # what follows does not end a number
+        dropped = self.withheld if self._held == [""] and not size else 0
         out += (self._take_held(), fragment[:size])
+        self.withheld = dropped
         return fragment[size:]
 
     # ---- repairs; each returns the position to go on from, and whether to go on
@@ -322,7 +376,7 @@ class JsonArguments(ArgumentSource):
             return self._begin_value(text, pos, end, out)
         if expects in _KEY_STATES and not closes:
             return self._begin_key(text, pos, out)
-        return self._unreadable(pos, out)
+        return self._drop_zero(text, pos, out)
 
     def _unreadable(self, pos: int, out: list[str]) -> tuple[int, bool]:
         out.append(self._take_held())
@@ -357,6 +411,20 @@ class JsonArguments(ArgumentSource):
             machine.drop_comma()
         out += (json_text(self._take_held() + unescaped(text[pos : ahead.end])), '"')
         return ahead.after, True
+
+    def _drop_zero(self, text: str, pos: int, out: list[str]) -> tuple[int, bool]:
+        """Go on with the number without the zero before this digit, where the schema takes a number."""
+        machine, schema = self._machine, self._schema
+        path = machine.path if text[pos] in DIGITS and machine.after_zero and "".join(self._held) == "0" else []
+        for key in path[: _MAX_PATH + 1]:
+            schema = inner_schema(schema, self._schema, key)
+        if not 0 < len(path) <= _MAX_PATH or not takes_number(allowed_types(schema, self._schema)):
+            return self._unreadable(pos, out)
+        if not self._tell("zeros", out):
+            return pos, False
+        self._held = [""]  # the zero stays withheld until the number goes on
+        machine.begin_number()
+        return pos, True
 
     def _drop_comma(self, out: list[str]) -> None:
         before, _, after = self._take_held().partition(",")

@@ -27,6 +27,7 @@ from syntagma.parsing.arguments.json_syntax import (
     WHITESPACE,
     WORD,
     WORDS,
+    ZERO,
     first_of_number,
 )
 from syntagma.parsing.arguments.source import ArgumentSource, OpenString
@@ -61,13 +62,15 @@ class JsonMachine(ArgumentSource):
     """
 
     __slots__ = (
-        *("_digits_left", "_ends", "_in_key", "_number", "_word", "_word_read", "bad", "done", "repaired", "state"),
+        *("_digits_left", "_ends", "_in_key", "_keys", "_number", "_word", "_word_read"),
+        *("bad", "done", "repaired", "state"),
     )
 
     ends_at_markers: ClassVar[bool] = True
 
     def __init__(self) -> None:
         self._ends: list[int] = []  # for each open bracket, the state after a value in it
+        self._keys: list[str] = []  # for each of them, its last key; empty in an array
         self.state = VALUE
         self._in_key = False
         self._digits_left = 0
@@ -99,6 +102,16 @@ class JsonMachine(ArgumentSource):
         return self._ends
 
     @property
+    def path(self) -> list[str | None]:
+        """For each open bracket the last key, as it is spelled; None for those of arrays."""
+        return [key if end == MEMBER_ENDED else None for key, end in zip(self._keys, self._ends, strict=True)]
+
+    @property
+    def after_zero(self) -> bool:
+        """Whether the number that is open, or was read last, is a zero."""
+        return self._number == ZERO
+
+    @property
     def in_key(self) -> bool:
         """Whether the string that is open, or was read last, is a key."""
         return self._in_key
@@ -117,6 +130,10 @@ class JsonMachine(ArgumentSource):
             self.state = _ESCAPE
             return 5 - self._digits_left
         return 0
+
+    def begin_number(self) -> None:
+        """Forget the digits of the number that was read last."""
+        self.state, self._number = NUMBER, SIGN
 
     def end_escape(self) -> None:
         """End the escape that has begun."""
@@ -139,7 +156,14 @@ class JsonMachine(ArgumentSource):
     @property
     def open_string(self) -> OpenString | None:
         """See `ArgumentSource`."""
-        return _PLAIN if self.state == STRING and not (self.done or self.bad) else None
+        if self.state != STRING or self.done or self.bad:
+            return None
+        return OpenString(_PLAIN.stops, self._of_key) if self._in_key else _PLAIN
+
+    def _of_key(self, text: str) -> str:
+        """Note text of the open key."""
+        self._keys[-1] += text
+        return text
 
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
         """See `ArgumentSource`.
@@ -162,10 +186,12 @@ class JsonMachine(ArgumentSource):
             state = self.state
             if state == STRING:
                 stop = _STRING_STOP.search(text, pos, end)
+                after = end if stop is None else stop.start()
+                if self._in_key:
+                    self._keys[-1] += text[pos:after]
+                pos = after
                 if stop is None:
-                    pos = end
                     break
-                pos = stop.start()
                 char = text[pos]
                 if char == '"':
                     if self._in_key:
@@ -204,6 +230,8 @@ class JsonMachine(ArgumentSource):
     def _inside(self, state: int, char: str) -> None:
         """Read one character of an escape or a word."""
         if state == _ESCAPE:
+            if self._in_key:
+                self._keys[-1] += "\\"  # such a key is spelled otherwise
             if char == "u":
                 self.state, self._digits_left = _UNICODE, 4
             elif char in ESCAPES:
@@ -233,14 +261,19 @@ class JsonMachine(ArgumentSource):
             self.state = step
         elif step in (STRING, KEY_STRING):
             self.state, self._in_key = STRING, step == KEY_STRING
+            if self._in_key:
+                self._keys[-1] = ""
         elif step == CLOSE:
             self._ends.pop()
+            self._keys.pop()
             self._value_ended()
         elif step == OPEN_OBJECT:
             self._ends.append(MEMBER_ENDED)
+            self._keys.append("")
             self.state = KEY_OR_END
         elif step == OPEN_ARRAY:
             self._ends.append(ITEM_ENDED)
+            self._keys.append("")
             self.state = VALUE_OR_END
         elif step == WORD:
             self.state, self._word, self._word_read = WORD, WORDS[char], 1

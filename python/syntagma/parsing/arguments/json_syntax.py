@@ -28,6 +28,7 @@ __all__ = [
     "WHITESPACE",
     "WORD",
     "WORDS",
+    "ZERO",
     "first_of_number",
 ]
 
@@ -64,11 +65,11 @@ NEXT: tuple[dict[str, int], ...] = (
 """state → character → the next state, or what the character begins or ends; only whitespace fits besides"""
 
 # The states of a number, by the last character read.
-SIGN, _ZERO, _INTEGER, _POINT, _FRACTION, _EXPONENT, _EXPONENT_SIGN, _POWER = range(8)
-NUMBER_ENDS = frozenset((_ZERO, _INTEGER, _FRACTION, _POWER))
+SIGN, ZERO, _INTEGER, _POINT, _FRACTION, _EXPONENT, _EXPONENT_SIGN, _POWER = range(8)
+NUMBER_ENDS = frozenset((ZERO, _INTEGER, _FRACTION, _POWER))
 """states in which a number is complete"""
 NUMBER_NEXT: tuple[dict[str, int], ...] = (
-    {"0": _ZERO} | dict.fromkeys(DIGITS[1:], _INTEGER),
+    {"0": ZERO} | dict.fromkeys(DIGITS[1:], _INTEGER),
     {".": _POINT, "e": _EXPONENT, "E": _EXPONENT},
     {".": _POINT, "e": _EXPONENT, "E": _EXPONENT} | dict.fromkeys(DIGITS, _INTEGER),
     dict.fromkeys(DIGITS, _FRACTION),

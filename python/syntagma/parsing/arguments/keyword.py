@@ -13,6 +13,7 @@ from syntagma.parsing.arguments.json_syntax import WHITESPACE
 from syntagma.parsing.arguments.literal_machine import LiteralMachine
 from syntagma.parsing.arguments.mending import Mending, Verdict
 from syntagma.parsing.arguments.source import ArgumentSource
+from syntagma.parsing.arguments.wrapper import Around, Wrapper, wrapper_keys
 from syntagma.parsing.call_patterns import Form, Op
 from syntagma.parsing.end_of_call import after_whitespace, stands_at
 from syntagma.parsing.text.scanner import is_cut
@@ -63,6 +64,8 @@ class KeywordArguments(ArgumentSource):
         "_opener",
         "_state",
         "_value_closer",
+        "_wrapped",
+        "_wrapper",
         "bad",
         "done",
     )
@@ -88,6 +91,8 @@ class KeywordArguments(ArgumentSource):
         self._comma = ""
         self._machine: LiteralMachine | None = None
         self._opened = False
+        self._wrapped: Mapping[str, Any] | None = None  # the schema, as long as a wrapper may begin
+        self._wrapper: Wrapper | None = None
         self._state: Literal["first", "key", "between", "value", "close", "after", "next", "object", "end"] = "first"
         self.done = False
         self.bad = False
@@ -96,6 +101,7 @@ class KeywordArguments(ArgumentSource):
         """See `ArgumentSource`."""
         if self._mending is not None:
             self._mending.declare(schema)
+            self._wrapped = schema
 
     @property
     def pending(self) -> str:
@@ -119,6 +125,10 @@ class KeywordArguments(ArgumentSource):
         if not self._opened:
             self._opened = True
             out.append("{")
+        elif self._wrapped is not None:
+            after = self._in_wrapper(self._wrapped, text, pos, end, out)
+            if after is not None:
+                return after, "".join(out)
         # One fragment at a time, so that its span does not depend on the chunks.
         while pos < end and not (self.done or self.bad or out):
             if self._machine is not None:
@@ -182,6 +192,29 @@ class KeywordArguments(ArgumentSource):
         self._comma = ", " if self._state in ("after", "next") else ""
         self._state = "key"
         return pos + len(self._opener)
+
+    def _in_wrapper(self, schema: Mapping[str, Any], text: str, pos: int, end: int, out: list[str]) -> int | None:
+        """Look for a wrapper around the arguments; returns the index to go on from; None: there is none."""
+        mending, form = self._mending, self._form
+        assert mending is not None
+        if self._wrapper is None:
+            opener = (self._opener,) if self._opener else ()
+            ways = (
+                Around((*opener, key, self._between), (*filter(None, (tail, self._closer)),))
+                for key in wrapper_keys(schema)
+                for tail in (form.value_tail.replace("{key}", key) or self._value_closer,)
+            )
+            self._wrapper = Wrapper(schema, ways, form.notation)
+        at = after_whitespace(text, pos, end)
+        found = self._wrapper.find(text, at, end) if at < end else None
+        if found == "none" or (found is None and mending.final):
+            self._wrapped = None
+            return None
+        if found is None or not mending.tell("wrapper"):
+            return at
+        out.append(found[0][1:])
+        self.done = True
+        return found[1]
 
     def begins(self, text: str, pos: int) -> bool | None:
         """Whether arguments, an object in their place, or their end stand at `pos`; None: more text is needed."""

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from syntagma.format_schema import Notation
 from syntagma.json_types import JSON_TYPES
-from syntagma.parsing.arguments.declared_types import allowed_types, inner_schema
+from syntagma.parsing.arguments.declared_types import allowed_types, inner_schema, takes_number
 from syntagma.parsing.end_of_call import EndOfCall, after_whitespace
 from syntagma.parsing.repairs import Repairs
 from syntagma.parsing.text.scanner import is_cut
@@ -201,7 +201,7 @@ class Mending(Repairs):
     def takes_number(self, brackets: Sequence[Any]) -> bool:
         """Whether a value inside these brackets is a number, as the schema says."""
         types = self._types(brackets)
-        return types is not None and "string" not in types and not types.isdisjoint(("integer", "number"))
+        return types is not None and takes_number(types)
 
     def takes_string(self, word: str, brackets: Sequence[Any]) -> bool:
         """Whether a value inside these brackets may be a string without quotes that begins with this word."""
