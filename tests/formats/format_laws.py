@@ -240,6 +240,8 @@ def _structure(fmt: ChatFormat) -> frozenset[str]:
         found.update(_IDS)
         for sign in (*messages.fields, messages.body):
             found.update(part for text in tuple(found) for part in text.split(sign.strip()))
+        # The end of a message is read for itself where a closer ends with it.
+        found.update(text.removesuffix(end.strip()) for text in tuple(found) for end in messages.end)
     if fmt.spec.tools is not None and any(form.envelope for form in fmt.spec.tools.forms):
         names = [tool["function"]["name"] for tool in TOOLS]
         found.update(('"', *"{}:,0123456789", *names, *_IDS))
