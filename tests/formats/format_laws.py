@@ -94,7 +94,8 @@ def _disorder(fmt: ChatFormat, text: str, rng: random.Random, cuts: int) -> Iter
     # A closer of the answer that also closes a section may have closed the answer.
     sections = tuple(op.text for _, each, _ in compiled.forms for one in each for op in one.closer[:1])
     shared = any(one.closer.startswith(sections) for one in compiled.wrappers)
-    for stray in (op.text for op in compiled.strays if not shared and op.text not in ends):
+    separators = {form.separator for form, _, _ in compiled.forms}  # a further call may follow one
+    for stray in (op.text for op in compiled.strays if not shared and op.text not in {*ends, *separators}):
         message = fmt.parse(text + stray, TOOLS)
         if _meaning(message) != _meaning(wanted) or _codes(message) - _codes(wanted) != {"E-PARSE-STRAY"}:
             yield f"{text + stray!r}: the closer is not removed, and told"
