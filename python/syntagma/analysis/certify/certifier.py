@@ -25,7 +25,6 @@ import msgspec
 from syntagma.analysis.certify.certificate import Certificate, Item, Verdict
 from syntagma.analysis.certify.outputs import TemplateOutputs, without_empty_block
 from syntagma.analysis.certify.read_back import (
-    INCOMPLETE,
     WANTS_MORE,
     Difference,
     GrammarCheck,
@@ -37,15 +36,12 @@ from syntagma.analysis.certify.read_back import (
     markers_of,
     plain_message,
     read_back,
-    reasoning_at_header,
 )
 from syntagma.analysis.certify.roundtrip_cases import Case, case_tools, roundtrip_cases
 from syntagma.analysis.certify.shown import ShownTurn, shown_turn, shows_ids
 from syntagma.analysis.infer.blocks import is_empty_tag
 from syntagma.analysis.infer.format import Finding
-from syntagma.analysis.infer.frame import clean_tail
-from syntagma.analysis.locate.atoms import atoms, visible_atoms
-from syntagma.analysis.locate.located_turn import locate_turn
+from syntagma.analysis.locate.atoms import visible_atoms
 from syntagma.analysis.render.conversation import SampleTurn
 from syntagma.analysis.render.turn_renderer import RenderedTurn
 from syntagma.errors import SyntagmaError
@@ -191,7 +187,6 @@ class Certifier:
             items.append(checks.case(case))
             if bar is not None and bar.is_missed_by(items):
                 return None
-        items += checks.reasoning_format_none()
         items += checks.prompted_reasoning()
         items += checks.interrupted_reasoning(self._id_form)
         for other in self._switched:
@@ -473,15 +468,13 @@ class _FormatChecks:
         """The failure of the parser or of the grammar; None if there is none.
 
         `everywhere`: whether it is read after every prompt that it fits; `fine`: whether it is also read character by
-        character, and cut after its last complete call or content.
+        character.
         """
         declared = tools if shown.turn.calls else self._beside_text
         runs = self._outputs.of(self._fmt, rendered, shown.turn)
         prompted = [run for run in runs if not run.history] or runs
         runs, prompted = (runs, prompted) if everywhere else (prompted[:1], prompted[:1])
         problem = self._parser_problem(runs, rendered, shown.turn, declared, fine=fine and self._fine)
-        if problem is None and fine:
-            problem = self._truncation_problem(rendered, shown.turn, declared)
         if problem is None and not shown.renamed:
             problem = self._grammar_problem(prompted, shown.turn, declared)
         return problem
@@ -515,36 +508,6 @@ class _FormatChecks:
             refusals = [self.grammar.refusal(run, output, tools) for output in outputs]
             if None not in refusals:
                 return _Problem(f"after the {run.name}, {refusals[0]}", "", run.output, refused=True)
-        return None
-
-    def _truncation_problem(
-        self, rendered: RenderedTurn, shown: SampleTurn, tools: list[dict[str, Any]] | None
-    ) -> _Problem | None:
-        """The failure if the output is cut at an atom after its last complete call or content; None if it is read."""
-        ids = shows_ids(rendered, shown)
-        text, frame = self._outputs.text(rendered), self._outputs.frame
-        located = locate_turn(msgspec.structs.replace(rendered, turn=shown))
-        if not text.startswith(frame.lead) or located.shape != shown.shape or len(located.calls) != len(shown.calls):
-            return None
-        if any(call.tagged for call in located.calls):
-            return None
-        tail = clean_tail(located, frame.epilogue, frame.user_open)
-        at = len(text) - len(tail)
-        spec = self._fmt.spec
-        end = [texts[0] for texts in spec.turn_ends] if tail.endswith(spec.written_end) else []
-        closers = [block.closer.strip() for block in spec.wrappers]
-        for piece in (*atoms(tail.removesuffix("".join(end)), frame.eos), *end):
-            output = text[len(frame.lead) : at]
-            written = text[len(text) - len(tail) : at].strip()
-            at += len(piece)
-            # A part of a closer of several atoms cannot be distinguished from text.
-            if written and any(closer.startswith(written) and closer != written for closer in closers):
-                continue
-            if output.strip():
-                run = PromptedOutput("header", frame.lead, output, reasoning_at_header(self._fmt, shown))
-                found = difference(read_back(self._fmt, run, [output], tools), shown, ids=ids)
-                if found is not None and found.what != INCOMPLETE:
-                    return _Problem(f"cut in its tail, {found.what}", found.detail, output)
         return None
 
     def _same_render(self, rendered: RenderedTurn, shown: ShownTurn, tools: list[dict[str, Any]] | None) -> str | None:
@@ -587,7 +550,9 @@ class _FormatChecks:
         runs = self._outputs.of(self._fmt, rendered, shown)
         for run in [run for run in runs if not run.history] or runs:
             output = self._outputs.without_end(self._fmt, run.output)[0]
-            plain = _WIDE.sub("", _WORDS.sub(lambda found: _SPELLED[found[0]], output))
+            plain = _WIDE.sub("", output)
+            if all(form.literals.writes_json for form in self._fmt.spec.forms):
+                plain = _WORDS.sub(lambda found: _SPELLED[found[0]], plain)
             if self.grammar.refusal(run, plain, tools) not in (None, WANTS_MORE):
                 return False
         return bool(runs)
@@ -617,22 +582,6 @@ class _FormatChecks:
         return None
 
     # -- further checks
-
-    def reasoning_format_none(self) -> Iterator[Item]:
-        """Check that with `reasoning_format="none"` plain content comes back unchanged; an item only if it does not."""
-        spec, text = self._fmt.spec, "Tea < coffee.\n\nBoth: [hot] {x}."
-        wrapped = spec.content is not None and spec.content.block and spec.content.when == "always"
-        if wrapped or spec.messages is not None:
-            return
-        for prompt in self._outputs.prompts:
-            if self._fmt.start_state(prompt).reasoning == "open":
-                continue
-            run = PromptedOutput("prompt", prompt, text)
-            message = read_back(self._fmt, run, [text], None, reasoning_format="none")
-            why = difference(message, SampleTurn(content=text), ids=False)
-            if why is not None:
-                yield _outcome("none mode", why, text)
-                return
 
     def prompted_reasoning(self) -> Iterator[Item]:
         """Check that reasoning which a prompt opens ends at its closer, even if the template never shows any."""

@@ -16,7 +16,6 @@ from syntagma.formats import ChatFormat
 from syntagma.messages import Message
 
 __all__ = [
-    "INCOMPLETE",
     "WANTS_MORE",
     "Difference",
     "GrammarCheck",
@@ -34,10 +33,6 @@ __all__ = [
 _MAX_CHARACTERWISE = 2_000
 """the most characters of a text that is read one character at a time"""
 _MAX_QUOTED = 120
-INCOMPLETE = "the message is marked incomplete"
-"""the only difference of a message that was cut"""
-
-
 WANTS_MORE = "the grammar wants more"
 """the refusal of a text that is the beginning of one that the grammar accepts"""
 
@@ -141,7 +136,7 @@ def difference(message: Message | str, expected: SampleTurn, *, ids: bool) -> Di
         if not _same(found[field], value):
             return Difference(_what(field, found, wanted), f"{_short(found[field])} instead of {_short(value)}")
     if message.incomplete:
-        return Difference(INCOMPLETE)
+        return Difference("the message is marked incomplete")
     return None
 
 

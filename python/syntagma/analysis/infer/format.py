@@ -84,9 +84,7 @@ class _Parts(msgspec.Struct, frozen=True, kw_only=True):
     """the headers of messages, which then lead to reasoning, content and calls"""
 
 
-def infer_format(
-    seen: Observations, renderer: TurnRenderer, probed: ProbeResult, template: ChatTemplate, eos: str
-) -> Inference:
+def infer_format(seen: Observations, renderer: TurnRenderer, probed: ProbeResult, template: ChatTemplate) -> Inference:
     """Put a format together from what the comparisons find.
 
     Args:
@@ -94,8 +92,8 @@ def infer_format(
         renderer: makes the few further renders that comparisons ask for.
         probed: what the template wants.
         template: the template, for its string literals and its end-of-sequence token.
-        eos: the sentinel that stands for that token in the renders.
     """
+    eos = renderer.eos
     whole_frame = find_frame(seen, eos)
     parts = _compare(seen, whole_frame, renderer, probed, template)
     states, unexplained = _prompt_states(parts, seen)
