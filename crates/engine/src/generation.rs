@@ -356,18 +356,17 @@ impl Generation {
     ) -> Result<T, Error> {
         let slot = || self.aside.lock().unwrap_or_else(PoisonError::into_inner);
         let free = slot().take();
-        let mut aside = match free {
-            Some(aside) => aside,
-            None => {
-                let found = self.read();
-                let (recognizer, _) = found.recognizer.anew(&mut Fuel::endless())?;
-                Box::new(Aside {
-                    recognizer,
-                    frames: Frames::default(),
-                    costs: None,
-                    states: IdMap::default(),
-                })
-            }
+        let mut aside = if let Some(aside) = free {
+            aside
+        } else {
+            let found = self.read();
+            let (recognizer, _) = found.recognizer.anew(&mut Fuel::endless())?;
+            Box::new(Aside {
+                recognizer,
+                frames: Frames::default(),
+                costs: None,
+                states: IdMap::default(),
+            })
         };
         let result = call(&mut aside);
         let mut bytes = aside.memory_bytes();

@@ -427,7 +427,8 @@ fn spent_fuel_fails_the_matcher_for_good() {
 
 #[test]
 fn what_was_refused_is_refused_again() {
-    let questions: [fn(&GrammarMatcher) -> Result<(), Error>; 3] = [
+    type Question = fn(&GrammarMatcher) -> Result<(), Error>;
+    let questions: [Question; 3] = [
         |m| m.shortest_close(None).map(|_| ()),
         |m| m.closes_within(3).map(|_| ()),
         |m| m.next_mask().map(|_| ()),
