@@ -548,10 +548,12 @@ class _FormatChecks:
         if not shown.calls:
             return False
         runs = self._outputs.of(self._fmt, rendered, shown)
+        notations = [form.literals for form in self._fmt.spec.forms]
+        words = {(one.true[0], one.false[0], one.null[0]) for one in notations}
         for run in [run for run in runs if not run.history] or runs:
             output = self._outputs.without_end(self._fmt, run.output)[0]
             plain = _WIDE.sub("", output)
-            if all(form.literals.writes_json for form in self._fmt.spec.forms):
+            if words == {("true", "false", "null")}:
                 plain = _WORDS.sub(lambda found: _SPELLED[found[0]], plain)
             if self.grammar.refusal(run, plain, tools) not in (None, WANTS_MORE):
                 return False
