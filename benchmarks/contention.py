@@ -17,6 +17,7 @@ import statistics
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,12 +32,19 @@ NAMED = 1_500
 ENTRIES = (1, 31, 1_000)
 ROWS = (64, 256)
 THREADS = (1, 2, 16)
+TINY = {
+    "type": "object",
+    "properties": {"a": {"type": "boolean"}},
+    "required": ["a"],
+    "additionalProperties": False,
+}
 
 
 def many(patterns: int, salt: int) -> dict[str, Any]:
     """A schema in which each of so many properties has masks of its own."""
     properties = {
-        f"key_{at}": {"type": "string", "pattern": f"^[a-z]{{2,9}}x{(at * 7 + salt) % 9_973}$"} for at in range(patterns)
+        f"key_{at}": {"type": "string", "pattern": f"^[a-z]{{2,9}}x{(at * 7 + salt) % 9_973}$"}
+        for at in range(patterns)
     }
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
@@ -69,7 +77,8 @@ class Bench:
         matcher.fill_next_token_bitmask(row)
         stop = threading.Event()
         threads = [threading.Thread(target=work, args=(stop,))] if work else []
-        times, pauses = [], []
+        times: list[float] = []
+        pauses: list[float] = []
         threads.append(threading.Thread(target=count, args=(stop, pauses)))
         for thread in threads:
             thread.start()
@@ -107,19 +116,20 @@ class Bench:
         table.row("nothing", *self.beside(None, here))
         table.row(f"captures of {LENGTH:,} bytes", *self.beside(captures, here))
         table.row(f"{LENGTH:,} bytes are read", *self.beside(reading, here))
-        for same in (True, False):
+        for salt in (1, 2):
             compiler = self.compiler()
-            found = [compiler.compile(sg.Grammar.from_json_schema(many(NAMED, salt))) for salt in (1, 2)]
+            found = [compiler.compile(sg.Grammar.from_json_schema(many(NAMED, other))) for other in (1, 2)]
             first = next(walk(found[0], 1, 1))
+            what = f"new masks of {'the same' if salt == 1 else 'another'} grammar"
+            table.row(what, *self.beside(partial(self.finding, found[salt - 1], salt), first))
 
-            def finding(stop: threading.Event, salt: int = 1 if same else 2) -> None:
-                row = sg.allocate_token_bitmask(1, self.info.vocab_size)
-                for matcher in walk(found[salt - 1], NAMED, salt):
-                    matcher.fill_next_token_bitmask(row)
-                    if stop.is_set():
-                        return
-
-            table.row(f"new masks of {'the same' if same else 'another'} grammar", *self.beside(finding, first))
+    def finding(self, compiled: sg.CompiledGrammar, salt: int, stop: threading.Event) -> None:
+        """Ask for one new mask after the other."""
+        row = sg.allocate_token_bitmask(1, self.info.vocab_size)
+        for matcher in walk(compiled, NAMED, salt):
+            matcher.fill_next_token_bitmask(row)
+            if stop.is_set():
+                return
 
     def compilations(self, rounds: int) -> None:
         table = Table(["compiled grammars held", "hit", "hit of an equal one", "new"], title="compile, microseconds")
@@ -127,9 +137,7 @@ class Bench:
             compiler = sg.GrammarCompiler(self.info, limits=sg.Limits(compiler_cache_entries=10_000))
             for at in range(entries):
                 compiler.compile(sg.Grammar.from_json_schema({"const": f"held {at}"}))
-            schema = {"type": "object", "properties": {"a": {"type": "boolean"}}, "required": ["a"]}
-            schema["additionalProperties"] = False
-            grammar = sg.Grammar.from_json_schema(schema)
+            grammar = sg.Grammar.from_json_schema(TINY)
             compiler.compile(grammar)
             equal = [pickle.loads(pickle.dumps(grammar)) for _ in range(rounds)]
             new = [sg.Grammar.from_json_schema({"const": f"new {at}"}) for at in range(rounds)]

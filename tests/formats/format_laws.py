@@ -94,7 +94,8 @@ def _disorder(fmt: ChatFormat, text: str, rng: random.Random, cuts: int) -> Iter
     # A closer of the answer that also closes a section may have closed the answer.
     sections = tuple(op.text for _, each, _ in compiled.forms for one in each for op in one.closer[:1])
     shared = any(one.closer.startswith(sections) for one in compiled.wrappers)
-    for stray in (op.text for op in compiled.strays if not shared and op.text not in ends):
+    separators = {form.separator for form, _, _ in compiled.forms}  # a further call may follow one
+    for stray in (op.text for op in compiled.strays if not shared and op.text not in {*ends, *separators}):
         message = fmt.parse(text + stray, TOOLS)
         if _meaning(message) != _meaning(wanted) or _codes(message) - _codes(wanted) != {"E-PARSE-STRAY"}:
             yield f"{text + stray!r}: the closer is not removed, and told"
@@ -240,6 +241,8 @@ def _structure(fmt: ChatFormat) -> frozenset[str]:
         found.update(_IDS)
         for sign in (*messages.fields, messages.body):
             found.update(part for text in tuple(found) for part in text.split(sign.strip()))
+        # The end of a message is read for itself where a closer ends with it.
+        found.update(text.removesuffix(end.strip()) for text in tuple(found) for end in messages.end)
     if fmt.spec.tools is not None and any(form.envelope for form in fmt.spec.tools.forms):
         names = [tool["function"]["name"] for tool in TOOLS]
         found.update(('"', *"{}:,0123456789", *names, *_IDS))

@@ -79,3 +79,23 @@ def test_a_closer_inside_a_string_of_json_does_not_end_the_value() -> None:
         parser.finish()
         [call] = parser.message.tool_calls
         assert json.loads(call.arguments) == {"a": ["x</v>y", 1], "b": '["x'}
+
+
+@pytest.mark.parametrize("quotes", ['"<q>", "\\""', '"\'"', '"\\"\\"\\"", "\'"'])
+@pytest.mark.parametrize("bare", ["true", "false"])
+@pytest.mark.parametrize("key", ["<q>b<q>c", "<q>b<q>", "'b'", '"b"', "'b'c", '""b"', "b", "<b", "b c", "'b"])
+def test_what_follows_a_value_does_not_depend_on_the_cut(quotes: str, bare: str, key: str) -> None:
+    spec = read_toml(
+        f'[tools]\ncall = "<c>{{name}}{{arguments}}</c>"\nliterals = {{ quotes = [{quotes}], bare_keys = {bare} }}'
+    )
+    quote = spec.tools.literals.quotes[0] if spec.tools is not None else ""
+    first = "a" if bare == "true" else f"{quote}a{quote}"
+    for text in (f"<c>f{{{first}: 12, {key}: 1}}</c>", f"<c>f{{{first}: {quote}x{quote}, {key} : 1}}</c>"):
+        messages = []
+        for at in range(len(text)):
+            parser = StreamParser(spec, id_seed="s")
+            for chunk in (text[:at], text[at:]) if at else text:
+                parser.feed(chunk)
+            parser.finish()
+            messages.append(parser.message)
+        assert all(one == messages[0] for one in messages), text

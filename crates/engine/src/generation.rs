@@ -16,7 +16,7 @@ use crate::budget::Tables;
 use crate::context::{EngineContext, Registered, Relief};
 use crate::distance::Costs;
 use crate::earley::{Frames, Recognizer, StateId};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::layers::{Layer, Layers};
 use crate::limits::{Fuel, Limits};
 use crate::maps::IdMap;
@@ -61,6 +61,8 @@ pub(crate) struct Generation {
     start: StateId,
     found: RwLock<Found>,
     known: Known,
+    /// What went beyond a limit, and so does whenever it is asked again: by then more would be known, and it might not.
+    refused: Mutex<IdMap<Question, Error>>,
     /// A recogniser for questions about whole texts, while nobody asks one.
     aside: Mutex<Option<Box<Aside>>>,
     aside_bytes: AtomicUsize,
@@ -68,6 +70,19 @@ pub(crate) struct Generation {
     size: AtomicUsize,
     /// Whether matchers should go on in a newer one.
     retired: AtomicBool,
+}
+
+/// What may be refused for the work that it takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Question {
+    /// The mask of a state.
+    Mask(StateId),
+    /// Where a token leads from a state.
+    Step(StateId, u32),
+    /// How far all places of the grammar are from the end of their rules.
+    Costs,
+    /// The way to the end of the text from a state.
+    Way(StateId),
 }
 
 /// What is found out on the way. It only grows, except for what only saves time.
@@ -221,6 +236,7 @@ impl Generation {
             start,
             found: RwLock::new(found),
             known: Known::default(),
+            refused: Mutex::default(),
             aside: Mutex::default(),
             aside_bytes: AtomicUsize::new(0),
             size: AtomicUsize::new(size),
@@ -314,6 +330,25 @@ impl Generation {
         }
     }
 
+    /// Finds something out, unless it was refused before.
+    pub(crate) fn ask<T>(
+        &self,
+        question: Question,
+        find: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let refused = || self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = refused().get(&question) {
+            return Err(error.clone());
+        }
+        let result = find();
+        if let Err(error) = &result
+            && error.kind() == ErrorKind::Limit
+        {
+            refused().insert(question, error.clone());
+        }
+        result
+    }
+
     /// Calls with a recogniser that nobody else uses, so that nobody waits.
     pub(crate) fn aside<T>(
         &self,
@@ -321,18 +356,17 @@ impl Generation {
     ) -> Result<T, Error> {
         let slot = || self.aside.lock().unwrap_or_else(PoisonError::into_inner);
         let free = slot().take();
-        let mut aside = match free {
-            Some(aside) => aside,
-            None => {
-                let found = self.read();
-                let (recognizer, _) = found.recognizer.anew(&mut Fuel::endless())?;
-                Box::new(Aside {
-                    recognizer,
-                    frames: Frames::default(),
-                    costs: None,
-                    states: IdMap::default(),
-                })
-            }
+        let mut aside = if let Some(aside) = free {
+            aside
+        } else {
+            let found = self.read();
+            let (recognizer, _) = found.recognizer.anew(&mut Fuel::endless())?;
+            Box::new(Aside {
+                recognizer,
+                frames: Frames::default(),
+                costs: None,
+                states: IdMap::default(),
+            })
         };
         let result = call(&mut aside);
         let mut bytes = aside.memory_bytes();
@@ -373,7 +407,9 @@ impl Generation {
         if let Some(step) = self.known_step(state, id) {
             return Ok(step);
         }
-        let step = found.step(&self.basis.vocabulary, state, id, &mut self.fuel())?;
+        let step = self.ask(Question::Step(state, id), || {
+            found.step(&self.basis.vocabulary, state, id, &mut self.fuel())
+        })?;
         if self.basis.layers.has(Layer::Memo) {
             self.known.add_step(state, id, step);
         }
@@ -426,6 +462,10 @@ impl Generation {
         if let Some(mask) = self.known.mask(state) {
             return Ok(mask);
         }
+        self.ask(Question::Mask(state), || self.find_mask(state))
+    }
+
+    fn find_mask(&self, state: StateId) -> Result<Arc<Mask>, Error> {
         let found = &mut *self.write();
         let Found {
             recognizer,

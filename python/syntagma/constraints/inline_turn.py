@@ -28,7 +28,7 @@ def inline_parts(turn: TurnContext) -> list[Grammar]:
     if start.reasoning == "open":
         # If it is unknown which block is open, each closer ends its own.
         opened = [block for block in reasoning.block if start.opener in ("", block.opener.strip())]
-        text = Grammar.union(*{block.closer.strip(): _block_text(turn, block) for block in opened}.values())
+        text = _block_text(turn, opened)
         if reasoning.to == "content":
             # Reasoning is a part of the answer, and may be all of it: the parser does not separate them.
             text = Grammar.optional(text)
@@ -49,9 +49,9 @@ def begun_parts(turn: TurnContext, going_on: Iterable[CallGroup]) -> list[Gramma
     """
     begun, start = turn.start.begun, turn.start
     found = []
-    for opener, block in _openers(turn).items() if start.reasoning == "possible" else ():
+    for opener, blocks in _openers(turn).items() if start.reasoning == "possible" else ():
         if opener.startswith(begun):
-            rest = (*literal(opener.removeprefix(begun)), _block_text(turn, block), _rest(turn, reasoned=True))
+            rest = (*literal(opener.removeprefix(begun)), _block_text(turn, blocks), _rest(turn, reasoned=True))
             found.append(Grammar.concat(*rest))
     wrapper = _wrapper(turn, reasoned=False)
     if wrapper is not None and wrapper.opener.strip().startswith(begun) and not turn.forced:
@@ -63,20 +63,20 @@ def begun_parts(turn: TurnContext, going_on: Iterable[CallGroup]) -> list[Gramma
     return found
 
 
-def _openers(turn: TurnContext) -> dict[str, Pattern]:
-    """The patterns of a reasoning block, by their opener; of those that open alike, the parser takes the first."""
-    found: dict[str, Pattern] = {}
+def _openers(turn: TurnContext) -> dict[str, list[Pattern]]:
+    """The patterns of a reasoning block, by their opener."""
+    found: dict[str, list[Pattern]] = {}
     for block in turn.spec.reasoning_blocks:
         if block.opener.strip():
-            found.setdefault(block.opener.strip(), block)
+            found.setdefault(block.opener.strip(), []).append(block)
     return found
 
 
 def _blocks(turn: TurnContext, openers: Iterable[str] | None = None) -> Grammar:
     """One block of reasoning, in any of the ways to write one that begin with these openers; None: with any."""
     known = _openers(turn)
-    blocks = [known[opener] for opener in (known if openers is None else openers)]
-    return Grammar.union(*(Grammar.concat(*_opener(block), _block_text(turn, block)) for block in blocks))
+    alike = [known[opener] for opener in (known if openers is None else openers)]
+    return Grammar.union(*(Grammar.concat(*_opener(blocks[0]), _block_text(turn, blocks)) for blocks in alike))
 
 
 def calls_and_rest(turn: TurnContext) -> Grammar:
@@ -92,8 +92,12 @@ def _opener(block: Pattern, *, exact: bool = False) -> list[Grammar]:
     return [*_before(leading(block.opener), exact=exact), *literal(block.opener.strip())]
 
 
-def _block_text(turn: TurnContext, block: Pattern) -> Grammar:
-    """The text of an open block of reasoning, with its closer and the whitespace that is shown after it."""
+def _block_text(turn: TurnContext, blocks: Iterable[Pattern]) -> Grammar:
+    """The text of an open block of reasoning that may be any of these, with its closer and the whitespace after it."""
+    return Grammar.union(*{block.closer.strip(): _text_of(turn, block) for block in blocks}.values())
+
+
+def _text_of(turn: TurnContext, block: Pattern) -> Grammar:
     text = turn.labels.reasoning(reasoning_text(turn.spec, block))
     if not block.closer.strip():
         return Grammar.concat(text, Grammar.literal(block.closer))

@@ -224,10 +224,11 @@ class CallReader:
         if len(self._matchers) == 1 and self._matchers[0].status == "commit":
             return self._commit(self._matchers[0], Way(self._matchers[0].pattern, ()))
         committed = by_commit(self._matchers)
-        if any(one.slips for one in committed):
+        shared = 1 if self._opener else 0
+        if any(len(one.slips) > shared for one in committed):
             # One without a slip is better, even if it commits later.
-            whole = [one for one in committed if not one.slips]
-            rest = [one for one in alive if not one.slips]
+            whole = [one for one in committed if len(one.slips) == shared]
+            rest = [one for one in alive if len(one.slips) == shared]
             if not whole and rest and not final:
                 window.move(min(matcher.pos for matcher in (*alive, *committed)) - window.base)
                 return None

@@ -113,7 +113,8 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
     answer_exits: dict[tuple[bool, Section | None], Exits]
     """by whether a block of reasoning may begin, and by the open section"""
     reasoning_exits: dict[tuple[Block | None, bool], Exits]
-    """by the open block (None: any closer ends it), and by whether a call may interrupt it"""
+    """by the open block, which the closers of all that open alike end (None: any closer), and by whether a call may
+    interrupt it"""
     interrupts: dict[str, tuple[CallPattern, ...]]
     """for each text that interrupts reasoning, the patterns of the calls that it may begin; none: it opens no call"""
     interrupting_openers: frozenset[str]
@@ -229,7 +230,10 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
             (block, may_interrupt): _exits(
                 [
                     *_reasoning_exits(
-                        blocks if block is None else (block,), interrupting if may_interrupt else (), wrappers, marked
+                        tuple(one for one in blocks if block is None or one.opener == block.opener),
+                        interrupting if may_interrupt else (),
+                        wrappers,
+                        marked,
                     ),
                     *strays,
                 ],

@@ -26,7 +26,7 @@ const MASK: usize = 96;
 /// Slots by number. Each row is as long as all before it and the first one together.
 #[derive(Debug)]
 struct Rows<T> {
-    rows: [OnceLock<Box<[OnceLock<T>]>>; ROWS],
+    all: [OnceLock<Box<[OnceLock<T>]>>; ROWS],
     /// What was put in, without what was there under another number.
     count: AtomicUsize,
     bytes: AtomicUsize,
@@ -35,7 +35,7 @@ struct Rows<T> {
 impl<T> Default for Rows<T> {
     fn default() -> Self {
         Self {
-            rows: std::array::from_fn(|_| OnceLock::new()),
+            all: std::array::from_fn(|_| OnceLock::new()),
             count: AtomicUsize::new(0),
             bytes: AtomicUsize::new(0),
         }
@@ -52,13 +52,13 @@ impl<T> Rows<T> {
 
     fn get(&self, slot: u32) -> Option<&T> {
         let (row, at) = Self::place(slot);
-        self.rows[row].get()?[at].get()
+        self.all[row].get()?[at].get()
     }
 
     /// The slot, which is made if it is not there.
     fn slot(&self, slot: u32) -> &OnceLock<T> {
         let (row, at) = Self::place(slot);
-        let slots = self.rows[row].get_or_init(|| {
+        let slots = self.all[row].get_or_init(|| {
             let length = (FIRST as usize) << row;
             self.grow(length * size_of::<OnceLock<T>>());
             (0..length).map(|_| OnceLock::new()).collect()
@@ -85,9 +85,9 @@ fn digits(id: u32) -> u32 {
 }
 
 impl Node {
-    fn new(id: u32, step: Step) -> Box<Self> {
+    fn new(id: u32, step: Step) -> Self {
         let children = std::array::from_fn(|_| OnceLock::new());
-        Box::new(Self { id, step, children })
+        Self { id, step, children }
     }
 
     fn get(&self, id: u32) -> Option<Step> {
@@ -109,7 +109,7 @@ impl Node {
             left /= BRANCHES as u32;
             match child.get() {
                 Some(below) => node = below,
-                None => return child.set(Self::new(id, step)).is_ok(),
+                None => return child.set(Box::new(Self::new(id, step))).is_ok(),
             }
         }
         false
@@ -161,7 +161,7 @@ impl Known {
         let slot = steps.slot(state.0);
         let new = match slot.get() {
             Some(root) => root.add(id, step),
-            None => slot.set(Node::new(id, step)).is_ok(),
+            None => slot.set(Box::new(Node::new(id, step))).is_ok(),
         };
         if new {
             steps.grow(size_of::<Node>());

@@ -4,6 +4,7 @@ use super::GrammarMatcher;
 use crate::distance::{Costs, Goal, Way};
 use crate::earley::StateId;
 use crate::error::Error;
+use crate::generation::{Aside, Question};
 use crate::position::Position;
 use crate::tuning;
 
@@ -98,11 +99,14 @@ impl GrammarMatcher {
             };
             let vocabulary = &**matcher.compiled.vocabulary();
             let mut fuel = matcher.generation.fuel();
-            matcher.generation.aside(|aside| {
-                let state = aside.state(&matcher.generation, state)?;
+            let generation = &matcher.generation;
+            let find = |aside: &mut Aside| {
+                let here = aside.state(generation, state)?;
                 let costs = match aside.costs.take() {
                     Some(costs) => costs,
-                    None => Costs::new(&mut aside.recognizer, &mut fuel)?,
+                    None => generation.ask(Question::Costs, || {
+                        Costs::new(&mut aside.recognizer, &mut fuel)
+                    })?,
                 };
                 let Costs { rest, known } = aside.costs.insert(costs);
                 let mut way = Way {
@@ -114,8 +118,9 @@ impl GrammarMatcher {
                     vocabulary,
                     fuel: &mut fuel,
                 };
-                ask(&mut way, state).map(Some)
-            })
+                ask(&mut way, here).map(Some)
+            };
+            generation.ask(Question::Way(state), || generation.aside(find))
         })
     }
 }

@@ -3,7 +3,6 @@
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
-use super::grammar::Grammar;
 use crate::maps::hash_of;
 
 /// The canonical form of a grammar and its report; cheap to clone.
@@ -47,19 +46,11 @@ impl Clone for Identified {
     }
 }
 
-impl Grammar {
-    /// What equal grammars that report the same have in common. It is found out once.
-    #[must_use]
-    pub fn identity(&self) -> &Identity {
-        self.identified().0.get_or_init(|| {
-            let mut bytes = self.structure();
-            // Nothing that is said could be more of the structure, which says how much it is.
-            for (pointer, reason) in &self.report().pointers {
-                for text in [pointer, reason] {
-                    bytes.extend((text.len() as u64).to_le_bytes());
-                    bytes.extend_from_slice(text.as_bytes());
-                }
-            }
+impl Identified {
+    /// The identity; its bytes are written where nobody has asked before.
+    pub(super) fn get(&self, bytes: impl FnOnce() -> Vec<u8>) -> &Identity {
+        self.0.get_or_init(|| {
+            let bytes = bytes();
             Identity {
                 hash: hash_of(&bytes[..]),
                 bytes: bytes.into(),

@@ -199,7 +199,7 @@ class JsonArguments(ArgumentSource):
         machine, at = self._machine, pos + (self._machine.state == VALUE)
         while at < end and text[at] in WHITESPACE:
             at += 1
-        if at == end:
+        if at >= end:
             return None
         self._may_wrap = False
         if text[at] != '"' or text[at + 1 : min(at + 2, end)] not in WRAPPER_FIRSTS:

@@ -109,7 +109,7 @@ class LiteralArguments(ArgumentSource):
         """Look for a wrapper around the arguments, as `feed`; None: there is none."""
         machine = self._machine
         if not machine.in_brackets:
-            return machine.feed(text, pos, pos + 1)
+            return machine.feed(text, pos, min(pos + 1, end))
         at = after_whitespace(text, pos, end)
         if self._wrapper is None:
             quotes = (*self._notation.quotes, '"', *([""] if self._notation.bare_keys else ()))

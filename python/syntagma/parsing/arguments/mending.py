@@ -65,13 +65,23 @@ def _asking(method: _Asked) -> _Asked:
 _BARE_KEY = re.compile(r"[^{}\[\]():,=]++")
 _BARE_KEY_WORD = re.compile(r"[^\s{}\[\](),:\"']++")
 _BRACKETS = {"[": re.compile(r"\s*[\],]"), "(": re.compile(r"\s*[),]"), "set": re.compile(r"\s*[},]")}
-_MEMBER = r"""\s*(?:\}|,\s*(?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s{}\[\](),:"']+)\s*:)"""
-_MEMBER_BARE = r"""\s*(?:\}|,\s*[^{}\[\]():,=]+:)"""
-_PLAIN = {
-    False: {**_BRACKETS, "{": re.compile(_MEMBER, re.DOTALL)},
-    True: {**_BRACKETS, "{": re.compile(_MEMBER_BARE, re.DOTALL)},
-}
-"""by whether keys may be bare, for each bracket: what follows a value in it"""
+_ANY_KEY = r"[^{}\[\]():,=]{1,1024}"
+_KEY_IN_WORD = r"[^\s{}\[\](),:\"']{1,1024}\s*"
+_KEY_IN_QUOTES = r"""'(?:\\.|[^'\\]){0,1024}'\s*|"(?:\\.|[^"\\]){0,1024}"\s*"""
+_KEY_OF_JSON = r""""(?:\\.|[^"\\]){0,1024}"\s*"""
+
+
+@functools.lru_cache(maxsize=64)
+def _plain(notation: Notation) -> Mapping[Any, re.Pattern[str]]:
+    """For each bracket: what follows a value in it. Nothing else than what is found by looking further."""
+    firsts = "".join(quote[0] for quote in notation.quotes) + '"'
+    if notation.bare_keys:
+        member = re.compile(rf"\s*(?:\}}|,\s*(?![{re.escape(firsts)}\s]){_ANY_KEY}:)")
+    elif "'" in notation.quotes:
+        member = re.compile(rf"\s*(?:\}}|,\s*(?:{_KEY_IN_QUOTES}|(?![{re.escape(firsts)}]){_KEY_IN_WORD}):)", re.DOTALL)
+    else:
+        member = re.compile(rf"\s*(?:\}}|,\s*(?:{_KEY_OF_JSON}|(?![{re.escape(firsts)}]){_KEY_IN_WORD}):)", re.DOTALL)
+    return {**_BRACKETS, "{": member}
 
 
 class _Found(NamedTuple):
@@ -149,7 +159,7 @@ class Mending(Repairs):
         self._properties: Mapping[str, Any] | None = None
         self.depth = depth
         self._in_object = in_object
-        self.plain: Mapping[Any, re.Pattern[str]] = _PLAIN[notation.bare_keys]
+        self.plain = _plain(notation)
         self.after: Callable[[str, int, bool], Verdict] = self.ends_call
         self.signs = "]}),\n"
         self.written: set[str] = set()

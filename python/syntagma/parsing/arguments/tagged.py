@@ -396,11 +396,11 @@ class TaggedArguments(ArgumentSource):
         if header.status == "no match":
             self.bad = True
         elif header.status == "commit":
-            if header.slips and self._repairs is not None:
-                window = self._window
-                waits = window.cut_at(header.pos - window.base, self._block.after_opener) and not window.is_final
-                if waits or not all(map(self._repairs.tell, header.slips)):
-                    return pos
+            window = self._window
+            if window.cut_at(header.pos - window.base, self._block.after_opener) and not window.is_final:
+                return pos  # what the value adds begins with its header, whatever the chunks are
+            if self._repairs is not None and not all(map(self._repairs.tell, header.slips)):
+                return pos
             self._next_value = (header.key or "", header.written_type)
             self._header = None
             return header.pos - self._window.base
