@@ -27,6 +27,7 @@ SCRIPTS = (
     "schema_correctness",
     "schema_options",
     "batch",
+    "contention",
     "batch_files",
     "valid_endings",
     "forced_tokens",

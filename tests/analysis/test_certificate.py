@@ -17,7 +17,7 @@ from syntagma.format_schema import Pattern
 
 from .cases import NAMES, TEMPLATES, derived, template
 
-UNPROVED = {"wrapped-answer": {"reasoning-end"}}
+UNPROVED = {"cut-answer": {"reasoning-end"}, "wrapped-answer": {"reasoning-end"}}
 """findings that are right: two closers stand side by side in every render"""
 
 

@@ -137,8 +137,8 @@ def _respells_element(read: Read) -> bool:
 
 
 NARROWER: dict[str, tuple[str, Callable[[Read], bool]]] = {
-    "the name after the arguments": (
-        "the arguments of all tools would have to be followed at once",
+    "the name after the arguments, in envelopes of many orders": (
+        "the arguments of all tools are followed at once, in each order",
         _matches(
             r'"(?:arguments|parameters|args|with|a)"\s*:.*"(?:name|tool|tool_name|tool_call_id|n|id|index|number)"\s*:'
         ),
@@ -480,3 +480,24 @@ def test_what_a_drawn_format_reads_may_be_written(seed: int) -> None:
         grammar = matcher(fmt.grammar(tools))
         for text in _drawn_texts(fmt, schemas, rng, 12):
             _check(fmt, grammar, schemas, text)
+
+
+@pytest.mark.every_format
+@pytest.mark.parametrize("name", [name for name in CALLING if FORMATS[name].spec.forms[0].envelope])
+def test_the_arguments_may_come_before_the_name_where_there_are_few_tools(name: str) -> None:
+    fmt = FORMATS[name]
+    many = [{"type": "function", "function": {"name": f"tool_{number}"}} for number in range(33)]
+    text = fmt.write(Message(tool_calls=(ToolCall(id="a", name="tool_0", arguments="{}"),)), many)
+    start = text.index("{")
+    shown, end = json.JSONDecoder().raw_decode(text, start)
+    turned = text[:start] + json.dumps(dict(reversed(shown.items()))) + text[end:]
+    if (
+        "tool_0" not in shown.values()
+        or len(shown) != 2
+        or fmt.triggers == ("{",)
+        or [one.name for one in fmt.parse(turned, many).tool_calls] != ["tool_0"]
+    ):
+        return  # the name stands elsewhere, there are more members, or such a call is known by how it begins
+    grammars = {count: matcher(fmt.grammar(many[:count])) for count in (8, 33)}
+    accepted = {count: one.accept_bytes(turned.encode()) and one.is_accepting() for count, one in grammars.items()}
+    assert accepted == {8: True, 33: False}

@@ -12,9 +12,12 @@ import pytest
 
 from syntagma import formats
 from syntagma.errors import ArgumentError, FormatError
+from syntagma.format_schema import FormatFile
 from syntagma.formats import ChatFormat
-from syntagma.formats.registry import PLUGIN_GROUP, FormatRegistry
+from syntagma.formats.registry import PLUGIN_GROUP, FormatRegistry, registry
+from syntagma.formats.usable import check_usable
 
+DATA = Path(formats.__file__).parent / "data"
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "reference"
 CALLS = '[tools]\ncall = "<c>{envelope}</c>"\nenvelope = \'{"n": "{name}", "a": {arguments}}\'\n'
 REASONING = '[reasoning]\nblock = "<t>{reasoning}</t>"\n'
@@ -29,6 +32,11 @@ def test_every_format_prints_and_reads_back(name: str) -> None:
     fmt = formats.get(name)
     assert fmt.name == name
     assert ChatFormat.from_toml(fmt.to_toml()) == fmt
+
+
+@pytest.mark.parametrize("path", sorted(DATA.glob("*.toml")), ids=lambda path: path.stem)
+def test_every_file_is_usable(path: Path) -> None:
+    FormatFile.parse(path.read_text(encoding="utf-8"), str(path)).spec(registry.tables, check_usable)
 
 
 def test_an_alias_is_the_same_format() -> None:

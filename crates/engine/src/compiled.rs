@@ -12,6 +12,7 @@ use crate::judge::Judge;
 use crate::layers::Layers;
 use crate::limits::{Fuel, Limits};
 use crate::mask::Shared;
+use crate::tally::Tally;
 use crate::vocabulary::Vocabulary;
 
 /// A grammar compiled for a vocabulary. Shared between matchers and threads behind an [`Arc`].
@@ -95,6 +96,7 @@ impl CompiledGrammar {
             limits: limits.clone(),
             layers,
             shared,
+            tally: Tally::default(),
         });
         Ok(Self {
             judge: judge.map(Mutex::new),
@@ -156,9 +158,9 @@ impl CompiledGrammar {
         self.current.peek().stats()
     }
 
-    /// Approximate bytes of everything found out so far.
-    pub(crate) fn memory_bytes(&self) -> usize {
-        self.current.peek().memory_bytes()
+    /// Approximate bytes of everything found out so far, and who else wants to know them.
+    pub(crate) fn tally(&self) -> &Tally {
+        &self.basis.tally
     }
 
     /// What a matcher that begins now goes by.

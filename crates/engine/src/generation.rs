@@ -3,19 +3,25 @@
 //! Sets, states and residuals refer to each other by number, so single ones cannot be given up. When there are too many, a
 //! new generation begins: an empty store of the same grammar. Each matcher takes over what its own place refers to when it
 //! goes on; the old generation lives as long as some matcher has not.
+//!
+//! Whoever finds something out has the generation to himself meanwhile. Nobody else waits for that but those who also have
+//! to find something out: what is known already is read without that lock, and questions about whole texts, which take
+//! long, are put to a recogniser of their own.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::budget::Tables;
 use crate::context::{EngineContext, Registered, Relief};
 use crate::distance::Costs;
 use crate::earley::{Frames, Recognizer, StateId};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::layers::{Layer, Layers};
 use crate::limits::{Fuel, Limits};
-use crate::mask::{Composer, Mask, Memo, Shared, Step, walked_row};
+use crate::maps::IdMap;
+use crate::mask::{Composer, Known, Mask, Shared, StackSuffixes, Step, walked_row};
+use crate::tally::Tally;
 use crate::tuning;
 use crate::vocabulary::Vocabulary;
 
@@ -44,6 +50,7 @@ pub(crate) struct Basis {
     pub(crate) limits: Limits,
     pub(crate) layers: Layers,
     pub(crate) shared: Arc<Shared>,
+    pub(crate) tally: Tally,
 }
 
 /// Everything found out since some moment. Ids stay good within it.
@@ -53,17 +60,37 @@ pub(crate) struct Generation {
     number: u32,
     start: StateId,
     found: RwLock<Found>,
-    /// `Found::memory_bytes` as of the last growth, so that nobody need wait for the lock to know.
+    known: Known,
+    /// What went beyond a limit, and so does whenever it is asked again: by then more would be known, and it might not.
+    refused: Mutex<IdMap<Question, Error>>,
+    /// A recogniser for questions about whole texts, while nobody asks one.
+    aside: Mutex<Option<Box<Aside>>>,
+    aside_bytes: AtomicUsize,
+    /// Approximate bytes of all of it as of the last growth, so that nobody need wait for a lock to know.
     size: AtomicUsize,
     /// Whether matchers should go on in a newer one.
     retired: AtomicBool,
 }
 
-/// What is found out on the way. It only grows, except for the memo.
+/// What may be refused for the work that it takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Question {
+    /// The mask of a state.
+    Mask(StateId),
+    /// Where a token leads from a state.
+    Step(StateId, u32),
+    /// How far all places of the grammar are from the end of their rules.
+    Costs,
+    /// The way to the end of the text from a state.
+    Way(StateId),
+}
+
+/// What is found out on the way. It only grows, except for what only saves time.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) recognizer: Recognizer,
-    memo: Memo,
+    /// States whose masks are known, by what these depend on.
+    suffixes: StackSuffixes,
     composer: Composer,
     /// Distances to an end of the text, once somebody asked.
     pub(crate) costs: Option<Costs>,
@@ -74,6 +101,41 @@ pub(crate) struct Found {
     /// Bytes of the recogniser that could not be done without when it was made: of the grammar, and of places that were
     /// taken over.
     carried: usize,
+}
+
+/// A recogniser of the same grammar for what takes long.
+#[derive(Debug)]
+pub(crate) struct Aside {
+    pub(crate) recognizer: Recognizer,
+    pub(crate) frames: Frames,
+    /// Distances to the end of the text, once somebody asked.
+    pub(crate) costs: Option<Costs>,
+    /// States of the generation, and what they are here.
+    states: IdMap<StateId, StateId>,
+}
+
+impl Aside {
+    /// What a state of the generation is here.
+    pub(crate) fn state(
+        &mut self,
+        generation: &Generation,
+        state: StateId,
+    ) -> Result<StateId, Error> {
+        if let Some(&here) = self.states.get(&state) {
+            return Ok(here);
+        }
+        let found = generation.read();
+        let fuel = &mut Fuel::endless();
+        let here = self.recognizer.carry(&found.recognizer, &[state], fuel)?[0];
+        self.states.insert(state, here);
+        Ok(here)
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.recognizer.memory_bytes()
+            + self.states.len() * 16
+            + self.costs.as_ref().map_or(0, Costs::memory_bytes)
+    }
 }
 
 /// The newest generation of a compiled grammar.
@@ -159,7 +221,7 @@ impl Generation {
         let composer = Composer::new(Arc::clone(&basis.shared), basis.layers);
         let found = Found {
             recognizer,
-            memo: Memo::default(),
+            suffixes: StackSuffixes::default(),
             composer,
             costs: None,
             tables: Tables::default(),
@@ -167,12 +229,16 @@ impl Generation {
             carried,
         };
         let size = found.memory_bytes();
-        EngineContext::current().registry.grown(0, size);
+        basis.tally.grown(0, size);
         Self {
             basis,
             number,
             start,
             found: RwLock::new(found),
+            known: Known::default(),
+            refused: Mutex::default(),
+            aside: Mutex::default(),
+            aside_bytes: AtomicUsize::new(0),
             size: AtomicUsize::new(size),
             retired: AtomicBool::new(false),
         }
@@ -208,8 +274,8 @@ impl Generation {
             states: found.recognizer.state_count(),
             sets: found.recognizer.sets.len(),
             residuals: found.recognizer.lexer.residual_count(),
-            masks: found.memo.mask_count(),
-            bytes: found.memory_bytes(),
+            masks: self.known.mask_count(),
+            bytes: self.bytes_of(&found),
             generation: self.number,
         }
     }
@@ -264,9 +330,71 @@ impl Generation {
         }
     }
 
-    /// Where a token leads from a state, where that was found before.
+    /// Finds something out, unless it was refused before.
+    pub(crate) fn ask<T>(
+        &self,
+        question: Question,
+        find: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let refused = || self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = refused().get(&question) {
+            return Err(error.clone());
+        }
+        let result = find();
+        if let Err(error) = &result
+            && error.kind() == ErrorKind::Limit
+        {
+            refused().insert(question, error.clone());
+        }
+        result
+    }
+
+    /// Calls with a recogniser that nobody else uses, so that nobody waits.
+    pub(crate) fn aside<T>(
+        &self,
+        call: impl FnOnce(&mut Aside) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let slot = || self.aside.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = slot().take();
+        let mut aside = if let Some(aside) = free {
+            aside
+        } else {
+            let found = self.read();
+            let (recognizer, _) = found.recognizer.anew(&mut Fuel::endless())?;
+            Box::new(Aside {
+                recognizer,
+                frames: Frames::default(),
+                costs: None,
+                states: IdMap::default(),
+            })
+        };
+        let result = call(&mut aside);
+        let mut bytes = aside.memory_bytes();
+        if bytes <= self.basis.limits.grammar_cache_bytes / 2 {
+            *slot() = Some(aside);
+        } else {
+            bytes = 0;
+        }
+        let before = self.aside_bytes.swap(bytes, Ordering::Relaxed);
+        self.note_size((self.memory_bytes() + bytes).saturating_sub(before));
+        drop(Unlocked(&self.basis.limits));
+        result
+    }
+
+    /// Where a token leads from a state, where that was found before. Waits for nobody.
     pub(crate) fn known_step(&self, state: StateId, id: u32) -> Option<Step> {
-        self.read().memo.step(state, id)
+        self.known.step(state, id)
+    }
+
+    /// The mask of a state, where that was found before. Waits for nobody.
+    pub(crate) fn known_mask(&self, state: StateId) -> Option<Arc<Mask>> {
+        self.known.mask(state)
+    }
+
+    /// Whether the text may end in a state, unless somebody is finding something out.
+    pub(crate) fn known_accept(&self, state: StateId) -> Option<bool> {
+        let found = self.found.try_read().ok()?;
+        Some(found.recognizer.state(state).accept)
     }
 
     /// Where a token leads from a state.
@@ -274,11 +402,16 @@ impl Generation {
         if let Some(step) = self.known_step(state, id) {
             return Ok(step);
         }
-        let memo = self.basis.layers.has(Layer::Memo);
         let found = &mut *self.write();
-        let step = found.step(&self.basis.vocabulary, state, id, &mut self.fuel())?;
-        if memo {
-            found.memo.remember_step(state, id, step);
+        // Another thread may have found it while this one waited for the lock.
+        if let Some(step) = self.known_step(state, id) {
+            return Ok(step);
+        }
+        let step = self.ask(Question::Step(state, id), || {
+            found.step(&self.basis.vocabulary, state, id, &mut self.fuel())
+        })?;
+        if self.basis.layers.has(Layer::Memo) {
+            self.known.add_step(state, id, step);
         }
         Ok(step)
     }
@@ -289,54 +422,75 @@ impl Generation {
         state: StateId,
         bytes: &[u8],
     ) -> Result<Option<StateId>, Error> {
-        self.write().step_bytes(state, bytes, &mut self.fuel())
+        let fuel = &mut self.fuel();
+        let mut at = Some(state);
+        // Others may go on after each piece.
+        for piece in bytes.chunks(tuning::PIECE_BYTES) {
+            if let Some(state) = at {
+                at = self.write().step_bytes(state, piece, fuel)?;
+            }
+        }
+        Ok(at)
     }
 
     /// Whether the mask of a state, or where a token leads from it, need not be computed.
     pub(crate) fn is_known(&self, state: StateId, token: Option<u32>) -> bool {
-        let found = self.read();
         match token {
-            Some(id) => found.memo.step(state, id).is_some(),
-            None => found.memo.mask(state).is_some(),
+            Some(id) => self.known.step(state, id).is_some(),
+            None => self.known.has_mask(state),
         }
+    }
+
+    /// Whether a token may come next in a state, where that was found before. Waits for nobody.
+    pub(crate) fn known_allows(&self, state: StateId, id: u32) -> Option<bool> {
+        if let Some(mask) = self.known.mask(state) {
+            return Some(mask.allows(id));
+        }
+        Some(self.known.step(state, id)? != Step::Refused)
     }
 
     /// Whether a token may come next in a state.
     pub(crate) fn allows(&self, state: StateId, id: u32) -> Result<bool, Error> {
-        let found = self.read();
-        if let Some(mask) = found.memo.mask(state) {
-            return Ok(mask.allows(id));
+        if let Some(allowed) = self.known_allows(state, id) {
+            return Ok(allowed);
         }
-        drop(found);
         Ok(self.step(state, id)? != Step::Refused)
     }
 
     /// The mask of a state.
-    pub(crate) fn mask(&self, state: StateId) -> Result<Mask, Error> {
-        if let Some(mask) = self.read().memo.mask(state) {
-            return Ok(mask.clone());
+    pub(crate) fn mask(&self, state: StateId) -> Result<Arc<Mask>, Error> {
+        if let Some(mask) = self.known.mask(state) {
+            return Ok(mask);
         }
+        self.ask(Question::Mask(state), || self.find_mask(state))
+    }
+
+    fn find_mask(&self, state: StateId) -> Result<Arc<Mask>, Error> {
         let found = &mut *self.write();
         let Found {
             recognizer,
-            memo,
+            suffixes,
             composer,
             frames,
             ..
         } = found;
         // Another thread may have computed it while this one waited for the lock.
-        let shared = recognizer.representative(state, &mut self.fuel())?;
-        memo.remember_same(state, shared);
-        let uses_suffixes = self.basis.layers.has(Layer::StackSuffixes);
-        if uses_suffixes
-            && memo.mask(shared).is_none()
-            && let Some(alike) = memo.alike(recognizer, shared)
-        {
-            memo.remember_same(shared, alike);
-            memo.remember_same(state, alike);
+        if let Some(mask) = self.known.mask(state) {
+            return Ok(mask);
         }
-        if let Some(mask) = memo.mask(shared) {
-            return Ok(mask.clone());
+        let shared = recognizer.representative(state, &mut self.fuel())?;
+        let uses_suffixes = self.basis.layers.has(Layer::StackSuffixes);
+        let alike = || {
+            let alike = suffixes.find(recognizer, shared)?;
+            let mask = self.known.mask(alike)?;
+            self.known.add_same(shared, &mask);
+            Some(mask)
+        };
+        let known = self.known.mask(shared);
+        let known = known.or_else(|| uses_suffixes.then(alike).flatten());
+        if let Some(mask) = known {
+            self.known.add_same(state, &mask);
+            return Ok(mask);
         }
         let vocabulary = &self.basis.vocabulary;
         let (mask, looked) = if self.basis.layers.has(Layer::Parts) {
@@ -347,10 +501,12 @@ impl Generation {
             let row = walked_row(recognizer, vocabulary, state, frames, &mut self.fuel())?;
             (composer.of_row(&row), None)
         };
+        let mask = Arc::new(mask);
         if self.basis.layers.has(Layer::Memo) {
-            memo.remember_mask(shared, mask.clone());
+            self.known.add_mask(shared, &mask);
+            self.known.add_same(state, &mask);
             if let Some(depth) = looked.filter(|_| uses_suffixes) {
-                memo.remember_depth(recognizer, shared, depth);
+                suffixes.remember(recognizer, shared, depth);
             }
         }
         Ok(mask)
@@ -361,24 +517,46 @@ impl Generation {
         // What cannot be done without does not count, or there would be no end of giving up.
         let most = self.basis.limits.grammar_cache_bytes;
         let carried = found.carried;
-        let size = found.memory_bytes();
+        let size = self.bytes_of(found);
         if size - carried <= most {
             self.note_size(size);
         } else {
-            found.relieve(Relief::Masks);
-            if found.memory_bytes() - carried > most / 2 {
-                found.relieve(Relief::Steps);
+            self.give_up(found, Relief::Masks);
+            if self.bytes_of(found) - carried > most / 2 {
+                self.give_up(found, Relief::Steps);
             }
             if found.recognizer.memory_bytes() > tuning::OUTGROWN * carried + most / 2 {
                 self.retired.store(true, Ordering::Relaxed);
             }
-            self.note_size(found.memory_bytes());
+            self.note_size(self.bytes_of(found));
         }
+    }
+
+    /// Gives something up; it is computed anew where it is needed.
+    fn give_up(&self, found: &mut Found, relief: Relief) {
+        found.forget();
+        self.known.forget_masks();
+        if relief != Relief::Masks {
+            self.known.forget_steps();
+            let aside = self
+                .aside
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take();
+            self.aside_bytes.store(0, Ordering::Relaxed);
+            drop(aside);
+        }
+    }
+
+    /// Approximate bytes of all that is found out.
+    fn bytes_of(&self, found: &Found) -> usize {
+        let aside = self.aside_bytes.load(Ordering::Relaxed);
+        found.memory_bytes() + self.known.memory_bytes() + aside
     }
 
     fn note_size(&self, size: usize) {
         let before = self.size.swap(size, Ordering::Relaxed);
-        EngineContext::current().registry.grown(before, size);
+        self.basis.tally.grown(before, size);
     }
 
     /// Gives something up, unless somebody is at work here.
@@ -387,8 +565,8 @@ impl Generation {
             return;
         };
         if relief != Relief::Everything {
-            found.relieve(relief);
-            self.note_size(found.memory_bytes());
+            self.give_up(&mut found, relief);
+            self.note_size(self.bytes_of(&found));
         } else if found.recognizer.memory_bytes() > tuning::OUTGROWN * found.carried {
             self.retired.store(true, Ordering::Relaxed);
         }
@@ -437,9 +615,7 @@ impl Drop for Unlocked<'_> {
 
 impl Drop for Generation {
     fn drop(&mut self) {
-        EngineContext::current()
-            .registry
-            .grown(self.memory_bytes(), 0);
+        self.basis.tally.grown(self.memory_bytes(), 0);
     }
 }
 
@@ -491,21 +667,16 @@ impl Found {
         Ok(Step::To(recognizer.intern(frames)))
     }
 
-    /// Gives something up; it is computed anew where it is needed.
-    fn relieve(&mut self, relief: Relief) {
-        match relief {
-            Relief::Masks => {
-                self.memo.forget_masks();
-                self.composer.forget();
-                self.tables.forget();
-            }
-            Relief::Steps | Relief::Everything => self.memo.forget(),
-        }
+    /// Forgets what masks are put together from.
+    fn forget(&mut self) {
+        self.suffixes = StackSuffixes::default();
+        self.composer.forget();
+        self.tables.forget();
     }
 
     fn memory_bytes(&self) -> usize {
         self.recognizer.memory_bytes()
-            + self.memo.memory_bytes()
+            + self.suffixes.memory_bytes()
             + self.composer.memory_bytes()
             + self.tables.memory_bytes()
             + self.costs.as_ref().map_or(0, Costs::memory_bytes)

@@ -39,6 +39,8 @@ pub enum Layer {
     Peeks,
     /// A rule that ends in a nonterminal is left before that begins.
     TailCalls,
+    /// A rule returns to what it takes of the set in which it began.
+    Homes,
     /// A terminal that a token enters on its way is looked up there, not walked.
     Within,
     /// A terminal may be followed by what could also be more of it, and need not be walked.
@@ -49,7 +51,7 @@ pub enum Layer {
 
 impl Layer {
     /// Every one.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Memo,
         Self::Parts,
         Self::Terminals,
@@ -67,6 +69,7 @@ impl Layer {
         Self::Few,
         Self::Peeks,
         Self::TailCalls,
+        Self::Homes,
         Self::Within,
         Self::Overlaps,
         Self::StackSuffixes,

@@ -40,6 +40,7 @@ mod mask;
 mod matcher;
 mod position;
 mod sync;
+mod tally;
 mod tuning;
 mod vocabulary;
 

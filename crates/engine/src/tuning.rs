@@ -229,6 +229,9 @@ pub(crate) const BUDGET_EFFECT_BYTES: usize = 32 << 20;
 /// A grammar begins anew when its recogniser holds so many times what it cannot do without.
 pub(crate) const OUTGROWN: usize = 2;
 
+/// Bytes of one text that are read before others may go on.
+pub(crate) const PIECE_BYTES: usize = 4 << 10;
+
 /// Steps in a block of a matcher's history: what a fork copies at most.
 pub(crate) const STEPS_PER_BLOCK: usize = 64;
 

@@ -14,6 +14,9 @@ pub(crate) const MAX_GROUP_NESTING: usize = 1_000;
 /// without one.
 pub(crate) const MAX_REGULAR_NESTING: usize = 3 * MAX_GROUP_NESTING;
 
+/// Nesting of expressions, and of a regular language, in a grammar that is read back: more than any source may have.
+pub(crate) const MAX_SAVED_NESTING: usize = MAX_REGULAR_NESTING + MAX_GROUP_NESTING;
+
 /// Groups within groups of one pattern, whatever [`crate::Limits`] allow: `regex-syntax` recurses, too.
 pub(crate) const MAX_PATTERN_NESTING: u32 = 200;
 

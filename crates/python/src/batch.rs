@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use crate::arguments::Given;
 use crate::bitmask::Bitmask;
 use crate::errors::{argument, from_engine};
-use crate::fork::released;
+use crate::fork::{at_hand, released};
 use crate::matcher::GrammarMatcher;
 
 /// Fills one row for each matcher; several threads if asked.
@@ -32,13 +32,14 @@ pub(crate) fn fill_next_token_bitmask_batch(
             "each matcher needs one row of the bitmask",
         ));
     }
-    // What was found before is at hand in less time than it takes to let the interpreter go.
-    let masks = if inner.iter().all(|matcher| matcher.knows_mask()) {
-        syntagma_engine::next_masks(&inner, None)
-    } else {
-        released(py, || syntagma_engine::next_masks(&inner, *threads))
+    let known: Option<Vec<_>> = at_hand(py, || {
+        inner.iter().map(|matcher| matcher.known_mask()).collect()
+    });
+    let masks = match known {
+        Some(masks) => masks,
+        None => released(py, || syntagma_engine::next_masks(&inner, *threads))
+            .map_err(|error| from_engine(py, &error))?,
     };
-    let masks = masks.map_err(|error| from_engine(py, &error))?;
     for (row, mask) in targets.into_iter().zip(&masks) {
         bitmask.write_whole(py, row, mask)?;
     }

@@ -27,15 +27,17 @@ pub(crate) struct GrammarCompiler {
 impl GrammarCompiler {
     #[new]
     fn new(
+        py: Python<'_>,
         vocabulary: &Vocabulary,
         cache: bool,
         verify: bool,
         limits: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
-        let compiler = syntagma_engine::GrammarCompiler::new(
-            Arc::clone(&vocabulary.0),
-            engine_limits(limits)?,
-        );
+        let limits = engine_limits(limits)?;
+        let vocabulary = Arc::clone(&vocabulary.0);
+        let compiler = released(py, || {
+            syntagma_engine::GrammarCompiler::new(vocabulary, limits)
+        });
         let inner = compiler.with_cache(cache).with_verify(verify);
         Ok(Self {
             inner,
@@ -131,7 +133,8 @@ impl CompiledGrammar {
 
     #[getter]
     fn fingerprint<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.inner.fingerprint().to_le_bytes())
+        let fingerprint = released(py, || self.inner.fingerprint());
+        PyBytes::new(py, &fingerprint.to_le_bytes())
     }
 
     fn report_pointers(&self) -> Vec<(String, String)> {
@@ -139,7 +142,7 @@ impl CompiledGrammar {
     }
 
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let stats = self.inner.stats();
+        let stats = released(py, || self.inner.stats());
         let dict = PyDict::new(py);
         dict.set_item("states", stats.states)?;
         dict.set_item("sets", stats.sets)?;

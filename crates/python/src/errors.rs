@@ -81,15 +81,7 @@ pub(crate) fn diagnostic_fields(fields: &Bound<'_, PyDict>, said: &Diagnostic) -
     Ok(())
 }
 
-/// Runs work of the engine crate; a panic in it becomes an error too.
-pub(crate) fn engine<T>(
-    py: Python<'_>,
-    work: impl FnOnce() -> Result<T, syntagma_engine::Error>,
-) -> PyResult<T> {
-    syntagma_engine::caught(work).map_err(|error| from_engine(py, &error))
-}
-
-/// The same for the grammar crate, with the interpreter released.
+/// Runs work of the grammar crate with the interpreter released; a panic in it becomes an error too.
 pub(crate) fn grammar<T: Send>(
     py: Python<'_>,
     work: impl Send + FnOnce() -> Result<T, syntagma_grammar::Error>,

@@ -15,6 +15,15 @@ pub(crate) fn released<T: Send>(py: Python<'_>, work: impl Send + FnOnce() -> T)
     })
 }
 
+/// Looks up what is known, which waits for nobody and takes less time than letting the interpreter go: it is held, which also
+/// keeps forks away. An interpreter that is free-threaded does not, and is let go at little cost.
+pub(crate) fn at_hand<T: Send>(py: Python<'_>, look: impl Send + FnOnce() -> T) -> T {
+    if cfg!(Py_GIL_DISABLED) {
+        return released(py, look);
+    }
+    look()
+}
+
 #[pyfunction]
 fn before_fork(py: Python<'_>) {
     py.detach(|| EngineContext::current().before_fork());

@@ -11,6 +11,7 @@ use syntagma_grammar::ir::{self, Expr, Lnf, Report, TokenSet, text};
 use syntagma_grammar::syntax::{ebnf, gbnf, json_schema, lark, regex};
 
 use crate::errors::{self, diagnostic_fields};
+use crate::fork::released;
 use crate::limits::grammar_limits;
 
 /// An immutable grammar.
@@ -242,13 +243,14 @@ impl Grammar {
 
     /// The grammar as bytes for another process.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.0.to_bytes())
+        let bytes = released(py, || self.0.to_bytes());
+        PyBytes::new(py, &bytes)
     }
 
     /// What `to_bytes` has written.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
-        ir::Grammar::from_bytes(data)
+        released(py, || ir::Grammar::from_bytes(data))
             .map(|grammar| Self(Arc::new(grammar)))
             .map_err(|error| errors::argument(py, error.code(), error.message()))
     }

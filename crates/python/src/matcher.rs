@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use syntagma_engine::{Verdict, bitmask_words};
+use syntagma_engine::{NextMask, Verdict, caught};
 
 use crate::arguments::Given;
 use crate::bitmask::{Bitmask, Logits};
 use crate::compiler::{CompiledGrammar, bounds_of};
-use crate::errors::{argument, engine, from_engine};
-use crate::fork::released;
+use crate::errors::{argument, from_engine};
+use crate::fork::{at_hand, released};
 
 /// Follows one text through a compiled grammar.
 #[pyclass(module = "syntagma._engine")]
@@ -27,11 +27,33 @@ impl GrammarMatcher {
     }
 
     fn fill_row(&mut self, py: Python<'_>) -> PyResult<()> {
-        let Self { inner, row } = self;
-        row.resize(bitmask_words(inner.compiled().vocabulary().size()), 0);
-        released(py, || inner.fill_next_token_bitmask(row)).map_err(|error| from_engine(py, &error))
+        let mask = self.mask(py)?;
+        self.row.resize(mask.word_count(), 0);
+        let written = mask.write(&mut self.row[..]);
+        written.map_err(|error| from_engine(py, &error))
+    }
+
+    /// Which tokens may come next.
+    fn mask(&self, py: Python<'_>) -> PyResult<NextMask> {
+        match at_hand(py, || self.inner.known_mask()) {
+            Some(mask) => Ok(mask),
+            None => self.ask(py, syntagma_engine::GrammarMatcher::next_mask),
+        }
+    }
+
+    /// Asks what may have to be found out, or waits for another thread, with the interpreter released.
+    fn ask<T: Send>(
+        &self,
+        py: Python<'_>,
+        question: impl Send
+        + FnOnce(&syntagma_engine::GrammarMatcher) -> Result<T, syntagma_engine::Error>,
+    ) -> PyResult<T> {
+        released(py, || question(&self.inner)).map_err(|error| from_engine(py, &error))
     }
 }
+
+/// Tokens that are looked up one by one with the interpreter held.
+const DRAFT_TOKENS: usize = 64;
 
 /// What may go wrong where the engine calls Python.
 enum Failure {
@@ -59,10 +81,11 @@ impl GrammarMatcher {
             None => compiled.bounds.clone(),
         };
         let compiled = Arc::clone(&compiled.inner);
-        engine(py, || {
-            syntagma_engine::GrammarMatcher::with_bounds(compiled, bounds)
+        released(py, || {
+            caught(|| syntagma_engine::GrammarMatcher::with_bounds(compiled, bounds))
         })
         .map(Self::of)
+        .map_err(|error| from_engine(py, &error))
     }
 
     #[staticmethod]
@@ -79,29 +102,28 @@ impl GrammarMatcher {
     }
 
     fn state_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = engine(py, || self.inner.state_bytes())?;
+        let bytes = self.ask(py, |matcher| caught(|| matcher.state_bytes()))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
     fn accept_token(&mut self, py: Python<'_>, token_id: Given<u32>) -> PyResult<bool> {
         let Self { inner, .. } = self;
-        // What is known takes less time than it takes to let the interpreter go; a step that is not may take a millisecond.
-        if let Some(taken) = inner.accept_known(*token_id) {
+        if let Some(taken) = at_hand(py, || inner.accept_known(*token_id)) {
             return Ok(taken);
         }
         released(py, || inner.accept_token(*token_id)).map_err(|error| from_engine(py, &error))
     }
 
     fn accept_bytes(&mut self, py: Python<'_>, data: Given<&[u8]>) -> PyResult<bool> {
-        self.inner
-            .accept_bytes(*data)
-            .map_err(|error| from_engine(py, &error))
+        let Self { inner, .. } = self;
+        released(py, || inner.accept_bytes(*data)).map_err(|error| from_engine(py, &error))
     }
 
     fn accepts(&self, py: Python<'_>, token_id: Given<u32>) -> PyResult<bool> {
-        self.inner
-            .accepts(*token_id)
-            .map_err(|error| from_engine(py, &error))
+        match at_hand(py, || self.inner.known_accepts(*token_id)) {
+            Some(accepts) => Ok(accepts),
+            None => self.ask(py, |matcher| matcher.accepts(*token_id)),
+        }
     }
 
     #[pyo3(signature = (bitmask, index=Given(0)), text_signature = "($self, bitmask, index=0)")]
@@ -120,14 +142,7 @@ impl GrammarMatcher {
             );
             return Err(argument(py, "E-BITMASK-INDEX", &message));
         }
-        let Self { inner, .. } = self;
-        // What was found before is at hand in less time than it takes to let the interpreter go.
-        let mask = if inner.knows_mask() {
-            inner.next_mask()
-        } else {
-            released(py, || inner.next_mask())
-        };
-        let mask = mask.map_err(|error| from_engine(py, &error))?;
+        let mask = self.mask(py)?;
         bitmask.write(py, index, &mask)
     }
 
@@ -151,23 +166,29 @@ impl GrammarMatcher {
     }
 
     fn rollback(&mut self, py: Python<'_>, steps: Given<usize>) -> PyResult<()> {
-        self.inner
-            .rollback(*steps)
-            .map_err(|error| from_engine(py, &error))
+        let Self { inner, .. } = self;
+        let result = if inner.rolls_back_at_once(*steps) {
+            inner.rollback(*steps)
+        } else {
+            released(py, || inner.rollback(*steps))
+        };
+        result.map_err(|error| from_engine(py, &error))
     }
 
     fn fork(&self) -> Self {
         Self::of(self.inner.fork())
     }
 
-    fn reset(&mut self) {
-        self.inner.reset();
+    fn reset(&mut self, py: Python<'_>) {
+        let Self { inner, .. } = self;
+        released(py, || inner.reset());
     }
 
     fn is_accepting(&self, py: Python<'_>) -> PyResult<bool> {
-        self.inner
-            .is_accepting()
-            .map_err(|error| from_engine(py, &error))
+        match at_hand(py, || self.inner.known_accepting()) {
+            Some(accepting) => Ok(accepting),
+            None => self.ask(py, syntagma_engine::GrammarMatcher::is_accepting),
+        }
     }
 
     fn is_terminated(&self, py: Python<'_>) -> PyResult<bool> {
@@ -177,10 +198,7 @@ impl GrammarMatcher {
     }
 
     fn find_jump_forward_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = self
-            .inner
-            .find_jump_forward_bytes()
-            .map_err(|error| from_engine(py, &error))?;
+        let bytes = self.ask(py, syntagma_engine::GrammarMatcher::find_jump_forward_bytes)?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -194,13 +212,7 @@ impl GrammarMatcher {
             let ids = ids.extract::<Given<Vec<u32>>>();
             ids.map(|ids| ids.0).map_err(Failure::Callback)
         };
-        // Where no mask was found yet, walking there may take long.
-        let bytes = if self.inner.knows_mask() {
-            self.inner.find_jump_forward_bytes()
-        } else {
-            released(py, || self.inner.find_jump_forward_bytes())
-        };
-        let bytes = bytes.map_err(|error| from_engine(py, &error))?;
+        let bytes = self.ask(py, syntagma_engine::GrammarMatcher::find_jump_forward_bytes)?;
         syntagma_engine::jump_forward_tokens(&self.inner, &bytes, tokenize).map_err(|failure| {
             match failure {
                 Failure::Engine(error) => from_engine(py, &error),
@@ -210,15 +222,21 @@ impl GrammarMatcher {
     }
 
     fn take(&mut self, py: Python<'_>, token_ids: Given<Vec<u32>>) -> PyResult<usize> {
-        self.inner
-            .take(&token_ids)
-            .map_err(|error| from_engine(py, &error))
+        let Self { inner, .. } = self;
+        released(py, || inner.take(&token_ids)).map_err(|error| from_engine(py, &error))
     }
 
     fn validate_tokens(&self, py: Python<'_>, token_ids: Given<Vec<u32>>) -> PyResult<usize> {
-        self.inner
-            .validate_tokens(&token_ids)
-            .map_err(|error| from_engine(py, &error))
+        // A draft is short, a whole text is not.
+        let known = if token_ids.len() <= DRAFT_TOKENS {
+            at_hand(py, || self.inner.known_validate(&token_ids))
+        } else {
+            None
+        };
+        match known {
+            Some(count) => Ok(count),
+            None => self.ask(py, |matcher| matcher.validate_tokens(&token_ids)),
+        }
     }
 
     #[pyo3(signature = (token_ids, bitmask, parents=Given(None)), text_signature = "($self, token_ids, bitmask, parents=None)")]
@@ -235,10 +253,9 @@ impl GrammarMatcher {
             let message = format!("a draft of {} tokens needs {needed} rows", token_ids.len());
             return Err(argument(py, "E-BITMASK-SIZE", &message));
         }
-        let masks = released(py, || {
-            syntagma_engine::draft_masks(&self.inner, &token_ids, parents.as_deref())
-        })
-        .map_err(|error| from_engine(py, &error))?;
+        let masks = self.ask(py, |matcher| {
+            syntagma_engine::draft_masks(matcher, &token_ids, parents.as_deref())
+        })?;
         for (row, mask) in masks.iter().enumerate() {
             bitmask.clear(py, row);
             if let Some(mask) = mask {
@@ -254,16 +271,15 @@ impl GrammarMatcher {
         py: Python<'_>,
         budget: Given<Option<usize>>,
     ) -> PyResult<Option<Vec<u32>>> {
-        released(py, || self.inner.shortest_close(*budget)).map_err(|error| from_engine(py, &error))
+        self.ask(py, |matcher| matcher.shortest_close(*budget))
     }
 
     fn closes_within(&self, py: Python<'_>, budget: Given<usize>) -> PyResult<bool> {
-        released(py, || self.inner.closes_within(*budget)).map_err(|error| from_engine(py, &error))
+        self.ask(py, |matcher| matcher.closes_within(*budget))
     }
 
     fn captures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let captures =
-            released(py, || self.inner.captures()).map_err(|error| from_engine(py, &error))?;
+        let captures = self.ask(py, syntagma_engine::GrammarMatcher::captures)?;
         let dict = PyDict::new(py);
         for (label, spans) in captures {
             dict.set_item(&*label, spans)?;
@@ -277,10 +293,7 @@ impl GrammarMatcher {
         py: Python<'py>,
         token_id: Given<Option<u32>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let explanation = self
-            .inner
-            .explain(*token_id)
-            .map_err(|error| from_engine(py, &error))?;
+        let explanation = self.ask(py, |matcher| matcher.explain(*token_id))?;
         let mut expected = Vec::with_capacity(explanation.expected.len());
         for expectation in &explanation.expected {
             let row = PyDict::new(py);
@@ -309,17 +322,12 @@ impl GrammarMatcher {
     }
 
     fn next_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let set = self
-            .inner
-            .next_bytes()
-            .map_err(|error| from_engine(py, &error))?;
+        let set = self.ask(py, syntagma_engine::GrammarMatcher::next_bytes)?;
         Ok(PyBytes::new(py, &set.iter().collect::<Vec<u8>>()))
     }
 
     fn next_symbol_tokens(&self, py: Python<'_>) -> PyResult<Vec<(u32, u32)>> {
-        self.inner
-            .next_symbol_tokens()
-            .map_err(|error| from_engine(py, &error))
+        self.ask(py, syntagma_engine::GrammarMatcher::next_symbol_tokens)
     }
 
     #[getter]

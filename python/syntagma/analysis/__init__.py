@@ -14,10 +14,9 @@ from syntagma.analysis.layout import GenerationPrompt, TurnLayout
 from syntagma.analysis.lint.linter import lint_template
 from syntagma.analysis.lint.report import LintFinding
 from syntagma.analysis.probe.capabilities import Capabilities
-from syntagma.analysis.probe.probing import probe_capabilities
-from syntagma.analysis.resolution import Resolution, resolve_format
+from syntagma.analysis.probe.inputs import probe_capabilities
+from syntagma.analysis.resolution import Level, Resolution, resolve_format
 from syntagma.analysis.result import Analysis
-from syntagma.analysis.sureness import Level
 
 __all__ = [
     "Analysis",

@@ -23,8 +23,6 @@ from syntagma.analysis.layout import GenerationPrompt, layout_of
 from syntagma.analysis.locate.observations import Observations, observe
 from syntagma.analysis.named import Evidence, supports
 from syntagma.analysis.probe.inputs import ProbeResult, probe_inputs
-from syntagma.analysis.render.bounded_renderer import BoundedRenderer
-from syntagma.analysis.render.conversation import Sentinels
 from syntagma.analysis.render.turn_renderer import TurnRenderer
 from syntagma.analysis.result import Analysis
 from syntagma.decoding import TokenizerInfo
@@ -41,9 +39,6 @@ _log = logging.getLogger("syntagma.analysis")
 Candidates: TypeAlias = Literal["all", "derived", "named"]
 Vocabulary: TypeAlias = TokenizerInfo | Collection[str]
 """a vocabulary, or the texts of its special and added tokens"""
-
-_MIN_GIVE_UP_AFTER = 3
-"""the least number of failing messages after which the certificate of a named format is given up"""
 
 
 @entry
@@ -114,8 +109,6 @@ class Examined(msgspec.Struct, frozen=True):
     probed: ProbeResult
     seen: Observations
     inferred: Inference
-    eos: str
-    """the made-up word that stands for the end-of-sequence token"""
 
     def certifier(self, assumed: tuple[str, ...] = ()) -> Certifier:
         """Certifies any format for the template; `assumed`: the named formats whose prompts it renders."""
@@ -162,11 +155,8 @@ def certify_format(template: ChatTemplate, fmt: ChatFormat) -> Certificate:
 
 def examine(template: ChatTemplate, seed: int = 0) -> Examined:
     """The first four stages of an analysis, in order."""
-    # Conversations of made-up words, rendered within bounds. The end-of-sequence token is also a made-up word.
-    sentinels = Sentinels(seed)
-    eos = sentinels.word("z")
-    bounded = BoundedRenderer(template.variant(bos_token="", eos_token=eos), template.limits)
-    renderer = TurnRenderer(bounded, sentinels)
+    # Conversations of made-up words, rendered within bounds.
+    renderer = TurnRenderer(template, seed)
     # The inputs that the template needs.
     probed = probe_inputs(renderer, template.source, template.switch_values())
     _log.debug("probing: %s", probed.inputs)
@@ -177,12 +167,12 @@ def examine(template: ChatTemplate, seed: int = 0) -> Examined:
             "a turn of %s (%s), shown as %s: %r", located.turn.shape, located.context, located.shape, located.text
         )
     # A format from the comparison of all turns.
-    inferred = infer_format(seen, renderer, probed, template, eos)
+    inferred = infer_format(seen, renderer, probed, template)
     for evidence in inferred.evidence:
         _log.debug("found %s: %r, from %s", evidence.what, evidence.text, evidence.seen)
     for finding in inferred.findings:
         _log.info("%s: %s", finding.code, finding.message)
-    return Examined(template, renderer, probed, seen, inferred, eos)
+    return Examined(template, renderer, probed, seen, inferred)
 
 
 def _analyze(
@@ -208,24 +198,22 @@ def _analyze(
     choice = Choice(name="derived", format=derived, certificate=None)
     if certify:
         certifier = found.certifier(assumed)
-        if candidates != "named":
-            choice = Choice(name="derived", format=derived, certificate=certifier.certify(derived, inferred.findings))
-            for setting in probed.notations:
-                choice = _with_setting(choice, certifier, found, setting)
-            derived = choice.format
-        if candidates != "derived":
-            choice = with_named_formats(choice, certifier, derived.spec, evidence, support)
+
+        def certified() -> Choice:
+            return choice if candidates == "named" else _certified(found, certifier)
+
+        if candidates == "derived":
+            choice = certified()
+        else:
+            choice = with_named_formats(inferred.spec, certified, certifier, evidence, support)
         _log.info(
             "format %s, certificate %s", choice.name, choice.certificate.summary if choice.certificate else "none"
         )
-    prompts = tuple(
-        _generation_prompts(
-            choice.format, found.renderer, probed, inferred.frame.with_eos(template.eos_token), found.eos
-        )
-    )
+    frame = inferred.frame.with_eos(template.eos_token)
+    prompts = tuple(_generation_prompts(choice.format, found.renderer, probed, frame))
     return Analysis(
         format=choice.format,
-        derived=derived,
+        derived=choice.derived or derived,
         chosen=choice.name,
         capabilities=probed.capabilities,
         evidence=inferred.evidence,
@@ -240,7 +228,7 @@ def _analyze(
 
 
 def _generation_prompts(
-    fmt: ChatFormat, renderer: TurnRenderer, probed: ProbeResult, frame: Frame, eos: str
+    fmt: ChatFormat, renderer: TurnRenderer, probed: ProbeResult, frame: Frame
 ) -> Iterator[GenerationPrompt]:
     """The generation prompt of each setting, without tools and then with one, if the template renders it."""
     for tools in (False, True):
@@ -248,7 +236,7 @@ def _generation_prompts(
             settings = {} if setting is None else {setting[0]: setting[1]}
             text = renderer.prompt(probed.inputs, settings, tools=tools)
             if text is not None:
-                text = text.replace(eos, frame.eos)
+                text = text.replace(renderer.eos, frame.eos)
                 state = fmt.start_state(text, template_kwargs=settings)
                 shown = text.removeprefix(frame.user_close)
                 yield GenerationPrompt(settings=settings, tools=tools, text=shown, reasoning=state.reasoning)
@@ -265,6 +253,15 @@ def _mentions(probed: ProbeResult, template: ChatTemplate, assumed: tuple[str, .
     )
 
 
+def _certified(found: Examined, certifier: Certifier) -> Choice:
+    """The derived format with its certificate, and with what other settings write as further forms."""
+    derived = ChatFormat(found.inferred.spec)
+    choice = Choice(name="derived", format=derived, certificate=certifier.certify(derived, found.inferred.findings))
+    for setting in found.probed.notations:
+        choice = _with_setting(choice, certifier, found, setting)
+    return msgspec.structs.replace(choice, derived=choice.format)
+
+
 def _with_setting(best: Choice, certifier: Certifier, found: Examined, setting: tuple[str, Any]) -> Choice:
     """The derived format with the output of another setting of a variable as further forms, if nothing gets lost."""
     known = best.certificate
@@ -273,12 +270,12 @@ def _with_setting(best: Choice, certifier: Certifier, found: Examined, setting: 
     inputs = found.probed.inputs.with_variable(*setting)
     probed = msgspec.structs.replace(found.probed, inputs=inputs, switches=(), notations=())
     seen = observe(found.renderer, probed)
-    other = infer_format(seen, found.renderer, probed, found.template, found.eos)
+    other = infer_format(seen, found.renderer, probed, found.template)
     spec = widened(best.format.spec, other.spec)
     if spec is None or not seen.turns:
         return best
     fmt = ChatFormat(spec)
-    certificate = certifier.wider(fmt, found.inferred.findings, known)
+    certificate = certifier.rival(fmt, known, len(known.failing) + 1, findings=found.inferred.findings)
     _log.debug("with the notation of %s = %r: %s", *setting, "no" if certificate is None else certificate.summary)
     if certificate is None or not beats(certificate, known, in_tie=False):
         return best

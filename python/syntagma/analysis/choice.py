@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -33,7 +33,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
         name: `derived`, or the name of a named format.
         format: the format.
         certificate: its certificate.
-        told: what no render shows, and evidence tells.
+        derived: the derived format, with what other settings write; None: a named one won.
         reasons: the evidence, in words.
         alternatives: the names of other formats for which as much speaks.
     """
@@ -41,7 +41,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     format: ChatFormat
     certificate: Certificate | None
-    told: Told = Told()
+    derived: ChatFormat | None = None
     reasons: tuple[str, ...] = ()
     alternatives: tuple[str, ...] = ()
 
@@ -56,20 +56,25 @@ class _Candidate(msgspec.Struct, frozen=True):
 
 
 def with_named_formats(
-    best: Choice, certifier: Certifier, derived: FormatSpec, evidence: Evidence, found: Mapping[str, Support]
+    derived: FormatSpec,
+    certified: Callable[[], Choice],
+    certifier: Certifier,
+    evidence: Evidence,
+    found: Mapping[str, Support],
 ) -> Choice:
     """The named format that fits better than the derived one, or the derived one.
 
+    The one for which most speaks comes first: where nothing is left that the derived one could read better, that one
+    needs no certificate.
+
     Args:
-        best: the derived format; without a certificate, only named ones are compared.
+        derived: the derived format.
+        certified: makes the choice of the derived format, with its certificate; without one, only named formats are
+            compared.
         certifier: certifies formats for the template.
-        derived: the derived format, for its frame.
         evidence: what template and model show beside turns.
         found: what of it speaks for each named format.
     """
-    known = best.certificate
-    if derived.reasoning is None and derived.messages is None:
-        best = _with_told_reasoning(best, certifier, evidence)
     shows_calls = certifier.shows_calls
     rated = [
         candidate
@@ -78,8 +83,20 @@ def with_named_formats(
         for candidate in _candidates(support, certifier, derived, evidence, shows_calls=shows_calls)
     ]
     rated.sort(key=lambda one: one.weight, reverse=True)
+    if not shows_calls and rated and certifier.expects_calls:
+        return _told(rated, certifier)
+    own: Certificate | None = None
+    if shows_calls and rated and not rated[0].told.around:
+        own = certifier.certify(rated[0].format, told=rated[0].told)
+        ties = not reads_ids(derived) or reads_ids(rated[0].format.spec)
+        if ties and own.clean and own.covers("T") and not _may_read_more(ChatFormat(derived), own, certifier):
+            return _chosen(rated[0], own, rated)
+    best = certified()
+    if derived.reasoning is None and derived.messages is None:
+        best = _with_told_reasoning(best, certifier, evidence)
     if not shows_calls:
-        return _told(best, rated, certifier) if certifier.expects_calls else best
+        return best
+    known = best.certificate
     # One certificate more is enough where the first is clean.
     for candidate in rated[: 1 if known is not None and known.clean else _MOST_CERTIFIED]:
         known = best.certificate
@@ -89,29 +106,45 @@ def with_named_formats(
         if known is not None and around and (known.clean or best.name != "derived"):
             continue
         give_up_after = max(_MIN_GIVE_UP_AFTER, len(known.failing) + 1 if known is not None else 0)
-        certificate = certifier.rival(candidate.format, None if around else known, give_up_after, candidate.told)
+        certificate = own if candidate is rated[0] else None
+        if certificate is None:
+            bar = None if around else known
+            certificate = certifier.rival(candidate.format, bar, give_up_after, told=candidate.told)
         _log.debug(
             "named format %s: %s",
             candidate.support.name,
             "no better" if certificate is None else certificate.summary,
         )
-        if certificate is None or not certificate.covers("T"):
+        if certificate is None or not certificate.covers("T") or len(certificate.failing) >= give_up_after:
             continue
         in_tie = best.name == "derived" and (not reads_ids(derived) or reads_ids(candidate.format.spec))
         if known is None or around or beats(certificate, known, in_tie=in_tie):
-            best = Choice(
-                name=candidate.support.name,
-                format=candidate.format,
-                certificate=certificate,
-                told=candidate.told,
-                reasons=candidate.support.reasons,
-                alternatives=tuple(
-                    one.support.name
-                    for one in rated
-                    if one.weight == candidate.weight and one.support.name != candidate.support.name
-                ),
-            )
+            best = _chosen(candidate, certificate, rated)
     return best
+
+
+def _may_read_more(derived: ChatFormat, known: Certificate, certifier: Certifier) -> bool:
+    """Whether the derived format may read what a named one with a clean certificate does not."""
+    unread = {item.name for item in known.items if item.verdict in ("ambiguous", "other context")}
+    if certifier.reads_any(derived, unread):
+        return True
+    # What another setting writes may become a further form of the derived format, unless that fails already.
+    settings = any(item.verdict == "other setting" for item in known.items)
+    return settings and certifier.rival(derived, None, 1) is not None
+
+
+def _chosen(candidate: _Candidate, certificate: Certificate, rated: list[_Candidate]) -> Choice:
+    return Choice(
+        name=candidate.support.name,
+        format=candidate.format,
+        certificate=certificate,
+        reasons=candidate.support.reasons,
+        alternatives=tuple(
+            one.support.name
+            for one in rated
+            if one.weight == candidate.weight and one.support.name != candidate.support.name
+        ),
+    )
 
 
 def _candidates(
@@ -144,7 +177,7 @@ def _with_told_reasoning(best: Choice, certifier: Certifier, evidence: Evidence)
         return best
     for spec in framed(best.format.spec, best.format.spec, reasoning):
         fmt, told = ChatFormat(spec), Told(reasoning="its markers are the template's or the model's")
-        certificate = certifier.told(fmt, told)
+        certificate = certifier.certify(fmt, told=told)
         if spec.reasoning is not None and len(certificate.failing) <= len(best.certificate.failing):
             findings = {*best.certificate.findings} - {
                 one for one in best.certificate.findings if "thinking" in one.code
@@ -152,16 +185,13 @@ def _with_told_reasoning(best: Choice, certifier: Certifier, evidence: Evidence)
             certificate = msgspec.structs.replace(
                 certificate, findings=tuple(dict.fromkeys((*findings, *certificate.findings)))
             )
-            return msgspec.structs.replace(best, format=fmt, certificate=certificate, told=told)
+            return msgspec.structs.replace(best, format=fmt, certificate=certificate)
     return best
 
 
-def _told(best: Choice, rated: list[_Candidate], certifier: Certifier) -> Choice:
-    """The named format for whose calls most speaks, where the template shows none; the derived one if nothing does."""
-    if not rated:
-        return best
-    first = rated[0]
-    equal = [one for one in rated if one.weight == first.weight]
+def _told(rated: list[_Candidate], certifier: Certifier) -> Choice:
+    """The named format for whose calls most speaks, where the template shows none."""
+    equal = [one for one in rated if one.weight == rated[0].weight]
     kin = [one for one in equal if one.support.kin]
     first, *others = kin or equal
     fmt = first.format
@@ -169,12 +199,10 @@ def _told(best: Choice, rated: list[_Candidate], certifier: Certifier) -> Choice
         # Nothing tells them apart, so all are read; the first is written.
         spec = widened(fmt.spec, msgspec.structs.replace(fmt.spec, tools=other.format.spec.tools, markers=()))
         fmt = fmt if spec is None else ChatFormat(spec, name=fmt.name)
-    certificate = certifier.told(fmt, first.told)
     return Choice(
         name=first.support.name,
         format=fmt,
-        certificate=certificate,
-        told=first.told,
+        certificate=certifier.certify(fmt, told=first.told),
         reasons=first.support.reasons,
         alternatives=tuple(one.support.name for one in others),
     )

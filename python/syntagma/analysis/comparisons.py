@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 
 from syntagma.analysis.locate.atoms import common_prefix, common_suffix
-from syntagma.analysis.render.bounded_renderer import BoundedRenderer
 from syntagma.analysis.render.conversation import Inputs, SampleCall, SampleTurn, Sentinels
 from syntagma.analysis.render.turn_renderer import TurnRenderer
 from syntagma.analysis.result import Analysis
@@ -59,9 +58,13 @@ def comparisons(template: ChatTemplate, analysis: Analysis) -> tuple[Comparison,
     Raises:
         TemplateError: `E-TEMPLATE-ANALYSIS`, the renders went beyond their limits.
     """
-    sentinels = Sentinels()
-    renderer = TurnRenderer(BoundedRenderer(template, template.limits), sentinels)
-    return (*_of_turns(renderer, analysis, sentinels), *_of_prompts(renderer, analysis))
+    renderer = TurnRenderer(template)
+    pairs = (*_of_turns(renderer, analysis, renderer.sentinels), *_of_prompts(renderer, analysis))
+    eos, token = renderer.eos, template.eos_token
+    return tuple(
+        msgspec.structs.replace(one, first=one.first.replace(eos, token), second=one.second.replace(eos, token))
+        for one in pairs
+    )
 
 
 def _of_turns(renderer: TurnRenderer, analysis: Analysis, words: Sentinels) -> Iterator[Comparison]:

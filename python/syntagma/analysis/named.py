@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -12,7 +13,6 @@ from syntagma.analysis.certify.outputs import begun_at_end
 from syntagma.analysis.infer.blocks import opener_of
 from syntagma.analysis.locate.atoms import visible_atoms
 from syntagma.analysis.probe.inputs import ProbeResult
-from syntagma.analysis.prompt_side import matched_prompt
 from syntagma.analysis.render.conversation import SampleCall
 from syntagma.analysis.render.turn_renderer import TurnRenderer
 from syntagma.errors import FormatError
@@ -155,11 +155,28 @@ def supports(evidence: Evidence, derived: FormatSpec) -> dict[str, Support]:
 
 
 def _matched(spec: FormatSpec, evidence: Evidence) -> int:
-    if spec.prompt is None or not evidence.answered:
+    """How many characters of a format's `[prompt]` the template renders; 0 if it lists tools otherwise."""
+    prompt, text = spec.prompt, evidence.answered
+    if prompt is None or not text:
         return 0
     if evidence.tokens is not None and not any(marker in evidence.tokens for marker in call_markers(spec)[:1]):
         return 0
-    return matched_prompt(spec.prompt, evidence.answered, evidence.tools, evidence.call, evidence.result)
+    listed = prompt.separator.join(_one_tool(prompt.tool, tool) for tool in evidence.tools)
+    if prompt.tool_list.replace("{tools}", listed) not in text:
+        return 0
+    own = len(prompt.tool_list.replace("{tools}", ""))
+    if evidence.result not in text:
+        return own
+    values = (("{result}", evidence.result), ("{id}", evidence.call.id), ("{name}", evidence.call.name))
+    shown = list(prompt.result)
+    for placeholder, value in values:
+        shown = [one.replace(placeholder, value) for one in shown]
+    return own + max((len(one) for one in shown if one in text), default=-own)
+
+
+def _one_tool(pattern: str, tool: dict[str, Any]) -> str:
+    whole, function = (json.dumps(value, ensure_ascii=False) for value in (tool, tool["function"]))
+    return pattern.replace("{tool}", whole).replace("{function}", function)
 
 
 def call_markers(spec: FormatSpec) -> list[str]:
@@ -280,7 +297,10 @@ def framed(named: FormatSpec, derived: FormatSpec, reasoning: ReasoningSpec | No
         yield named
         return
     anchor, ends = _anchor(named, derived), _ends(named, derived)
-    spec = msgspec.structs.replace(named, anchor=anchor, end_of_turn=ends, markers=())
+    content = named.content
+    if content is None and derived.content is not None and derived.content.when == "reasoning":
+        content = derived.content
+    spec = msgspec.structs.replace(named, anchor=anchor, end_of_turn=ends, content=content, markers=())
     choices: list[ReasoningSpec | None]
     if derived.reasoning is not None:
         choices = [_whole_reasoning(named, derived.reasoning)]

@@ -40,6 +40,8 @@ _ANY_ID = r"[A-Za-z0-9_\-]+"
 _NUMBER = r"0|[1-9][0-9]*"
 _MOST_ORDERS = 256
 """the most orders of members in the envelopes of all tools; above it, an envelope is only written as it is shown"""
+_MOST_AT_ONCE = 32
+"""the most tools whose arguments may come before the name; those of all are then matched at once"""
 
 
 class ToolPart(NamedTuple):
@@ -164,8 +166,12 @@ class CallWriter:
     def _ways(self, tools: int) -> Iterator[list[Part]]:
         """The parts of the call, for each way to write its envelope; for very many tools, only as it is shown."""
         exact = self._exact and self._pattern.placeholders[:1] == ("envelope",) and not self._pattern.opener
-        each = [envelope_parts(envelope) for envelope in self._envelopes]
-        if exact or self.has_number or sum(map(len, each)) * tools > _MOST_ORDERS:
+        for few_tools in (tools <= _MOST_AT_ONCE, False):
+            each = [envelope_parts(envelope, few_tools=few_tools) for envelope in self._envelopes]
+            too_many = sum(map(len, each)) * tools > _MOST_ORDERS
+            if not too_many:
+                break
+        if exact or self.has_number or too_many:
             each = [ways[:1] for ways in each]
         ways = [
             _begun_as_shown(envelope, way) if exact else way

@@ -35,15 +35,17 @@ Part: TypeAlias = Grammar | Slot
 
 
 @functools.lru_cache(maxsize=256)
-def envelope_parts(envelope: Envelope) -> list[list[Part]]:
+def envelope_parts(envelope: Envelope, *, few_tools: bool) -> list[list[Part]]:
     """The ways to write an envelope; the first is as shown.
 
-    A member that holds neither the name nor the arguments is optional and may stand anywhere. The name comes before the
-    arguments; otherwise the arguments of all tools would have to be matched at once.
+    A member that holds neither the name nor the arguments is optional and may stand anywhere. The arguments come before
+    the name only where there are few tools, since those of all tools are then matched at once.
     """
-    shown = _object(envelope.root, [range(len(envelope.root.items))])
-    orders = [parts for parts in _object(envelope.root, None) if _name_first(parts)]
-    return [*shown, *(parts for parts in orders if parts not in shown)] if len(orders) <= _MOST_ORDERS else shown
+    shown, every = _object(envelope.root, [range(len(envelope.root.items))]), _object(envelope.root, None)
+    for orders in (*([every] if few_tools else []), [parts for parts in every if _name_first(parts)]):
+        if len(orders) <= _MOST_ORDERS:
+            return [*shown, *(parts for parts in orders if parts not in shown)]
+    return shown
 
 
 def alike(envelopes: Sequence[Envelope]) -> list[tuple[Envelope, ...]]:

@@ -38,6 +38,7 @@ class FormatRegistry:
         self._owners: dict[str, str] = {}
         """name or alias → the name of the file"""
         self._plugins_loaded = False
+        self._of_plugins: set[str] = set()
         self._registered: dict[str, FormatFile] = {}
         self._specs: dict[str, FormatSpec] = {}
         self._digest: str | None = None
@@ -88,7 +89,8 @@ class FormatRegistry:
             key = self.canonical(name)
             if key not in self._specs:
                 file = self._own()[key]
-                self._specs[key] = file.spec(self.tables, check_usable)
+                # Registered formats are checked when they are added, the library's own by its tests.
+                self._specs[key] = file.spec(self.tables, check_usable if key in self._of_plugins else None)
             return self._specs[key]
 
     def tables(self, name: str) -> Tables:
@@ -182,6 +184,7 @@ class FormatRegistry:
                 ) from error
             for name, file in found:
                 self._add(name, file)
+                self._of_plugins.add(name)
 
 
 def _files_in(folder: Traversable) -> Iterator[tuple[str, FormatFile]]:

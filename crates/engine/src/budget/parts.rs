@@ -139,7 +139,10 @@ impl Parts {
         let mut numbers: IdMap<RetId, usize> = IdMap::from_iter([(ret, 0)]);
         let mut above: Vec<Vec<RetId>> = Vec::new();
         while let Some(&at) = order.get(above.len()) {
-            let answers = recognizer.sets.answer(at, &recognizer.dots);
+            let Recognizer {
+                sets, dots, lexer, ..
+            } = &mut *recognizer;
+            let answers = sets.answer(at, dots, lexer, fuel)?;
             fuel.spend(1 + answers.len())?;
             let mut targets: Vec<RetId> = answers.into_iter().map(|(_, next)| next).collect();
             targets.sort_unstable();
@@ -269,8 +272,10 @@ impl Parts {
     ) -> Result<Waits, Error> {
         let mut by_class: BTreeMap<Class, Vec<(u32, RetId)>> = BTreeMap::new();
         for &tag in tags {
-            let dots = &recognizer.dots;
-            for item in recognizer.sets.continuations(set, Sym(tag), dots) {
+            let Recognizer {
+                sets, dots, lexer, ..
+            } = &mut *recognizer;
+            for item in sets.continuations(set, Sym(tag), dots, lexer, fuel)? {
                 let class = self.of_continuation(item.1, recognizer, fuel)?;
                 by_class.entry(class).or_default().push(item);
             }

@@ -15,7 +15,6 @@ use std::sync::Arc;
 
 use self::chart::Chart;
 use crate::error::Error;
-use crate::generation::Found;
 use crate::matcher::{GrammarMatcher, Input};
 use crate::tuning;
 
@@ -33,9 +32,10 @@ impl GrammarMatcher {
         self.look(|matcher| {
             let generation = matcher.generation();
             let vocabulary = generation.vocabulary();
-            let Found { recognizer, .. } = &mut *generation.write();
-            let labels = recognizer.dots.labels.values();
+            let found = generation.read();
+            let labels = found.recognizer.dots.labels.values();
             let mut captures: Captures = labels.map(|label| (Arc::clone(label), vec![])).collect();
+            drop(found);
             if captures.is_empty() {
                 return Ok(captures);
             }
@@ -46,14 +46,17 @@ impl GrammarMatcher {
             let fuel = generation
                 .fuel()
                 .with_more(bytes.sum::<usize>() * tuning::CAPTURE_FUEL_PER_BYTE);
-            let mut chart = Chart::new(recognizer, fuel)?;
-            for input in matcher.inputs() {
-                match input {
-                    Input::Token(id) => chart.take_token(id, vocabulary)?,
-                    Input::Text(bytes) => chart.take_text(bytes)?,
+            let spans = generation.aside(|aside| {
+                let mut chart = Chart::new(&mut aside.recognizer, fuel)?;
+                for input in matcher.inputs() {
+                    match input {
+                        Input::Token(id) => chart.take_token(id, vocabulary)?,
+                        Input::Text(bytes) => chart.take_text(bytes)?,
+                    }
                 }
-            }
-            for (label, start, end) in chart.captures()? {
+                chart.captures()
+            })?;
+            for (label, start, end) in spans {
                 captures.entry(label).or_default().push((start, end));
             }
             Ok(captures)

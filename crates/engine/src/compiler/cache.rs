@@ -1,9 +1,12 @@
 //! Compiled grammars that are remembered: each is compiled by one thread while others wait, and those unused for longest
 //! go first.
 
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
 
-use super::key::Key;
+use syntagma_grammar::ir::Identity as Key;
+
 use crate::compiled::CompiledGrammar;
 use crate::error::Error;
 use crate::limits::Limits;
@@ -38,6 +41,11 @@ enum Slot {
 #[derive(Debug, Default)]
 struct Table {
     slots: SeededMap<Key, Slot>,
+    /// What is ready, by when it was last used.
+    order: BTreeMap<u64, Key>,
+    key_bytes: usize,
+    /// Bytes of all that is ready, which grows while it is used.
+    compiled_bytes: Arc<AtomicUsize>,
     clock: u64,
     hits: u64,
     misses: u64,
@@ -77,13 +85,22 @@ impl Cache {
     ) -> Result<Arc<CompiledGrammar>, Error> {
         let mut table = self.lock();
         loop {
-            table.clock += 1;
-            let now = table.clock;
-            match table.slots.get_mut(key) {
+            let Table {
+                slots,
+                order,
+                clock,
+                hits,
+                ..
+            } = &mut *table;
+            match slots.get_mut(key) {
                 Some(Slot::Ready { compiled, used }) if compiled.check().is_ok() => {
-                    *used = now;
+                    *clock += 1;
+                    *hits += 1;
+                    if let Some(key) = order.remove(used) {
+                        order.insert(*clock, key);
+                    }
+                    *used = *clock;
                     let compiled = Arc::clone(compiled);
-                    table.hits += 1;
                     return Ok(compiled);
                 }
                 Some(Slot::Building) => {
@@ -97,41 +114,38 @@ impl Cache {
             }
         }
         table.misses += 1;
+        let broken = table.remove(key);
         table.slots.insert(key.clone(), Slot::Building);
         drop(table);
+        drop(broken);
         let claim = Claim { cache: self, key };
         let compiled = build()?;
         let mut table = self.lock();
-        table.clock += 1;
-        let used = table.clock;
-        table.slots.insert(
-            key.clone(),
-            Slot::Ready {
-                compiled: Arc::clone(&compiled),
-                used,
-            },
-        );
-        table.keep_within(limits);
+        table.add(key, &compiled);
+        let dropped = table.keep_within(limits);
         drop(table);
+        // To give back what they hold takes long, and nobody waits for it.
+        drop(dropped);
         drop(claim);
         Ok(compiled)
     }
 
     /// Forgets what is ready; what is being compiled still arrives.
     pub(super) fn clear(&self) {
-        self.lock()
-            .slots
-            .retain(|_, slot| matches!(slot, Slot::Building));
+        let mut table = self.lock();
+        let keys: Vec<Key> = table.order.values().cloned().collect();
+        let dropped: Vec<_> = keys.iter().filter_map(|key| table.remove(key)).collect();
+        drop(table);
+        drop(dropped);
     }
 
     pub(super) fn stats(&self) -> CompilerStats {
         let table = self.lock();
-        let (entries, bytes) = table.totals();
         CompilerStats {
             hits: table.hits,
             misses: table.misses,
-            entries,
-            bytes,
+            entries: table.order.len(),
+            bytes: table.bytes(),
         }
     }
 
@@ -141,47 +155,51 @@ impl Cache {
 }
 
 impl Table {
-    /// What is ready: key, when it was last used, bytes.
-    fn ready(&self) -> impl Iterator<Item = (&Key, u64, usize)> {
-        self.slots.iter().filter_map(|(key, slot)| match slot {
-            Slot::Ready { compiled, used } => {
-                let bytes = compiled.memory_bytes() + key.memory_bytes();
-                Some((key, *used, bytes))
-            }
-            Slot::Building => None,
-        })
+    /// Approximate bytes of what is ready.
+    fn bytes(&self) -> usize {
+        self.key_bytes + self.compiled_bytes.load(Ordering::Relaxed)
     }
 
-    /// How many compiled grammars are ready, and their bytes.
-    fn totals(&self) -> (usize, usize) {
-        self.ready().fold((0, 0), |(entries, all), (_, _, bytes)| {
-            (entries + 1, all + bytes)
-        })
-    }
-
-    /// Drops compiled grammars, unused for longest first, until the bounds hold. They grow while they are used, so this
-    /// looks at what they hold now. The newest one stays, however big.
-    fn keep_within(&mut self, limits: &Limits) {
-        let within = |entries: usize, bytes: usize| {
-            entries <= 1 || (entries <= limits.cache_entries && bytes <= limits.cache_bytes)
+    fn add(&mut self, key: &Key, compiled: &Arc<CompiledGrammar>) {
+        self.clock += 1;
+        compiled.tally().count_in(Some(&self.compiled_bytes));
+        self.key_bytes += key.memory_bytes();
+        self.order.insert(self.clock, key.clone());
+        let ready = Slot::Ready {
+            compiled: Arc::clone(compiled),
+            used: self.clock,
         };
-        let (mut entries, mut bytes) = self.totals();
-        if within(entries, bytes) {
-            return;
+        self.slots.insert(key.clone(), ready);
+    }
+
+    /// Takes out what is ready, if it is.
+    fn remove(&mut self, key: &Key) -> Option<Arc<CompiledGrammar>> {
+        let Some(Slot::Ready { used, .. }) = self.slots.get(key) else {
+            return None;
+        };
+        self.order.remove(used);
+        let Some(Slot::Ready { compiled, .. }) = self.slots.remove(key) else {
+            return None;
+        };
+        compiled.tally().count_in(None);
+        self.key_bytes -= key.memory_bytes();
+        Some(compiled)
+    }
+
+    /// Takes out compiled grammars, unused for longest first, until the bounds hold. They grow while they are used, so this
+    /// looks at what they hold now. The newest one stays, however big.
+    fn keep_within(&mut self, limits: &Limits) -> Vec<Arc<CompiledGrammar>> {
+        let mut dropped = Vec::new();
+        while self.order.len() > 1
+            && (self.order.len() > limits.cache_entries || self.bytes() > limits.cache_bytes)
+        {
+            let Some((_, oldest)) = self.order.first_key_value() else {
+                break;
+            };
+            let oldest = oldest.clone();
+            dropped.extend(self.remove(&oldest));
         }
-        let mut ready: Vec<(u64, usize, Key)> = self
-            .ready()
-            .map(|(key, used, bytes)| (used, bytes, key.clone()))
-            .collect();
-        ready.sort_unstable_by_key(|(used, ..)| *used);
-        for (_, own, key) in ready {
-            if within(entries, bytes) {
-                return;
-            }
-            self.slots.remove(&key);
-            entries -= 1;
-            bytes -= own;
-        }
+        dropped
     }
 }
 
@@ -195,7 +213,6 @@ mod loom_tests {
     use loom::thread;
     use syntagma_grammar::ir::{Grammar, Lnf, Regex};
 
-    use super::super::key::Key;
     use super::Cache;
     use crate::compiled::CompiledGrammar;
     use crate::error::Error;
@@ -235,8 +252,7 @@ mod loom_tests {
                         }
                         compile()
                     };
-                    let key = Key::new(&grammar());
-                    cache.get_or_build(&key, build, &Limits::default())
+                    cache.get_or_build(grammar().identity(), build, &Limits::default())
                 }
             };
             let asking = [ask.clone(), ask].map(|ask| {

@@ -2,7 +2,6 @@
 
 mod cache;
 mod common;
-mod key;
 
 use std::sync::Arc;
 
@@ -12,7 +11,6 @@ use syntagma_grammar::ir::Lnf;
 pub use self::cache::CompilerStats;
 
 use self::cache::Cache;
-use self::key::Key;
 use crate::compiled::CompiledGrammar;
 use crate::error::{Error, caught};
 use crate::layers::Layers;
@@ -100,7 +98,7 @@ impl GrammarCompiler {
             let Some(cache) = &self.cache else {
                 return self.build(grammar);
             };
-            cache.get_or_build(&Key::new(grammar), || self.build(grammar), &self.limits)
+            cache.get_or_build(grammar.identity(), || self.build(grammar), &self.limits)
         })
     }
 

@@ -189,7 +189,10 @@ impl Way<'_> {
                 }
                 continue;
             }
-            for (dot, next) in self.recognizer.sets.answer(at, &self.recognizer.dots) {
+            let Recognizer {
+                sets, dots, lexer, ..
+            } = &mut *self.recognizer;
+            for (dot, next) in sets.answer(at, dots, lexer, self.fuel)? {
                 self.fuel.spend(1)?;
                 let Exit { out, over } = self.exit(dot, next)?;
                 if out != NEVER {
@@ -231,8 +234,10 @@ impl Way<'_> {
         let symbols = self.token_symbols().into_iter();
         waits.extend(symbols.map(|(set, tag)| (set, Sym(tag), 1)));
         for (set, sym, needed) in waits {
-            let dots = &self.recognizer.dots;
-            for (dot, ret) in self.recognizer.sets.continuations(set, sym, dots) {
+            let Recognizer {
+                sets, dots, lexer, ..
+            } = &mut *self.recognizer;
+            for (dot, ret) in sets.continuations(set, sym, dots, lexer, self.fuel)? {
                 if self.is_beyond(ret)? {
                     return Ok(0);
                 }

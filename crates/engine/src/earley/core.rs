@@ -7,7 +7,7 @@ use super::symbol::{Sym, View};
 use crate::automaton::{LexerStateId, LexerStates};
 use crate::error::Error;
 use crate::limits::Fuel;
-use crate::maps::IdSet;
+use crate::maps::{IdMap, IdSet};
 
 /// Who answers when a nonterminal that was predicted here is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub(super) struct Core {
     slots: Box<[u32]>,
     waits: Box<[Wait]>,
     waiting: Box<[u32]>,
+    /// By nonterminal: the slots of the kernel that who waits for it depends on, if not all, once somebody asked.
+    homes: IdMap<u32, Option<Box<[u32]>>>,
     /// The terminals that may come next, run at once.
     pub(super) lexer_state: LexerStateId,
     /// Whether a token may come next.
@@ -84,6 +86,7 @@ impl Core {
             slots: slots.into(),
             waits: Box::default(),
             waiting: by_symbol.iter().map(|&(_, slot)| slot).collect(),
+            homes: IdMap::default(),
             lexer_state: LexerStateId::DEAD,
             has_tokens: false,
         };
@@ -173,6 +176,41 @@ impl Core {
 
     fn find(&self, sym: Sym) -> Result<usize, usize> {
         self.waits.binary_search_by_key(&sym, |wait| wait.sym)
+    }
+
+    /// The slots of the kernel on account of which the slots that wait for a nonterminal wait for it; None if that is all.
+    ///
+    /// A set of these alone has the same slots that wait for it, and for whatever those then complete: each of them is
+    /// predicted by way of these.
+    pub(super) fn home(
+        &mut self,
+        nonterminal: u32,
+        dots: &DottedRules,
+        fuel: &mut Fuel,
+    ) -> Result<Option<&[u32]>, Error> {
+        if !self.homes.contains_key(&nonterminal) {
+            let mut home: Vec<u32> = Vec::new();
+            let mut seen: IdSet<u32> = IdSet::from_iter([nonterminal]);
+            let mut work = vec![nonterminal];
+            while let Some(nonterminal) = work.pop() {
+                let slots = self.waiting(Sym::new(View::Nonterminal(nonterminal)));
+                fuel.spend(slots.len())?;
+                for &slot in slots {
+                    if (slot as usize) < self.kernel {
+                        home.push(slot);
+                        continue;
+                    }
+                    let lhs = dots.lhs(self.slots[slot as usize]);
+                    if seen.insert(lhs) {
+                        work.push(lhs);
+                    }
+                }
+            }
+            home.sort_unstable();
+            let partial = (home.len() < self.kernel).then(|| home.into());
+            self.homes.insert(nonterminal, partial);
+        }
+        Ok(self.homes[&nonterminal].as_deref())
     }
 
     /// The slots that wait for a symbol.

@@ -89,6 +89,8 @@ pub(crate) struct DottedRules {
     pub(crate) labels: IdMap<u32, Arc<str>>,
     /// Whether a rule that ends in a nonterminal is left before that begins.
     pub(crate) tail_calls: bool,
+    /// Whether rules return to parts of sets.
+    pub(crate) homes: bool,
 }
 
 /// About so many bytes has a name.
@@ -195,6 +197,7 @@ impl DottedRules {
                 .map(|(id, label)| (id.0 + 1, Arc::clone(label)))
                 .collect(),
             tail_calls: true,
+            homes: true,
         })
     }
 

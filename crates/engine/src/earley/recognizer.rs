@@ -35,6 +35,7 @@ impl Recognizer {
         let mut lexer = LexerStates::new(vocabulary.trie().longest() as u32, layers);
         let mut dots = DottedRules::new(lnf, vocabulary, lexer.residuals(), fuel)?;
         dots.tail_calls = layers.has(Layer::TailCalls);
+        dots.homes = layers.has(Layer::Homes);
         Self::of_dots(dots, lexer, fuel)
     }
 

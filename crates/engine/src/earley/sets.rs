@@ -3,6 +3,8 @@
 
 use std::hash::{Hash, Hasher};
 
+use smallvec::SmallVec;
+
 use super::arena::{Chunks, NONE, Near, Table, near};
 use super::core::{Core, Return};
 use super::grammar::DottedRules;
@@ -68,7 +70,9 @@ struct Set {
     next: u32,
 }
 
-/// A continuation: this nonterminal is complete, as it was predicted in this set.
+/// A continuation: this nonterminal is complete, as it was predicted in this set, of which there is no more than it takes
+/// (`Core::home`): else each set would be another one in which the same goes on, and a list whose items may begin anywhere
+/// would have one set for each byte.
 #[derive(Debug)]
 struct Ret {
     nonterminal: u32,
@@ -147,7 +151,6 @@ struct Work {
     rets: Vec<(RetId, u8)>,
     depth: u8,
     reach: u8,
-    shape: Vec<u32>,
 }
 
 impl Work {
@@ -243,7 +246,7 @@ impl Sets {
             }
             work.items.sort_unstable();
             fuel.spend(work.items.len())?;
-            let here = self.intern(&mut work, dots, lexer, fuel)?;
+            let here = self.intern(&work.items, dots, lexer, fuel)?;
             carried.put(set, here);
         }
         Ok(carried)
@@ -303,10 +306,14 @@ impl Sets {
         set: SetId,
         sym: Sym,
         dots: &DottedRules,
-    ) -> Vec<(u32, RetId)> {
-        (0..self.core(set).waiting(sym).len())
-            .map(|index| self.continuation(set, sym, index, dots).0)
-            .collect()
+        lexer: &mut LexerStates,
+        fuel: &mut Fuel,
+    ) -> Result<Vec<(u32, RetId)>, Error> {
+        let mut items = Vec::with_capacity(self.core(set).waiting(sym).len());
+        for index in 0..items.capacity() {
+            items.push(self.continuation(set, sym, index, dots, lexer, fuel)?.0);
+        }
+        Ok(items)
     }
 
     /// Whose end a continuation other than [`ROOT`] waits for.
@@ -315,14 +322,21 @@ impl Sets {
     }
 
     /// The items of a continuation other than [`ROOT`].
-    pub(crate) fn answer(&mut self, ret: RetId, dots: &DottedRules) -> Vec<(u32, RetId)> {
+    pub(crate) fn answer(
+        &mut self,
+        ret: RetId,
+        dots: &DottedRules,
+        lexer: &mut LexerStates,
+        fuel: &mut Fuel,
+    ) -> Result<Vec<(u32, RetId)>, Error> {
         if ret == ROOT {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         let Ret {
             nonterminal, set, ..
         } = self.rets[ret.0];
-        self.continuations(set, Sym::new(View::Nonterminal(nonterminal)), dots)
+        let sym = Sym::new(View::Nonterminal(nonterminal));
+        self.continuations(set, sym, dots, lexer, fuel)
     }
 
     /// One of the continuations, and whether it belongs to a set further down.
@@ -332,14 +346,41 @@ impl Sets {
         sym: Sym,
         index: usize,
         dots: &DottedRules,
-    ) -> (Item, bool) {
+        lexer: &mut LexerStates,
+        fuel: &mut Fuel,
+    ) -> Result<(Item, bool), Error> {
         let core = self.core(set);
         let slot = core.waiting(sym)[index];
         let dot = core.dot(slot) + 1;
-        match core.ret(slot, dots) {
+        Ok(match core.ret(slot, dots) {
             Return::Slot(slot) => ((dot, self.kernel(set)[slot as usize].1), true),
-            Return::Here(nonterminal) => ((dot, self.ret(nonterminal, set)), false),
+            Return::Here(nonterminal) => {
+                let home = self.home(set, nonterminal, dots, lexer, fuel)?;
+                ((dot, self.ret(nonterminal, home)), false)
+            }
+        })
+    }
+
+    /// The set of what it takes of a set to wait for a nonterminal.
+    fn home(
+        &mut self,
+        set: SetId,
+        nonterminal: u32,
+        dots: &DottedRules,
+        lexer: &mut LexerStates,
+        fuel: &mut Fuel,
+    ) -> Result<SetId, Error> {
+        let Set { core, len, .. } = self.all[set.0];
+        if len == 1 || !dots.homes {
+            return Ok(set);
         }
+        let Some(slots) = self.cores[core as usize].home(nonterminal, dots, fuel)? else {
+            return Ok(set);
+        };
+        let slots: SmallVec<[u32; 8]> = slots.into();
+        let items = slots.iter().map(|&slot| self.kernel(set)[slot as usize]);
+        let kernel: SmallVec<[Item; 8]> = items.collect();
+        self.intern(&kernel, dots, lexer, fuel)
     }
 
     /// The set of these items, which are not finished: of such as wait in other sets, or of whole kernels.
@@ -356,7 +397,7 @@ impl Sets {
         work.settle();
         let set = fuel
             .spend(work.items.len())
-            .and_then(|()| self.intern(&mut work, dots, lexer, fuel));
+            .and_then(|()| self.intern(&work.items, dots, lexer, fuel));
         self.work = work;
         set
     }
@@ -483,8 +524,11 @@ impl Sets {
         self.begin_landing();
         let mut goto = Ok(());
         for &(set, accept_set) in ended {
-            for &tag in lexer.tags(accept_set) {
-                goto = goto.and_then(|()| self.advance((set, 0), Sym(tag), &mut work, dots, fuel));
+            let tags: SmallVec<[u32; 16]> = lexer.tags(accept_set).into();
+            for tag in tags {
+                let from = (set, 0);
+                goto =
+                    goto.and_then(|()| self.advance(from, Sym(tag), &mut work, dots, lexer, fuel));
             }
         }
         let goto = goto.and_then(|()| self.land(&mut work, dots, lexer, fuel));
@@ -510,12 +554,13 @@ impl Sets {
         sym: Sym,
         work: &mut Work,
         dots: &DottedRules,
+        lexer: &mut LexerStates,
         fuel: &mut Fuel,
     ) -> Result<(), Error> {
         let count = self.core(set).waiting(sym).len();
         fuel.spend(count)?;
         for index in 0..count {
-            let ((dot, ret), below) = self.continuation(set, sym, index, dots);
+            let ((dot, ret), below) = self.continuation(set, sym, index, dots, lexer, fuel)?;
             let depth = (depth + u8::from(below)).min(tuning::READ_DEPTH);
             let passed = self.put(dot, ret, depth, work, dots);
             fuel.spend(passed)?;
@@ -576,7 +621,7 @@ impl Sets {
                 nonterminal, set, ..
             } = self.rets[ret.0];
             let sym = Sym::new(View::Nonterminal(nonterminal));
-            self.advance((set, depth), sym, work, dots, fuel)?;
+            self.advance((set, depth), sym, work, dots, lexer, fuel)?;
         }
         let mut goto = GotoResult {
             set: None,
@@ -589,22 +634,21 @@ impl Sets {
         }
         work.settle();
         fuel.spend(work.items.len())?;
-        let set = self.intern(work, dots, lexer, fuel)?;
+        let set = self.intern(&work.items, dots, lexer, fuel)?;
         let core = self.core(set);
         let goes_on = core.has_tokens || core.lexer_state != LexerStateId::DEAD;
         goto.set = goes_on.then_some(set);
         Ok(goto)
     }
 
-    /// The set whose kernel lies in the work space.
+    /// The set of a kernel.
     fn intern(
         &mut self,
-        work: &mut Work,
+        kernel: &[Item],
         dots: &DottedRules,
         lexer: &mut LexerStates,
         fuel: &mut Fuel,
     ) -> Result<SetId, Error> {
-        let kernel = &work.items[..];
         debug_assert!(kernel.is_sorted_by(|a, b| a < b), "equal sets would be two");
         let owner = kernel.iter().map(|&(_, ret)| ret).max().unwrap_or(ROOT);
         let head = self.rets[owner.0].sets;
@@ -617,14 +661,13 @@ impl Sets {
         if is_full && let Some(at) = self.by_kernel.find(hash(&kernel), is) {
             return Ok(SetId(at));
         }
-        work.shape.clear();
-        work.shape.extend(kernel.iter().map(|&(dot, _)| dot));
-        let core = if let Some(core) = self.cores.get_index_of(&work.shape[..]) {
+        let shape: SmallVec<[u32; 16]> = kernel.iter().map(|&(dot, _)| dot).collect();
+        let core = if let Some(core) = self.cores.get_index_of(&shape[..]) {
             core
         } else {
-            let core = Core::close(&work.shape, dots, lexer, fuel)?;
-            self.heap += core.memory_bytes() + work.shape.len() * 4;
-            self.cores.insert_full((&work.shape[..]).into(), core).0
+            let core = Core::close(&shape, dots, lexer, fuel)?;
+            self.heap += core.memory_bytes() + shape.len() * 4;
+            self.cores.insert_full((&shape[..]).into(), core).0
         };
         let items = self.items.extend(kernel);
         let at = self.all.push(Set {

@@ -1,5 +1,5 @@
-//! Masks, put together from what each terminal does to the vocabulary by itself. From the threads of a state, for the
-//! memo.
+//! Masks, put together from what each terminal does to the vocabulary by itself. From the threads of a state, for
+//! whoever keeps masks.
 //!
 //! A token that may come next is read by one terminal of one thread: wholly inside of it, or leaving it at an exit with
 //! a rest that what follows takes. So the mask is the union over terminals, and terminals may be handled in different
@@ -12,9 +12,9 @@ use smallvec::SmallVec;
 use syntagma_grammar::ir::ByteSet;
 
 use super::anchor::Anchor;
+use super::answers::Mask;
 use super::classification::{Classification, Tokens};
 use super::exits::{MidAccept, at};
-use super::memo::Mask;
 use super::pool::Pool;
 use super::row::List;
 use super::shared::Shared;

@@ -13,9 +13,10 @@
 //! * `stack_suffixes` finds states whose masks are the same;
 //! * `pool` makes masks small: where few tokens are allowed, where most of them are a terminal's, and where they are those
 //!   of another mask;
-//! * `memo` keeps them.
+//! * `answers` is what is found out about a state, and `known` keeps that for whoever asks again.
 
 mod anchor;
+mod answers;
 mod classification;
 mod closed;
 mod closed_search;
@@ -23,8 +24,8 @@ mod compose;
 mod excluded;
 mod exits;
 mod front;
+mod known;
 mod lazy_dfa;
-mod memo;
 mod mid_accepts;
 mod pool;
 mod row;
@@ -35,9 +36,11 @@ mod stack_suffixes;
 mod terminals;
 mod walk;
 
+pub(crate) use answers::{Mask, Step};
 pub(crate) use compose::Composer;
-pub(crate) use memo::{Mask, Memo, Step};
+pub(crate) use known::Known;
 pub use row::MaskRow;
 pub(crate) use row::{allow, is_allowed};
 pub(crate) use shared::Shared;
+pub(crate) use stack_suffixes::StackSuffixes;
 pub(crate) use walk::walked_row;

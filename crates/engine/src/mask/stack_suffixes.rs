@@ -1,5 +1,5 @@
-//! States whose masks are the same, found without computing these. From what lies below the sets of a state, for the
-//! memo.
+//! States whose masks are the same, found without computing these. From what lies below the sets of a state, for
+//! whoever keeps masks.
 //!
 //! To find a mask, only so much is looked into as lies below the sets of a state down to some depth: a suffix of the
 //! stack of calls. A state whose sets are the same down to that depth has the same mask: the thousandth bracket has the
@@ -11,7 +11,7 @@ use crate::tuning;
 
 /// Masks by what was looked into; all of it can be forgotten at any time.
 #[derive(Debug, Default)]
-pub(super) struct StackSuffixes {
+pub(crate) struct StackSuffixes {
     /// What a set is down to a depth: the depth, then dot, nonterminal and what the set returned to is, by item.
     suffixes: IdIndexSet<Box<[u32]>>,
     /// By set and depth.
@@ -29,7 +29,7 @@ pub(super) struct StackSuffixes {
 
 impl StackSuffixes {
     /// A state with a mask that is the mask of this one.
-    pub(super) fn find(&mut self, recognizer: &Recognizer, state: StateId) -> Option<StateId> {
+    pub(crate) fn find(&mut self, recognizer: &Recognizer, state: StateId) -> Option<StateId> {
         if self.too_much > tuning::DEPTH_FAILURES {
             return None;
         }
@@ -50,7 +50,7 @@ impl StackSuffixes {
     }
 
     /// Remembers that a state has a mask for which it was looked so deep.
-    pub(super) fn remember(&mut self, recognizer: &Recognizer, state: StateId, depth: u8) {
+    pub(crate) fn remember(&mut self, recognizer: &Recognizer, state: StateId, depth: u8) {
         let Some(bit) = tuning::DEPTHS.iter().position(|&known| depth <= known) else {
             return;
         };
@@ -72,7 +72,7 @@ impl StackSuffixes {
         }
     }
 
-    pub(super) fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         self.heap
             + self.suffixes.len() * 40
             + self.of_sets.len() * 16

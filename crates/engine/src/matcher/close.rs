@@ -4,6 +4,7 @@ use super::GrammarMatcher;
 use crate::distance::{Costs, Goal, Way};
 use crate::earley::StateId;
 use crate::error::Error;
+use crate::generation::{Aside, Question};
 use crate::position::Position;
 use crate::tuning;
 
@@ -98,22 +99,28 @@ impl GrammarMatcher {
             };
             let vocabulary = &**matcher.compiled.vocabulary();
             let mut fuel = matcher.generation.fuel();
-            let found = &mut *matcher.generation.write();
-            let costs = match found.costs.take() {
-                Some(costs) => costs,
-                None => Costs::new(&mut found.recognizer, &mut fuel)?,
+            let generation = &matcher.generation;
+            let find = |aside: &mut Aside| {
+                let here = aside.state(generation, state)?;
+                let costs = match aside.costs.take() {
+                    Some(costs) => costs,
+                    None => generation.ask(Question::Costs, || {
+                        Costs::new(&mut aside.recognizer, &mut fuel)
+                    })?,
+                };
+                let Costs { rest, known } = aside.costs.insert(costs);
+                let mut way = Way {
+                    recognizer: &mut aside.recognizer,
+                    frames: &mut aside.frames,
+                    rest,
+                    known,
+                    goal: Goal::End,
+                    vocabulary,
+                    fuel: &mut fuel,
+                };
+                ask(&mut way, here).map(Some)
             };
-            let Costs { rest, known } = found.costs.insert(costs);
-            let mut way = Way {
-                recognizer: &mut found.recognizer,
-                frames: &mut found.frames,
-                rest,
-                known,
-                goal: Goal::End,
-                vocabulary,
-                fuel: &mut fuel,
-            };
-            ask(&mut way, state).map(Some)
+            generation.ask(Question::Way(state), || generation.aside(find))
         })
     }
 }

@@ -95,6 +95,18 @@ impl History {
         !last.places.is_empty() && last.generation != self.generation
     }
 
+    /// Whether the steps behind the first `kept` can be taken back without replaying those: so far as that is told without
+    /// going through all blocks.
+    pub(super) fn is_recent(&self, kept: usize) -> bool {
+        match &self.sealed {
+            Some(sealed) if kept <= sealed.steps => {
+                let before = sealed.before.as_ref().map_or(0, |before| before.steps);
+                kept > before && sealed.block.generation == self.generation
+            }
+            _ => true,
+        }
+    }
+
     /// The states of the steps that can be taken back without replaying the others: those of the last two blocks.
     pub(super) fn recent_states(&self) -> Vec<StateId> {
         let sealed = self.sealed.as_ref().map(|sealed| &sealed.block);

@@ -112,13 +112,9 @@ impl GrammarMatcher {
     }
 
     /// The same where it is known already what becomes of the token, which takes no more than a look-up; None, with nothing
-    /// changed, where [`accept_token`](Self::accept_token) has to be asked.
+    /// changed, where [`accept_token`](Self::accept_token) has to be asked. Waits for no other thread.
     pub fn accept_known(&mut self, id: u32) -> Option<bool> {
-        if self.tracker.is_some()
-            || self.compiled.is_judged()
-            || self.generation.is_retired()
-            || self.check().is_err()
-        {
+        if self.has_to_ask() || self.generation.is_retired() {
             return None;
         }
         let Position::At(state) = self.place() else {
@@ -165,6 +161,12 @@ impl GrammarMatcher {
                 Position::At(state) => matcher.generation.allows(state, id),
             }
         })
+    }
+
+    /// Whether so many steps are taken back without reading any others again.
+    #[must_use]
+    pub fn rolls_back_at_once(&self, steps: usize) -> bool {
+        self.tracker.is_some() || self.history.is_recent(self.steps().saturating_sub(steps))
     }
 
     /// Takes back the last `steps` accepted steps (`E-MATCHER-ROLLBACK` if there were fewer; nothing changes then).

@@ -1,8 +1,10 @@
 //! Which tokens may come next.
 
+use std::sync::Arc;
+
 use super::GrammarMatcher;
 use crate::error::Error;
-use crate::mask::{Mask, MaskRow};
+use crate::mask::{Mask, MaskRow, Step};
 use crate::position::Position;
 use crate::vocabulary::bitmask_words;
 
@@ -17,7 +19,7 @@ pub struct NextMask {
 enum Tokens {
     /// The text has ended: any.
     All,
-    Mask(Mask),
+    Mask(Arc<Mask>),
     Row(Box<[i32]>),
 }
 
@@ -73,15 +75,71 @@ impl GrammarMatcher {
         })
     }
 
-    /// Whether the next mask was found before, so that a fill only copies it.
+    /// Which tokens may come next, where that was found before, so that only copying is left; None where
+    /// [`next_mask`](Self::next_mask) has to be asked. Waits for no other thread.
     #[must_use]
-    pub fn knows_mask(&self) -> bool {
-        self.tracker.is_none()
-            && !self.compiled.is_judged()
-            && match self.place() {
-                Position::Ended => true,
-                Position::At(state) => self.generation.is_known(state, None),
-            }
+    pub fn known_mask(&self) -> Option<NextMask> {
+        if self.has_to_ask() {
+            return None;
+        }
+        let tokens = match self.place() {
+            Position::Ended => Tokens::All,
+            Position::At(state) => Tokens::Mask(self.generation.known_mask(state)?),
+        };
+        let words = bitmask_words(self.compiled.vocabulary().size());
+        Some(NextMask { words, tokens })
+    }
+
+    /// Whether a token may come next, where that was found before; None where [`accepts`](Self::accepts) has to be asked.
+    /// Waits for no other thread.
+    #[must_use]
+    pub fn known_accepts(&self, id: u32) -> Option<bool> {
+        if self.has_to_ask() || self.compiled.vocabulary().check_id(id).is_err() {
+            return None;
+        }
+        match self.place() {
+            Position::Ended => Some(false),
+            Position::At(state) => self.generation.known_allows(state, id),
+        }
+    }
+
+    /// Whether the text may end here, unless another thread is finding something out about the grammar; None where
+    /// [`is_accepting`](Self::is_accepting) has to be asked.
+    #[must_use]
+    pub fn known_accepting(&self) -> Option<bool> {
+        if self.check().is_err() {
+            return None;
+        }
+        match self.place() {
+            Position::Ended => Some(true),
+            Position::At(state) => self.generation.known_accept(state),
+        }
+    }
+
+    /// How many of the tokens could be accepted in this order, where that was found before; None where
+    /// [`validate_tokens`](Self::validate_tokens) has to be asked. Waits for no other thread.
+    #[must_use]
+    pub fn known_validate(&self, ids: &[u32]) -> Option<usize> {
+        if self.has_to_ask() {
+            return None;
+        }
+        let mut place = self.place();
+        for (index, &id) in ids.iter().enumerate() {
+            let Position::At(state) = place else {
+                return Some(index);
+            };
+            place = match self.generation.known_step(state, id)? {
+                Step::Refused => return Some(index),
+                Step::End => Position::Ended,
+                Step::To(state) => Position::At(state),
+            };
+        }
+        Some(ids.len())
+    }
+
+    /// Whether what is known says nothing: of a matcher that has failed, or whose answers depend on more than its state.
+    pub(super) fn has_to_ask(&self) -> bool {
+        self.tracker.is_some() || self.compiled.is_judged() || self.check().is_err()
     }
 
     fn find_next(&self) -> Result<NextMask, Error> {

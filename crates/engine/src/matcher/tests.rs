@@ -82,3 +82,35 @@ fn a_wrong_place_is_found_by_whoever_verifies() {
         assert_eq!(wrong.next_mask().unwrap_err().code(), "E-ENGINE-VERIFY");
     }
 }
+
+#[test]
+fn what_is_known_waits_for_nobody() {
+    let words = Regex::repeat(Regex::literal(b"ab"), 1, None);
+    let compiled = with_bytes()
+        .compile(&Arc::new(Grammar::from_regex(words)))
+        .unwrap();
+    let mut matcher = GrammarMatcher::new(compiled);
+    let [a, b] = [b'a', b'b'].map(u32::from);
+    assert!(matcher.accept_token(a).unwrap());
+    assert!(matcher.accept_token(b).unwrap());
+    matcher.rollback(2).unwrap();
+    matcher.next_mask().unwrap();
+
+    // Somebody finds something out, and has everything locked for that.
+    let generation = Arc::clone(&matcher.generation);
+    let finding = generation.write();
+    assert!(matcher.known_mask().is_some());
+    assert_eq!(matcher.known_accepts(b), Some(false));
+    assert_eq!(matcher.known_validate(&[a, b]), Some(2));
+    assert_eq!(matcher.known_accepting(), None);
+    assert_eq!(matcher.accept_known(a), Some(true));
+    assert!(matcher.known_mask().is_none());
+    drop(finding);
+
+    // Somebody asks about a whole text, and others find out what they like.
+    let asking = generation.aside(|_| {
+        matcher.next_mask()?;
+        matcher.shortest_close(None)
+    });
+    assert_eq!(asking, Ok(Some(vec![b])));
+}

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crate::reference::Builder;
 use syntagma_engine::{
-    CompiledGrammar, ErrorKind, GrammarMatcher, Limits, Verdict, Vocabulary, VocabularyParts,
-    accept_token_batch, bitmask_words,
+    CompiledGrammar, Error, ErrorKind, GrammarMatcher, Limits, Verdict, Vocabulary,
+    VocabularyParts, accept_token_batch, bitmask_words,
 };
 use syntagma_grammar::ir::{ByteSet, Lnf, Regex, Report, TokenSet};
 
@@ -426,6 +426,34 @@ fn spent_fuel_fails_the_matcher_for_good() {
 }
 
 #[test]
+fn what_was_refused_is_refused_again() {
+    type Question = fn(&GrammarMatcher) -> Result<(), Error>;
+    let questions: [Question; 3] = [
+        |m| m.shortest_close(None).map(|_| ()),
+        |m| m.closes_within(3).map(|_| ()),
+        |m| m.next_mask().map(|_| ()),
+    ];
+    let lnf = text(&"hello".repeat(100));
+    let mut refused = 0;
+    for fuel in (1..3_000).step_by(53) {
+        let mut limits = Limits::default();
+        limits.step_fuel = fuel;
+        let report = Report::default();
+        let compiled = CompiledGrammar::from_lnf(&lnf, report, vocabulary(&[]), &limits, false);
+        let compiled = Arc::new(compiled.unwrap());
+        for question in questions {
+            let answer = || question(&GrammarMatcher::new(Arc::clone(&compiled)));
+            let first = answer();
+            refused += usize::from(first.is_err());
+            for _ in 0..3 {
+                assert_eq!(answer(), first, "{fuel}");
+            }
+        }
+    }
+    assert!(refused > 3);
+}
+
+#[test]
 fn compile_fuel_and_residual_caps_are_errors() {
     let mut limits = Limits::default();
     limits.compile_fuel = 10;
@@ -493,14 +521,14 @@ fn a_mask_is_known_once_it_was_filled() {
     });
     // Where masks are verified, each is found anew.
     allowed(&verified);
-    assert!(!verified.knows_mask());
-    assert!(!m.knows_mask());
+    assert!(verified.known_mask().is_none());
+    assert!(m.known_mask().is_none());
     allowed(&m);
-    assert!(m.knows_mask());
+    assert!(m.known_mask().is_some());
     let mut further = m.fork();
-    assert!(further.knows_mask());
+    assert!(further.known_mask().is_some());
     assert!(further.accept_token(byte(b'h')).unwrap());
-    assert!(!further.knows_mask());
+    assert!(further.known_mask().is_none());
 }
 
 #[test]

@@ -7,11 +7,13 @@ use super::encode::{MAGIC, VERSION, checksum, tag};
 use super::grammar::{Expr, ExprId, Grammar, Report, Rule, RuleId, TokenSet};
 use super::regex::Regex;
 use crate::error::{Diagnostic, Error, SourceLocation, WARNINGS};
+use crate::tuning::MAX_SAVED_NESTING;
 
 impl Grammar {
     /// The grammar that [`to_bytes`](Self::to_bytes) has written, equal to what it was.
     ///
-    /// Errors: `E-STATE-FORMAT` (damaged, or something else), `E-STATE-VERSION` (of another version).
+    /// Errors: `E-STATE-FORMAT` (damaged, nested deeper than any source may be, or something else), `E-STATE-VERSION` (of
+    /// another version).
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let rest = bytes.strip_prefix(MAGIC).ok_or_else(damaged)?;
         match rest.first() {
@@ -50,8 +52,11 @@ struct Reader<'b> {
     rest: &'b [u8],
     grammars: Vec<Arc<Grammar>>,
     /// Compound regular languages by number, once they are complete.
-    regexes: Vec<Option<Regex>>,
+    regexes: Vec<Option<Nested>>,
 }
+
+/// A regular language, and how deep it is nested.
+type Nested = (Regex, usize);
 
 /// A compound regular language of which parts are still to come.
 struct Open {
@@ -60,15 +65,20 @@ struct Open {
     bounds: (u32, Option<u32>),
     missing: usize,
     parts: Vec<Regex>,
+    nesting: usize,
 }
 
 impl Open {
-    fn close(self) -> Option<Regex> {
+    fn close(self) -> Option<Nested> {
         let Self {
-            tag, bounds, parts, ..
+            tag,
+            bounds,
+            parts,
+            nesting,
+            ..
         } = self;
         let inner = parts.first().cloned();
-        Some(match tag {
+        let whole = match tag {
             tag::CONCAT => Regex::Concat(parts.into()),
             tag::ANY => Regex::Alt(parts.into()),
             tag::AND => Regex::And(parts.into()),
@@ -78,7 +88,8 @@ impl Open {
                 min: bounds.0,
                 max: bounds.1,
             },
-        })
+        };
+        Some((whole, nesting))
     }
 }
 
@@ -103,8 +114,8 @@ impl<'b> Reader<'b> {
         let exprs = self.list(Self::expr)?;
         let pointers = self.list(|reader| Some((reader.text()?.into(), reader.text()?.into())))?;
         let warnings = self.list(Self::diagnostic)?;
-        let grammar = Grammar::from_parts(rules, exprs, start, Report { pointers });
-        Some(grammar?.with_warnings(warnings))
+        let grammar = Grammar::from_parts(rules, exprs, start, Report { pointers })?;
+        (grammar.nesting()? <= MAX_SAVED_NESTING).then(|| grammar.with_warnings(warnings))
     }
 
     fn expr(&mut self) -> Option<Expr> {
@@ -114,12 +125,9 @@ impl<'b> Reader<'b> {
             tag::RULE => Expr::Rule(RuleId(self.small()?)),
             tag::MARKER => Expr::Marker(self.text()?.into()),
             tag::TOKEN_TEXT => Expr::Token(TokenSet::Text(self.text()?.into())),
-            tag::TOKEN_IDS => {
-                let ranges = self.list(|reader| Some((reader.small()?, reader.small()?)))?;
-                Expr::Token(TokenSet::Ids(ranges.into()))
-            }
+            tag::TOKEN_IDS => Expr::Token(TokenSet::Ids(self.list(Self::range)?.into())),
             tag::TOKEN_EXCEPT => {
-                let ids = self.list(|reader| Some((reader.small()?, reader.small()?)))?;
+                let ids = self.list(Self::range)?;
                 let texts = self.list(|reader| Some(reader.text()?.into()))?;
                 Expr::Token(TokenSet::except(ids, texts))
             }
@@ -143,6 +151,11 @@ impl<'b> Reader<'b> {
         })
     }
 
+    fn range(&mut self) -> Option<(u32, u32)> {
+        let (first, last) = (self.small()?, self.small()?);
+        (first <= last).then_some((first, last))
+    }
+
     fn exprs(&mut self) -> Option<Vec<ExprId>> {
         self.list(|reader| reader.small().map(ExprId))
     }
@@ -154,12 +167,17 @@ impl<'b> Reader<'b> {
             let mut complete = self.node(&mut open)?;
             // What is complete is a part of what is open, which may be complete with it.
             loop {
-                if let Some(part) = complete.take() {
+                if let Some((part, nesting)) = complete.take() {
                     let Some(around) = open.last_mut() else {
                         return Some(part);
                     };
                     around.parts.push(part);
                     around.missing -= 1;
+                    around.nesting = around.nesting.max(nesting + 1);
+                    // Dropping recurses, and much else.
+                    if around.nesting > MAX_SAVED_NESTING {
+                        return None;
+                    }
                 }
                 if open.last().is_none_or(|around| around.missing > 0) {
                     break;
@@ -176,18 +194,19 @@ impl<'b> Reader<'b> {
 
     /// A node: one that is complete, or None for one that is open now.
     #[allow(clippy::option_option)] // the outer one: whether it can be read
-    fn node(&mut self, open: &mut Vec<Open>) -> Option<Option<Regex>> {
+    fn node(&mut self, open: &mut Vec<Open>) -> Option<Option<Nested>> {
+        let leaf = |regex| Some(Some((regex, 1)));
         let tag = self.tag()?;
         let (missing, bounds) = match tag {
-            tag::NOTHING => return Some(Some(Regex::Nothing)),
+            tag::NOTHING => return leaf(Regex::Nothing),
             tag::CLASS => {
                 let mut words = [0; 4];
                 for word in &mut words {
                     *word = u64::from_le_bytes(self.take(size_of::<u64>())?.try_into().ok()?);
                 }
-                return Some(Some(Regex::Class(ByteSet::of_words(words))));
+                return leaf(Regex::Class(ByteSet::of_words(words)));
             }
-            tag::LITERAL => return Some(Some(Regex::literal(self.sized()?))),
+            tag::LITERAL => return leaf(Regex::literal(self.sized()?)),
             tag::KNOWN => {
                 let number = self.count()?;
                 return Some(Some(self.regexes.get(number)?.clone()?));
@@ -203,6 +222,7 @@ impl<'b> Reader<'b> {
             bounds,
             missing,
             parts: Vec::new(),
+            nesting: 1,
         });
         self.regexes.push(None);
         Some(None)

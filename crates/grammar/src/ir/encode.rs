@@ -15,6 +15,7 @@
 use std::sync::Arc;
 
 use super::grammar::{Expr, Grammar, TokenSet};
+use super::identity::Identity;
 use super::regex::Regex;
 use crate::error::{Diagnostic, SourceLocation};
 use crate::maps::{IdMap, IdSet, SeededMap};
@@ -64,6 +65,22 @@ impl Grammar {
         let check = checksum(&writer.bytes);
         writer.bytes.extend(check.to_le_bytes());
         writer.bytes
+    }
+
+    /// What equal grammars that report the same have in common. It is found out once.
+    #[must_use]
+    pub fn identity(&self) -> &Identity {
+        self.identified().get(|| {
+            let mut bytes = self.structure();
+            // Nothing that is said could be more of the structure, which says how much it is.
+            for (pointer, reason) in &self.report().pointers {
+                for text in [pointer, reason] {
+                    bytes.extend((text.len() as u64).to_le_bytes());
+                    bytes.extend_from_slice(text.as_bytes());
+                }
+            }
+            bytes
+        })
     }
 
     /// What the grammar writes, as bytes: where they are equal, the grammars are, but for what is said about them.

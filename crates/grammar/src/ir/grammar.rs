@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::identity::Identified;
 use super::regex::Regex;
 use crate::error::{Diagnostic, WARNINGS};
 use crate::maps::{IdSet, SeededIndexSet};
@@ -184,6 +185,7 @@ pub struct Grammar {
     start: RuleId,
     report: Report,
     warnings: Vec<Diagnostic>,
+    identity: Identified,
 }
 
 impl Grammar {
@@ -229,6 +231,7 @@ impl Grammar {
             start,
             report,
             warnings: Vec::new(),
+            identity: Identified::default(),
         };
         grammar.is_whole().then_some(grammar)
     }
@@ -254,6 +257,45 @@ impl Grammar {
     /// Puts another expression in the place of one.
     pub(super) fn replace(&mut self, id: ExprId, expr: Expr) {
         self.exprs[id.0 as usize] = expr;
+        self.identity = Identified::default();
+    }
+
+    pub(super) fn identified(&self) -> &Identified {
+        &self.identity
+    }
+
+    /// How many expressions lie within each other at most, rules and grammars in it aside; None where one lies in itself.
+    pub(super) fn nesting(&self) -> Option<usize> {
+        let parts = |expr: &Expr| -> ExprIds {
+            match expr {
+                Expr::Seq(parts) | Expr::Alt(parts) => parts.clone(),
+                Expr::Repeat {
+                    inner, separator, ..
+                } => [*inner].into_iter().chain(*separator).collect(),
+                Expr::Capture { inner, .. } => [*inner].into_iter().collect(),
+                _ => ExprIds::default(),
+            }
+        };
+        // 0: not seen, 1: open, more: the nesting.
+        let mut nesting = vec![0_usize; self.exprs.len()];
+        let mut work: Vec<usize> = (0..self.exprs.len()).collect();
+        while let Some(&at) = work.last() {
+            let inside = parts(&self.exprs[at]);
+            let of_parts = inside.iter().map(|part| nesting[part.0 as usize]);
+            match nesting[at] {
+                0 => {
+                    nesting[at] = 1;
+                    let unseen = inside.iter().map(|part| part.0 as usize);
+                    work.extend(unseen.filter(|&part| nesting[part] == 0));
+                }
+                1 if of_parts.clone().any(|part| part < 2) => return None,
+                known => {
+                    nesting[at] = known.max(1 + of_parts.max().unwrap_or(1));
+                    work.pop();
+                }
+            }
+        }
+        Some(nesting.into_iter().max().unwrap_or(0))
     }
 
     /// How many expressions there are; ids are below it.
@@ -280,6 +322,7 @@ impl Grammar {
         for (pointer, _) in &mut self.report.pointers {
             pointer.insert_str(0, prefix);
         }
+        self.identity = Identified::default();
         self
     }
 
@@ -388,6 +431,7 @@ impl Grammar {
         mut self,
         parts: impl Iterator<Item = &'a Arc<Self>> + Clone,
     ) -> Self {
+        self.identity = Identified::default();
         self.report = Self::joined_report(parts.clone());
         self.warnings.extend(Self::joined_warnings(parts));
         self
@@ -550,6 +594,7 @@ impl GrammarBuilder {
             start,
             report,
             warnings: Vec::new(),
+            identity: Identified::default(),
         };
         debug_assert!(grammar.is_whole(), "ids are of this builder");
         grammar

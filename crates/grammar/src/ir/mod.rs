@@ -18,6 +18,7 @@ mod empty_regex;
 mod encode;
 mod escapes;
 mod grammar;
+mod identity;
 pub mod lnf;
 mod nodes;
 mod regex;
@@ -38,6 +39,7 @@ pub use grammar::{
     Expr, ExprId, ExprIds, Grammar, GrammarBuilder, Report, Rule, RuleId, Status, TokenSet,
     other_ids,
 };
+pub use identity::Identity;
 pub use lnf::{Lnf, NonterminalId, Production, Symbol, SymbolTable};
 pub use regex::{Parts, Regex};
 pub(crate) use validate::Productive;

@@ -154,3 +154,45 @@ fn forgeries_are_read_or_refused() {
     // Most places are bits of sets of bytes, of which each means something.
     assert!(refused > 0);
 }
+
+/// A sealed grammar of one rule whose expressions are these bytes, so many of them.
+fn of_exprs(count: u8, exprs: &[u8]) -> Vec<u8> {
+    let empty = Grammar::from_regex(Regex::Nothing).to_bytes();
+    let mut bytes = empty[..5].to_vec();
+    // One grammar of one rule with a name of one letter and the first expression as its body; the start is that rule.
+    bytes.extend([1, 1, 1, b's', 0, 0, count]);
+    bytes.extend_from_slice(exprs);
+    // Nothing is said.
+    bytes.extend([0, 0]);
+    seal(&mut bytes);
+    bytes
+}
+
+#[test]
+fn nesting_beyond_that_of_any_source_is_refused() {
+    const REGEX: u8 = 1;
+    const NOT: u8 = 6;
+    let nested = |depth: usize| of_exprs(1, &[&[REGEX][..], &vec![NOT; depth], &[0]].concat());
+    for (depth, read) in [(0, true), (3_000, true), (10_000, false), (300_000, false)] {
+        let grammar = Grammar::from_bytes(&nested(depth));
+        match &grammar {
+            Ok(grammar) => assert_eq!(grammar.to_bytes(), nested(depth)),
+            Err(error) => assert_eq!(error.code(), "E-STATE-FORMAT"),
+        }
+        assert_eq!(grammar.is_ok(), read, "{depth}");
+    }
+}
+
+#[test]
+fn what_lies_in_itself_is_refused() {
+    const EMPTY: u8 = 0;
+    const SEQ: u8 = 6;
+    // A sequence of the second expression; one of itself; one of one of it.
+    for (exprs, read) in [
+        (vec![SEQ, 1, 1, EMPTY], true),
+        (vec![SEQ, 1, 0, EMPTY], false),
+        (vec![SEQ, 1, 1, SEQ, 1, 0], false),
+    ] {
+        assert_eq!(Grammar::from_bytes(&of_exprs(2, &exprs)).is_ok(), read);
+    }
+}

@@ -430,6 +430,30 @@ fn arrays() {
         &["[]", "[9,1,8,2,7,3,6,4,5]"],
         &["[1,2,3,4,5,6,7,8,9,1]", "[10]"],
     );
+    // More values than a word of the machine has bits.
+    for (count, max) in [(100, 1), (70, 2), (128, 1)] {
+        let values: Vec<String> = (0..count).map(|value: u32| value.to_string()).collect();
+        exact(
+            &format!(
+                r#"{{"type":"array","uniqueItems":true,"items":{{"enum":[{}]}},"maxItems":{max}}}"#,
+                values.join(",")
+            ),
+            &["[]", "[66]", &format!("[{}]", ["2", "66"][..max].join(","))],
+            &["[66,66]", "[2,66,3]", "[128]"],
+        );
+    }
+    // What asks for nothing, however often.
+    for count in [1, 5, 63, 64, 65, 200] {
+        let nothing = r#"{"contains":{"const":1},"minContains":0}"#;
+        exact(
+            &format!(
+                r#"{{"type":"array","items":{{"type":"integer"}},"allOf":[{}]}}"#,
+                vec![nothing; count].join(",")
+            ),
+            &["[]", "[1]", "[2,1,3]"],
+            &["[null]"],
+        );
+    }
     let many: Vec<String> = (0..200).map(|value| value.to_string()).collect();
     let many = format!(
         r#"{{"type":"array","uniqueItems":true,"items":{{"enum":[{}]}}}}"#,

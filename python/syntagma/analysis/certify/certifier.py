@@ -25,7 +25,6 @@ import msgspec
 from syntagma.analysis.certify.certificate import Certificate, Item, Verdict
 from syntagma.analysis.certify.outputs import TemplateOutputs, without_empty_block
 from syntagma.analysis.certify.read_back import (
-    INCOMPLETE,
     WANTS_MORE,
     Difference,
     GrammarCheck,
@@ -37,29 +36,24 @@ from syntagma.analysis.certify.read_back import (
     markers_of,
     plain_message,
     read_back,
-    reasoning_at_header,
 )
-from syntagma.analysis.certify.roundtrip_cases import Case, case_tools, roundtrip_cases, with_types
+from syntagma.analysis.certify.roundtrip_cases import Case, case_tools, roundtrip_cases
 from syntagma.analysis.certify.shown import ShownTurn, shown_turn, shows_ids
 from syntagma.analysis.infer.blocks import is_empty_tag
 from syntagma.analysis.infer.format import Finding
-from syntagma.analysis.infer.frame import clean_tail
-from syntagma.analysis.locate.atoms import atoms, visible_atoms
-from syntagma.analysis.locate.located_turn import locate_turn
+from syntagma.analysis.locate.atoms import visible_atoms
 from syntagma.analysis.render.conversation import SampleTurn
-from syntagma.analysis.render.turn_renderer import Context, RenderedTurn
+from syntagma.analysis.render.turn_renderer import RenderedTurn
 from syntagma.errors import SyntagmaError
-from syntagma.format_schema import FormatSpec, ends_at_next, needs_known_name
+from syntagma.format_schema import ends_at_next, needs_known_name
 from syntagma.format_schema.facts import interrupts
 from syntagma.formats import ChatFormat
 from syntagma.messages import Message, ToolCall
 
 __all__ = ["Certifier", "Mentions", "Told"]
 
-_NO_FORMAT = ChatFormat(FormatSpec())
 _WIDE = re.compile(r"[ \t]{3,}")
 _WORDS = re.compile(r"\b(?:True|False|None)\b")
-_CHUNKING_SEED = 20
 _SPELLED = {"True": "true", "False": "false", "None": "null"}
 _SWITCHED = {
     "content": "content is",
@@ -113,9 +107,6 @@ class Told(msgspec.Struct, frozen=True):
     around: bool = False
 
 
-_NOTHING = Told()
-
-
 class Certifier:
     """Certifies formats for one template.
 
@@ -134,72 +125,68 @@ class Certifier:
         self._mentions = mentions
         self._switched = switched
 
-    def certify(self, fmt: ChatFormat, findings: tuple[Finding, ...]) -> Certificate:
+    def certify(self, fmt: ChatFormat, findings: tuple[Finding, ...] = (), *, told: Told | None = None) -> Certificate:
         """Try every message.
 
         Args:
             fmt: the format.
             findings: objections that are known already.
+            told: of a named format in the frame of the template: what evidence beside renders tells of it.
         """
-        found = self._certified(self._outputs, fmt, findings, None)
+        found = self._certified(fmt, findings, told, None)
         assert found is not None  # nothing stops it
         return found
 
-    def wider(self, fmt: ChatFormat, findings: tuple[Finding, ...], known: Certificate) -> Certificate | None:
-        """The certificate of a known format with further forms; None as soon as they lose a message."""
-        bar = _Bar(known.read_back, len(known.failing) + 1)
-        return self._certified(self._outputs, fmt, findings, bar)
-
     def rival(
-        self, fmt: ChatFormat, known: Certificate | None, give_up_after: int, told: Told = _NOTHING
+        self,
+        fmt: ChatFormat,
+        known: Certificate | None,
+        give_up_after: int,
+        *,
+        findings: tuple[Finding, ...] = (),
+        told: Told | None = None,
     ) -> Certificate | None:
         """The certificate of a format that must beat a known certificate, if given; None as soon as it cannot.
 
-        It cannot once it loses a message that the known format reads, or `give_up_after` messages fail. The format is
-        a named one in the frame of the template.
+        It cannot once it loses a message that the known format reads, or `give_up_after` messages fail.
         """
         bar = _Bar(frozenset() if known is None else known.read_back, give_up_after)
-        return self._certified(self._outputs.fitted(fmt), fmt, (), bar, told)
+        return self._certified(fmt, findings, told, bar)
 
-    def told(self, fmt: ChatFormat, told: Told) -> Certificate:
-        """The certificate of a named format, some of which evidence beside renders tells."""
-        found = self._certified(self._outputs.fitted(fmt), fmt, (), None, told)
-        assert found is not None  # nothing stops it
-        return found
+    def reads_any(self, fmt: ChatFormat, names: Collection[str]) -> bool:
+        """Whether some of the messages with these names come back."""
+        checks = _FormatChecks(self._outputs, fmt)
+        cases = roundtrip_cases(self._id_form, markers_of(fmt), first_words(fmt)) if names else ()
+        return any(checks.case(case).verdict not in _LOST for case in cases if case.name in names)
 
     def looks_alike(self, fmt: ChatFormat) -> bool:
-        """Whether the plainest call that the template shows contains an opener of the format's calls.
+        """Whether the plainest call that the template shows begins like one in the format, apart from whitespace.
 
         True for formats without calls; False for all others if the template shows no call.
         """
-        tools, text = fmt.spec.tools, self._plainest_text
-        if tools is None or not text:
-            return tools is None
-        openers = (
-            (section.opener.strip() or call.opener)
-            for form in tools.forms
+        text = "".join(self._plainest_text.split())
+        if fmt.spec.tools is None or not text:
+            return fmt.spec.tools is None
+        openers = {
+            section.opener + call.opener + "{" * bool(form.envelope)
+            for form in fmt.spec.forms
             for section in form.section
             for call in form.call
-        )
-        firsts = [visible_atoms(opener, "")[:1] for opener in openers]
-        return any(not atom or atom[0] in text for atom in firsts)
+        }
+        if fmt.spec.messages is not None:  # the fields of a header may change their places
+            openers = {"".join(visible_atoms(opener)[:1]) for opener in openers}
+        return any("".join(opener.split()) in text for opener in openers)
 
     def _certified(
-        self,
-        outputs: TemplateOutputs,
-        fmt: ChatFormat,
-        findings: tuple[Finding, ...],
-        bar: _Bar | None,
-        told: Told = _NOTHING,
+        self, fmt: ChatFormat, findings: tuple[Finding, ...], told: Told | None, bar: _Bar | None
     ) -> Certificate | None:
-        # That the parser does not depend on chunks is a law of its own: a rival is read whole and in random pieces.
+        outputs, told = (self._outputs, Told()) if told is None else (self._outputs.fitted(fmt), told)
         checks = _FormatChecks(outputs, fmt, around=told.around, fine=bar is None)
         items: list[Item] = []
         for case in roundtrip_cases(self._id_form, markers_of(fmt), first_words(fmt)):
             items.append(checks.case(case))
             if bar is not None and bar.is_missed_by(items):
                 return None
-        items += checks.reasoning_format_none()
         items += checks.prompted_reasoning()
         items += checks.interrupted_reasoning(self._id_form)
         for other in self._switched:
@@ -233,10 +220,8 @@ class Certifier:
 
     def writes_calls(self, fmt: ChatFormat) -> bool:
         """Whether the template writes the plainest call exactly as the format does."""
-        turn = self._plainest_call
-        if turn is None:
-            return False
-        calls = tuple(ToolCall(id=one.id, name=one.name, arguments=json.dumps(one.arguments)) for one in turn.calls)
+        shown = self._plain_calls[0].calls
+        calls = tuple(ToolCall(id=one.id, name=one.name, arguments=json.dumps(one.arguments)) for one in shown)
         try:
             written = fmt.write(Message(role="assistant", tool_calls=calls), case_tools())
         except SyntagmaError:
@@ -256,28 +241,21 @@ class Certifier:
     @property
     def shows_calls(self) -> bool:
         """Whether the template shows any call."""
-        return self._plainest_call is not None
-
-    @cached_property
-    def _plainest_call(self) -> SampleTurn | None:
-        """The first turn of calls that the template shows; None if it shows none."""
-        return next(iter(self._plain_calls), None)
+        return bool(self._plain_calls)
 
     @cached_property
     def _plainest_text(self) -> str:
-        """The text of that turn; empty if there is none."""
-        turn = self._plainest_call
-        rendered = None if turn is None else _FormatChecks(self._outputs, _NO_FORMAT).shown(turn, case_tools())
+        """The text of the first turn of calls that the template shows; empty if there is none."""
+        rendered = self._outputs.shown(self._plain_calls[0], case_tools()) if self._plain_calls else None
         return "" if rendered is None else self._outputs.text(rendered)
 
     @cached_property
     def _plain_calls(self) -> tuple[SampleTurn, ...]:
         """The first turns of calls that the template shows: any, and one of a text only."""
         found: list[SampleTurn] = []
-        checks = _FormatChecks(self._outputs, _NO_FORMAT)
         for case in roundtrip_cases(self._id_form):
             wanted = case.turn.calls and (not found or case.name == "string single blank")
-            rendered = checks.shown(case.turn, case_tools()) if wanted else None
+            rendered = self._outputs.shown(case.turn, case_tools()) if wanted else None
             if rendered is not None and shown_turn(rendered).turn.calls:
                 found.append(case.turn)
         return tuple(found)
@@ -365,7 +343,7 @@ class _FormatChecks:
     def case(self, case: Case) -> Item:
         """A message with its verdict."""
         tools = self._tools_of(case)
-        first = self.shown(case.turn, tools)
+        first = self._outputs.shown(case.turn, tools)
         if first is None:
             why = self._outputs.refusal or "the turn is not found in the render"
             return Item(name=case.name, verdict="not rendered", why=f"the template refuses it: {why}")
@@ -381,17 +359,17 @@ class _FormatChecks:
 
         if not shown.readable:
             return item(shown.verdict, shown.why, example=first.text)
-        problem = self._problem(first, shown, tools, cuts=case.basic, fine=case.name in _SWITCHED)
+        problem = self._problem(first, shown, tools, everywhere=case.basic, fine=case.name in _SWITCHED)
         if problem is None:
             return item(shown.verdict, shown.why, example=first.text)
-        if shown.losses and self._problem(first, ShownTurn(first.turn), tools, cuts=False) is None:
+        if shown.losses and self._problem(first, ShownTurn(first.turn), tools) is None:
             # The format itself spells the text as the template changes it, so nothing is lost.
             return item("works")
         if self._around and self.reads_around(shown.turn, tools):
             return item("altered", "the history writes other text around it", problem.detail, problem.example)
-        middle = self._render(case.turn, "middle", tools)
+        middle = self._outputs.turn(case.turn, "middle", tools)
         if middle is not None and middle != first and shown_turn(middle).turn == shown.turn:
-            there = self._problem(middle, shown, tools, cuts=False)
+            there = self._problem(middle, shown, tools)
             if there is None:
                 why = "it comes back from the middle of a conversation only"
                 return item("other context", why, f"{problem.why} {problem.detail}".rstrip(), problem.example)
@@ -446,28 +424,20 @@ class _FormatChecks:
         states = {self._fmt.start_state(one, template_kwargs=outputs.settings).reasoning for one in outputs.prompts}
         return states == {"done"}
 
-    def reads(self, turn: SampleTurn) -> bool | None:
-        """Whether a turn of calls comes back in one piece; None if it has no calls, or they are not shown."""
-        rendered = self.shown(turn, self._common) if turn.calls else None
+    def reads(self, turn: SampleTurn) -> bool:
+        """Whether a turn of calls comes back in one piece; False if no call of it is shown."""
+        rendered = self._outputs.shown(turn, self._common)
         shown = shown_turn(rendered) if rendered is not None else None
         if rendered is None or shown is None or not shown.turn.calls:
-            return None
+            return False
         for run in self._outputs.of(self._fmt, rendered, shown.turn)[:1]:
             back = read_back(self._fmt, run, [run.output], self._common)
             return difference(back, shown.turn, ids=shows_ids(rendered, shown.turn)) is None
-        return None
-
-    def shown(self, turn: SampleTurn, tools: list[dict[str, Any]] | None) -> RenderedTurn | None:
-        """The turn as the last message, or in the middle if it does not render there, or shows calls only there."""
-        last = self._render(turn, "last", tools)
-        if last is not None and (not turn.calls or shown_turn(last).turn.calls):
-            return last
-        middle = self._render(turn, "middle", tools)
-        return middle if middle is not None and (last is None or shown_turn(middle).turn.calls) else last
+        return False
 
     def reads_around(self, turn: SampleTurn, tools: list[dict[str, Any]] | None) -> bool:
         """Whether the calls of a turn, or its content, stand in its render with other text around them."""
-        rendered = self.shown(turn, tools)
+        rendered = self._outputs.shown(turn, tools)
         if rendered is None or turn.reasoning:
             return False
         if not turn.calls or self._fmt.spec.tools is None:
@@ -486,86 +456,58 @@ class _FormatChecks:
     def _tools_of(self, case: Case) -> list[dict[str, Any]] | None:
         return (self._unions if case.unions else self._common) if case.turn.calls else None
 
-    def _render(self, turn: SampleTurn, context: Context, tools: list[dict[str, Any]] | None) -> RenderedTurn | None:
-        found = self._outputs.turn(turn, context, tools)
-        return self._outputs.turn(turn, context, with_types(tools)) if found is None and tools else found
-
     def _problem(
         self,
         rendered: RenderedTurn,
         shown: ShownTurn,
         tools: list[dict[str, Any]] | None,
         *,
-        cuts: bool,
+        everywhere: bool = True,
         fine: bool = False,
     ) -> _Problem | None:
         """The failure of the parser or of the grammar; None if there is none.
 
-        `cuts`: whether the output is also cut after its last complete call or content; `fine`: whether it is also read
-        character by character.
+        `everywhere`: whether it is read after every prompt that it fits; `fine`: whether it is also read character by
+        character.
         """
         declared = tools if shown.turn.calls else self._beside_text
-        problem = self._parser_problem(rendered, shown.turn, declared, fine=fine and self._fine)
-        if problem is None and cuts:
-            problem = self._truncation_problem(rendered, shown.turn, declared)
+        runs = self._outputs.of(self._fmt, rendered, shown.turn)
+        prompted = [run for run in runs if not run.history] or runs
+        runs, prompted = (runs, prompted) if everywhere else (prompted[:1], prompted[:1])
+        problem = self._parser_problem(runs, rendered, shown.turn, declared, fine=fine and self._fine)
         if problem is None and not shown.renamed:
-            problem = self._grammar_problem(rendered, shown.turn, declared)
+            problem = self._grammar_problem(prompted, shown.turn, declared)
         return problem
 
     def _parser_problem(
-        self, rendered: RenderedTurn, shown: SampleTurn, tools: list[dict[str, Any]] | None, *, fine: bool
+        self,
+        runs: list[PromptedOutput],
+        rendered: RenderedTurn,
+        shown: SampleTurn,
+        tools: list[dict[str, Any]] | None,
+        *,
+        fine: bool,
     ) -> _Problem | None:
         """The failure of the parser; None if all comes back. `fine`: the output is also read character by character."""
         ids = shows_ids(rendered, shown)
-        for run in self._outputs.of(self._fmt, rendered, shown):
-            for chunks in chunkings(run.output, _CHUNKING_SEED, fine=fine) if run.name == "header" else [[run.output]]:
+        for run in runs:
+            for chunks in chunkings(run.output, fine=fine and run is runs[0]):
                 found = difference(read_back(self._fmt, run, chunks, tools), shown, ids=ids)
                 if found is not None:
                     return _Problem(f"after the {run.name}, {found.what}", found.detail, run.output)
         return None
 
     def _grammar_problem(
-        self, rendered: RenderedTurn, shown: SampleTurn, tools: list[dict[str, Any]] | None
+        self, runs: list[PromptedOutput], shown: SampleTurn, tools: list[dict[str, Any]] | None
     ) -> _Problem | None:
         """The failure of the grammar; None if it accepts everything that may follow a generation prompt."""
         if grammar_reserves_text(self._fmt, shown):
             return None
-        runs = self._outputs.of(self._fmt, rendered, shown)
-        for run in [run for run in runs if not run.history] or runs:
+        for run in runs:
             outputs = self._outputs.without_end(self._fmt, run.output)
             refusals = [self.grammar.refusal(run, output, tools) for output in outputs]
             if None not in refusals:
                 return _Problem(f"after the {run.name}, {refusals[0]}", "", run.output, refused=True)
-        return None
-
-    def _truncation_problem(
-        self, rendered: RenderedTurn, shown: SampleTurn, tools: list[dict[str, Any]] | None
-    ) -> _Problem | None:
-        """The failure if the output is cut at an atom after its last complete call or content; None if it is read."""
-        ids = shows_ids(rendered, shown)
-        text, frame = self._outputs.text(rendered), self._outputs.frame
-        located = locate_turn(msgspec.structs.replace(rendered, turn=shown))
-        if not text.startswith(frame.lead) or located.shape != shown.shape or len(located.calls) != len(shown.calls):
-            return None
-        if any(call.tagged for call in located.calls):
-            return None
-        tail = clean_tail(located, frame.epilogue, frame.user_open)
-        at = len(text) - len(tail)
-        spec = self._fmt.spec
-        end = [texts[0] for texts in spec.turn_ends] if tail.endswith(spec.written_end) else []
-        closers = [block.closer.strip() for block in spec.wrappers]
-        for piece in (*atoms(tail.removesuffix("".join(end)), frame.eos), *end):
-            output = text[len(frame.lead) : at]
-            written = text[len(text) - len(tail) : at].strip()
-            at += len(piece)
-            # A part of a closer of several atoms cannot be distinguished from text.
-            if written and any(closer.startswith(written) and closer != written for closer in closers):
-                continue
-            if output.strip():
-                run = PromptedOutput("header", frame.lead, output, reasoning_at_header(self._fmt, shown))
-                found = difference(read_back(self._fmt, run, [output], tools), shown, ids=ids)
-                if found is not None and found.what != INCOMPLETE:
-                    return _Problem(f"cut in its tail, {found.what}", found.detail, output)
         return None
 
     def _same_render(self, rendered: RenderedTurn, shown: ShownTurn, tools: list[dict[str, Any]] | None) -> str | None:
@@ -592,7 +534,7 @@ class _FormatChecks:
                 return None
             calls.append(msgspec.structs.replace(call, arguments=arguments))
         other = SampleTurn(reasoning=found["reasoning"] or None, content=found["content"] or None, calls=tuple(calls))
-        again = self._render(other, rendered.context, tools)
+        again = self._outputs.turn(other, rendered.context, tools)
         if other == turn or again is None or again.text != rendered.text:
             return None
         if other.calls != turn.calls:
@@ -606,9 +548,13 @@ class _FormatChecks:
         if not shown.calls:
             return False
         runs = self._outputs.of(self._fmt, rendered, shown)
+        notations = [form.literals for form in self._fmt.spec.forms]
+        words = {(one.true[0], one.false[0], one.null[0]) for one in notations}
         for run in [run for run in runs if not run.history] or runs:
             output = self._outputs.without_end(self._fmt, run.output)[0]
-            plain = _WIDE.sub("", _WORDS.sub(lambda found: _SPELLED[found[0]], output))
+            plain = _WIDE.sub("", output)
+            if words == {("true", "false", "null")}:
+                plain = _WORDS.sub(lambda found: _SPELLED[found[0]], plain)
             if self.grammar.refusal(run, plain, tools) not in (None, WANTS_MORE):
                 return False
         return bool(runs)
@@ -639,22 +585,6 @@ class _FormatChecks:
 
     # -- further checks
 
-    def reasoning_format_none(self) -> Iterator[Item]:
-        """Check that with `reasoning_format="none"` plain content comes back unchanged; an item only if it does not."""
-        spec, text = self._fmt.spec, "Tea < coffee.\n\nBoth: [hot] {x}."
-        wrapped = spec.content is not None and spec.content.block and spec.content.when == "always"
-        if wrapped or spec.messages is not None:
-            return
-        for prompt in self._outputs.prompts:
-            if self._fmt.start_state(prompt).reasoning == "open":
-                continue
-            run = PromptedOutput("prompt", prompt, text)
-            message = read_back(self._fmt, run, [text], None, reasoning_format="none")
-            why = difference(message, SampleTurn(content=text), ids=False)
-            if why is not None:
-                yield _outcome("none mode", why, text)
-                return
-
     def prompted_reasoning(self) -> Iterator[Item]:
         """Check that reasoning which a prompt opens ends at its closer, even if the template never shows any."""
         spec = self._fmt.spec
@@ -676,7 +606,7 @@ class _FormatChecks:
             run = PromptedOutput("prompt", prompt, reasoning + closer + answer)
             differences = [
                 difference(read_back(self._fmt, run, chunks, None), expected, ids=False)
-                for chunks in chunkings(run.output, _CHUNKING_SEED)
+                for chunks in chunkings(run.output, fine=self._fine)
             ]
             found = next((one for one in differences if one), None)
             refusal = self.grammar.refusal(run, run.output, None)
@@ -695,7 +625,7 @@ class _FormatChecks:
         if self._around or reasoning is None or not markers:
             return
         turn = next(case.turn for case in roundtrip_cases(id_form) if case.turn.shape == "T")
-        rendered = self._render(turn, "last", self._common)
+        rendered = self._outputs.turn(turn, "last", self._common)
         reads_calls_in_reasoning = self._fmt.spec.messages is None and self._fmt.spec.tools is not None
         if not reads_calls_in_reasoning or rendered is None or shown_turn(rendered).turn != turn:
             return

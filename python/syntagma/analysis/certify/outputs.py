@@ -9,6 +9,8 @@ from typing import Any
 import msgspec
 
 from syntagma.analysis.certify.read_back import PromptedOutput, reasoning_at_header
+from syntagma.analysis.certify.roundtrip_cases import with_types
+from syntagma.analysis.certify.shown import shown_turn
 from syntagma.analysis.infer.frame import Frame
 from syntagma.analysis.locate.atoms import text_after, visible_atoms
 from syntagma.analysis.render.conversation import Inputs, SampleTurn
@@ -50,9 +52,21 @@ class TemplateOutputs:
         """the ends of a turn in the format that these outputs are fitted to"""
 
     def turn(self, turn: SampleTurn, context: Context, tools: list[dict[str, Any]] | None) -> RenderedTurn | None:
-        """Render a turn; None if that fails."""
-        rendered = self._renderer.turn(turn, self._inputs, context, tools=tools)
+        """Render a turn, with those of the tools declared that it calls; None if that fails."""
+        called = {call.name for call in turn.calls}
+        declared = None if tools is None else [tool for tool in tools if tool["function"]["name"] in called]
+        rendered = self._renderer.turn(turn, self._inputs, context, tools=declared)
+        if rendered is None and declared:
+            rendered = self._renderer.turn(turn, self._inputs, context, tools=with_types(declared))
         return None if rendered is None else msgspec.structs.replace(rendered, text=self._real(rendered.text))
+
+    def shown(self, turn: SampleTurn, tools: list[dict[str, Any]] | None) -> RenderedTurn | None:
+        """The turn as the last message, or in the middle if it does not render there, or shows calls only there."""
+        last = self.turn(turn, "last", tools)
+        if last is not None and (not turn.calls or shown_turn(last).turn.calls):
+            return last
+        middle = self.turn(turn, "middle", tools)
+        return middle if middle is not None and (last is None or shown_turn(middle).turn.calls) else last
 
     def _real(self, text: str) -> str:
         return text.replace(self._sentinel, self._eos_token)
@@ -148,11 +162,6 @@ class TemplateOutputs:
         if not rest.strip():
             return block.closer + body
         return body if rest.strip() == block.closer.strip() else None
-
-    def opens_reasoning(self, fmt: ChatFormat, prompt: str) -> bool:
-        """Whether a prompt opens reasoning, or the format opens it without any text."""
-        opener = fmt.spec.reasoning.block[0].opener if fmt.spec.reasoning is not None else ""
-        return not opener.strip() or text_after(opener, self.after_header(prompt)) is not None
 
 
 def begun_at_end(text: str, opener: str) -> int:

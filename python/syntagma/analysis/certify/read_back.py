@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
@@ -17,7 +16,6 @@ from syntagma.formats import ChatFormat
 from syntagma.messages import Message
 
 __all__ = [
-    "INCOMPLETE",
     "WANTS_MORE",
     "Difference",
     "GrammarCheck",
@@ -34,12 +32,7 @@ __all__ = [
 
 _MAX_CHARACTERWISE = 2_000
 """the most characters of a text that is read one character at a time"""
-_MAX_CHUNK = 7
 _MAX_QUOTED = 120
-INCOMPLETE = "the message is marked incomplete"
-"""the only difference of a message that was cut"""
-
-
 WANTS_MORE = "the grammar wants more"
 """the refusal of a text that is the beginning of one that the grammar accepts"""
 
@@ -68,23 +61,15 @@ class PromptedOutput(msgspec.Struct, frozen=True):
 # -- reading
 
 
-def chunkings(text: str, seed: int, *, fine: bool = True) -> Iterator[list[str]]:
-    """The text in one piece, by characters if `fine` and it is not long, and in one seeded random chunking.
+def chunkings(text: str, *, fine: bool) -> Iterator[list[str]]:
+    """The text in one piece, and by characters if `fine` and it is not long.
 
-    The parser does not depend on chunks, whatever the format. The states that it goes through do depend on the format,
-    and the messages of each shape visit them.
+    That the parser does not depend on chunks is a law of its own, whatever the format. The states that it goes through
+    depend on the format, and the plainest messages of each shape visit them.
     """
     yield [text]
     if fine and len(text) <= _MAX_CHARACTERWISE:
         yield list(text)
-    source = random.Random(seed)
-    chunks: list[str] = []
-    at = 0
-    while at < len(text):
-        size = source.randint(1, _MAX_CHUNK)
-        chunks.append(text[at : at + size])
-        at += size
-    yield chunks
 
 
 def read_back(
@@ -151,7 +136,7 @@ def difference(message: Message | str, expected: SampleTurn, *, ids: bool) -> Di
         if not _same(found[field], value):
             return Difference(_what(field, found, wanted), f"{_short(found[field])} instead of {_short(value)}")
     if message.incomplete:
-        return Difference(INCOMPLETE)
+        return Difference("the message is marked incomplete")
     return None
 
 

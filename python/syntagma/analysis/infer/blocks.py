@@ -29,6 +29,7 @@ __all__ = [
     "ReasoningBlock",
     "find_content_block",
     "find_reasoning_block",
+    "find_untold_wrapper",
     "is_empty_tag",
     "opener_before_calls",
     "opener_of",
@@ -171,10 +172,7 @@ def _without_content_opener(seen: Observations, frame: Frame, end: str, *, opene
         closer, begun = "".join(pieces[:at]), "".join(pieces[at:]).strip()
         if (closer.strip() or (opened and closer)) and begun and opener.startswith(begun):
             return closer.rstrip() or closer
-    count = _shared_with_opener(seen, frame, end)
-    if plain is not None and count < len(visible_atoms(frame.body(plain), frame.eos)):
-        return end
-    return without_last_visible_atoms(end, count, frame.eos) if count < len(visible_atoms(end, frame.eos)) else end
+    return end
 
 
 def _shared_with_opener(seen: Observations, frame: Frame, text: str) -> int:
@@ -222,10 +220,15 @@ def _end_before_calls(seen: Observations, frame: Frame, start: str, after: str) 
 def _from_cut_content(
     seen: Observations, frame: Frame, renderer: TurnRenderer, inputs: Inputs, literals: Iterable[str]
 ) -> ReasoningBlock | None:
-    """From a literal at which the template cuts content, so that only what follows it remains."""
+    """From a literal at which the template cuts content, so that only what follows it remains.
+
+    A tag that the template also closes is the wrapper of the answer: it keeps what stands inside.
+    """
     found: list[str] = []
-    for literal in itertools.islice(literals, _MAX_LITERALS):
-        if len(literal) not in _CLOSER_LENGTHS or literal.isidentifier() or not literal.strip():
+    known = list(itertools.islice(literals, _MAX_LITERALS))
+    closed = {opener_of(literal.strip()) for literal in known}
+    for literal in known:
+        if len(literal) not in _CLOSER_LENGTHS or literal.isidentifier() or literal.strip() in {"", *closed}:
             continue
         gone, kept = renderer.sentinels.word("c"), renderer.sentinels.word("c")
         turn = SampleTurn(content=gone + literal + kept)
@@ -267,17 +270,22 @@ def _from_prompts(seen: Observations, frame: Frame) -> ReasoningBlock | None:
 
 def _from_instructions(renderer: TurnRenderer, inputs: Inputs, variables: Iterable[str]) -> ReasoningBlock | None:
     """From a variable that changes only the instructions: the first pair of tags in what it adds to them."""
+    pairs = _told_pairs(renderer, inputs, variables)
+    return ReasoningBlock(start=pairs[0][0], end=pairs[0][1], evidence="prose") if pairs else None
+
+
+def _told_pairs(renderer: TurnRenderer, inputs: Inputs, variables: Iterable[str]) -> list[tuple[str, str]]:
+    """The pairs of tags in what the first variable that adds any adds to the instructions."""
     plain = renderer.instructions(inputs, {})
     for name in variables:
         changed = renderer.instructions(inputs, {name: True})
         if plain is None or changed is None or changed == plain:
             continue
         pieces = visible_atoms(changed[len(common_prefix([plain, changed])) :])
-        for closer in pieces:
-            opener = opener_of(closer)
-            if opener and opener in pieces:
-                return ReasoningBlock(start=opener, end=closer, evidence="prose")
-    return None
+        pairs = dict.fromkeys((opener_of(piece), piece) for piece in pieces if opener_of(piece) in pieces)
+        if pairs:
+            return list(pairs)
+    return []
 
 
 def opener_of(closer: str) -> str:
@@ -304,12 +312,35 @@ def find_content_block(seen: Observations, frame: Frame, reasoning: ReasoningBlo
         if opener.strip():
             found = ContentBlock(open=opener, close=frame.tail(plain))
             return msgspec.structs.replace(found, opens_calls=_opens_calls(seen, frame, reasoning, found))
-    reasoned = seen.best("RC", "RCT")
-    if reasoned is not None and reasoning is not None and reasoned.next_kind("R") == "C":
-        rest = text_after(reasoning.end, reasoned.after("R"))
-        closer = frame.tail(reasoned) if reasoned.next_kind("C") == "" else ""
-        if rest is not None and rest.strip():
-            return ContentBlock(open=rest, close=closer, when="reasoning" if plain is not None else "always")
+    return None
+
+
+def find_untold_wrapper(
+    reasoning: ReasoningBlock,
+    renderer: TurnRenderer,
+    inputs: Inputs,
+    *,
+    literals: Iterable[str],
+    variables: Iterable[str],
+) -> ContentBlock | None:
+    """The tags around an answer after reasoning that no render shows.
+
+    Of content in such tags the template keeps what stands inside. Or its instructions name the tags of reasoning,
+    and one pair of others.
+    """
+    if reasoning.evidence == "prose":
+        pairs = [pair for pair in _told_pairs(renderer, inputs, variables) if pair[0] != reasoning.start]
+        return ContentBlock(open=pairs[0][0], close=pairs[0][1], when="reasoning") if len(pairs) == 1 else None
+    known = list(itertools.islice(literals, _MAX_LITERALS))
+    for closer in known:
+        opener = opener_of(closer.strip())
+        if not opener or not any(opener == literal.strip() for literal in known):
+            continue
+        before, kept, after = (renderer.sentinels.word("c") for _ in range(3))
+        turn = SampleTurn(content=f"{before}{opener}{kept}{closer}{after}")
+        shown = renderer.turn(turn, inputs, "last"), renderer.turn(turn, inputs, "middle")
+        if any(one is not None and one.shows(kept) and not one.shows(before) and not one.shows(after) for one in shown):
+            return ContentBlock(open=opener, close=closer.strip(), when="reasoning")
     return None
 
 

@@ -77,7 +77,7 @@ def find_call_patterns(
     Raises:
         UnsupportedCalls: a turn shows calls, but they are not understood.
     """
-    located = seen.best("T") or seen.best("RT", "CT", "RCT")
+    located = seen.best("T")
     if located is None or not located.calls:
         return None
     calls = located.calls
@@ -86,7 +86,7 @@ def find_call_patterns(
     forms = {(bool(call.json), call.in_array, tuple(slot.kind for slot in call.slots)) for call in calls}
     if len(forms) != 1:
         raise UnsupportedCalls("the calls of one message are written in different ways")
-    before = without_empty_content(_before_first_call(located, frame, reasoning), content).lstrip()
+    before = without_empty_content(without_empty_reasoning(frame.body(located), reasoning), content).lstrip()
     gaps = [_after(one, located.text[one.end : other.start]) for one, other in itertools.pairwise(calls)]
     after = _after(calls[-1], frame.tail(located))
     arguments = None
@@ -183,16 +183,6 @@ def _after(call: LocatedCall, text: str) -> str:
     return text.replace(call.call.name, "{name}")
 
 
-def _before_first_call(located: LocatedTurn, frame: Frame, reasoning: ReasoningBlock | None) -> str:
-    """The text that opens the first call, without header, reasoning and the whitespace around them."""
-    before = located.before("T")
-    if located.elements[0].kind == "T":
-        return without_empty_reasoning(before[len(frame.lead) :], reasoning).lstrip()
-    if reasoning is not None and located.shape == "RT":
-        return before.removeprefix(reasoning.end).lstrip()
-    return before.lstrip()
-
-
 def opener_in_lead(seen: Observations, frame: Frame) -> int:
     """How many characters at the end of the frame's lead are the opener of calls, since they also stand between calls.
 
@@ -246,8 +236,6 @@ def _after_content(split: _Split, seen: Observations, content_close: str) -> str
 
 def _always_begins_with(located: LocatedTurn, frame: Frame, reasoning: ReasoningBlock | None, space: str) -> bool:
     """Whether calls without content begin with the same whitespace."""
-    if located.shape != "T":
-        return False
     body = frame.body(located)
     rest = without_empty_reasoning(body, reasoning)
     if reasoning is not None and rest != body:

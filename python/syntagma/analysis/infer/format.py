@@ -13,6 +13,7 @@ from syntagma.analysis.infer.blocks import (
     ReasoningBlock,
     find_content_block,
     find_reasoning_block,
+    find_untold_wrapper,
     is_empty_tag,
     opener_before_calls,
 )
@@ -83,9 +84,7 @@ class _Parts(msgspec.Struct, frozen=True, kw_only=True):
     """the headers of messages, which then lead to reasoning, content and calls"""
 
 
-def infer_format(
-    seen: Observations, renderer: TurnRenderer, probed: ProbeResult, template: ChatTemplate, eos: str
-) -> Inference:
+def infer_format(seen: Observations, renderer: TurnRenderer, probed: ProbeResult, template: ChatTemplate) -> Inference:
     """Put a format together from what the comparisons find.
 
     Args:
@@ -93,8 +92,8 @@ def infer_format(
         renderer: makes the few further renders that comparisons ask for.
         probed: what the template wants.
         template: the template, for its string literals and its end-of-sequence token.
-        eos: the sentinel that stands for that token in the renders.
     """
+    eos = renderer.eos
     whole_frame = find_frame(seen, eos)
     parts = _compare(seen, whole_frame, renderer, probed, template)
     states, unexplained = _prompt_states(parts, seen)
@@ -149,6 +148,14 @@ def _compare(
     )
     frame = frame.shortened((reasoning.lead_cut if reasoning is not None else 0) or opener_in_lead(seen, frame))
     content = find_content_block(seen, frame, reasoning)
+    if content is None and reasoning is not None:
+        content = find_untold_wrapper(
+            reasoning,
+            renderer,
+            probed.inputs,
+            literals=template.string_literals(),
+            variables=probed.thinking_variables,
+        )
     calls, not_understood = _compare_calls(seen, frame, renderer, probed, (reasoning, content))
     before_calls = None
     opener = opener_before_calls(seen, frame, reasoning)

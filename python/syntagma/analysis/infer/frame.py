@@ -49,9 +49,6 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
         """The text after which the assistant's turn begins in a prompt; empty if there is none."""
         if self.header.strip():
             return self.header
-        rest = self.lead
-        if self.end_of_turn.strip() and rest.startswith(self.end_of_turn) and rest[len(self.end_of_turn) :].strip():
-            return rest[len(self.end_of_turn) :]
         return from_visible_atom(self.lead, 1, self.eos) if self.lead.strip() else ""
 
     def shortened(self, count: int) -> Frame:
@@ -218,8 +215,7 @@ def _lead(heads: list[str], prompts: list[str], eos: str) -> str:
     if prompts and not _holds_header(prompts[0], lead, eos):
         lead = common_prefix([lead, prompts[0]], eos)
     # A setting may also change the user's message; its prompt then does not count.
-    others = [text for text in prompts[1:] if not _holds_header(text, lead, eos)]
-    return common_prefix([lead, *(text for text in others if common_prefix([lead, text], eos).strip())], eos)
+    return common_prefix([lead, *(text for text in prompts[1:] if common_prefix([lead, text], eos).strip())], eos)
 
 
 def _holds_header(prompt: str, lead: str, eos: str) -> bool:
@@ -289,14 +285,10 @@ def _without_closing_brackets(end: str, tails: list[str]) -> str:
 
 def _common_end(tails: list[str], eos: str) -> str:
     """The common end of all tails, ignoring whitespace, with the common whitespace before it."""
-    if not tails:
-        return ""
     rows = [visible_atoms(tail, eos) for tail in tails]
     shared = 0
     while all(len(row) > shared for row in rows) and len({row[-1 - shared] for row in rows}) == 1:
         shared += 1
-    if not shared:
-        return ""
     ends = [from_visible_atom(tail, shared, eos) for tail in tails]
     cut = _cut_otherwise([row[: len(row) - shared] for row in rows])
     if all(tail.endswith(cut + end) for tail, end in zip(tails, ends, strict=True)):

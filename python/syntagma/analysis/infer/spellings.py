@@ -13,8 +13,6 @@ def common_spelling(texts: Sequence[str]) -> str | None:
     Args:
         texts: the literal in each call, from the first on.
     """
-    if len(set(texts)) == 1:
-        return texts[0]
     spelled = with_leading_counters(texts)
     return spelled[0] if len(set(spelled)) == 1 else None
 

@@ -10,8 +10,7 @@ from typing import Any
 import msgspec
 
 from syntagma.analysis.analysis import analyze
-from syntagma.analysis.render.bounded_renderer import in_parts
-from syntagma.analysis.render.conversation import SampleCall, SampleTurn, assistant_message, declared_tools
+from syntagma.analysis.render.conversation import SampleCall, SampleTurn, assistant_message, declared_tools, prepared
 from syntagma.analysis.result import Analysis
 from syntagma.errors import LimitError, SyntagmaError
 from syntagma.limits import Limits
@@ -93,10 +92,6 @@ class Subject:
         """
         inputs = self.analysis.capabilities.inputs
         template = self.template.variant(lenient=inputs.lenient, omit_none=inputs.omit_none, limits=limits)
-        if inputs.system and not (messages and messages[0]["role"] == "system"):
-            messages = [{"role": "system", "content": "Be brief."}, *messages]
-        if inputs.parts:
-            messages = [in_parts(message) for message in messages]
         declared: list[dict[str, Any]] | None = None if isinstance(tools, bool) else list(tools)
         if declared is None and (tools or inputs.tools == "declared"):
             declared = self.tools
@@ -105,7 +100,7 @@ class Subject:
         try:
             return str(
                 template.render(
-                    list(messages),
+                    prepared(messages, inputs),
                     tools=declared,
                     add_generation_prompt=prompt,
                     template_kwargs=inputs.variables | inputs.settings,

@@ -13,8 +13,9 @@ from syntagma.analysis.render.conversation import EmptyContent, Inputs, SampleCa
 from syntagma.analysis.render.turn_renderer import Context, RenderedTurn, TurnRenderer
 from syntagma.errors import TemplateError
 from syntagma.formats import get, names
+from syntagma.templates import ChatTemplate
 
-__all__ = ["ProbeResult", "probe_inputs"]
+__all__ = ["ProbeResult", "probe_capabilities", "probe_inputs"]
 
 _MAX_BOUND_VARIABLES = 8
 _MAX_SWITCHES = 12
@@ -95,6 +96,15 @@ def probe_inputs(renderer: TurnRenderer, source: str, variables: Mapping[str, tu
         thinking_variables=tuple(name for name in _THINKING_VARIABLES if name in variables),
         untold_reasoning=None if inputs.reasoning is not None else _untold_reasoning(renderer, inputs, source),
     )
+
+
+def probe_capabilities(template: ChatTemplate) -> Capabilities:
+    """What a template shows and needs, without deriving a format.
+
+    Raises:
+        TemplateError: `E-TEMPLATE-ANALYSIS`, no assistant's turn renders, or the renders went beyond their limits.
+    """
+    return probe_inputs(TurnRenderer(template), template.source, template.switch_values()).capabilities
 
 
 def _base_inputs(renderer: TurnRenderer) -> Inputs:

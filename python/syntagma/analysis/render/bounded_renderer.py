@@ -8,12 +8,12 @@ import re
 import time
 from typing import Any
 
-from syntagma.analysis.render.conversation import Inputs
+from syntagma.analysis.render.conversation import Inputs, prepared
 from syntagma.errors import LimitError, SyntagmaError, TemplateError
 from syntagma.limits import Limits
 from syntagma.templates import ChatTemplate
 
-__all__ = ["BoundedRenderer", "in_parts"]
+__all__ = ["BoundedRenderer"]
 
 _UNDEFINED = re.compile(r"'(\w{1,80})' is undefined")
 _MAX_LIMIT_ERRORS = 3
@@ -60,10 +60,7 @@ class BoundedRenderer:
         Raises:
             TemplateError: `E-TEMPLATE-ANALYSIS`, the renders went beyond the limits of one analysis.
         """
-        if inputs.system and not (messages and messages[0]["role"] == "system"):
-            messages = [{"role": "system", "content": "Be brief."}, *messages]
-        if inputs.parts:
-            messages = [in_parts(message) for message in messages]
+        messages = prepared(messages, inputs)
         if tools is None and inputs.tools == "empty":
             tools = []
         variables = inputs.variables | (inputs.settings if settings is None else settings)
@@ -115,12 +112,6 @@ class BoundedRenderer:
             return error
         finally:
             self.seconds += time.thread_time() - started
-
-
-def in_parts(message: dict[str, Any]) -> dict[str, Any]:
-    """The message with its text as the only part of its content."""
-    text = message.get("content")
-    return {**message, "content": [{"type": "text", "text": text}]} if isinstance(text, str) and text else message
 
 
 def _limits_exceeded(why: str) -> TemplateError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -19,6 +19,7 @@ __all__ = [
     "Sentinels",
     "assistant_message",
     "declared_tools",
+    "prepared",
     "reasoning_part",
 ]
 
@@ -162,6 +163,19 @@ def assistant_message(turn: SampleTurn, inputs: Inputs) -> dict[str, Any]:
             for call in turn.calls
         ]
     return message
+
+
+def prepared(messages: Sequence[dict[str, Any]], inputs: Inputs) -> list[dict[str, Any]]:
+    """A conversation with the system message and the form of content that the template needs."""
+    if inputs.system and not (messages and messages[0]["role"] == "system"):
+        messages = [{"role": "system", "content": "Be brief."}, *messages]
+    return [_in_parts(message) for message in messages] if inputs.parts else list(messages)
+
+
+def _in_parts(message: dict[str, Any]) -> dict[str, Any]:
+    """The message with its text as the only part of its content."""
+    text = message.get("content")
+    return {**message, "content": [{"type": "text", "text": text}]} if isinstance(text, str) and text else message
 
 
 def reasoning_part(part_type: str, text: str, extra: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from syntagma.analysis.render.conversation import (
     declared_tools,
     reasoning_part,
 )
+from syntagma.templates import ChatTemplate
 
 __all__ = ["Context", "RenderedTurn", "TurnRenderer"]
 
@@ -42,13 +43,19 @@ class TurnRenderer:
     """Renders conversations around one assistant's turn, always with the same two user messages.
 
     Args:
-        bounded: renders the template.
+        template: the template.
+        seed: the seed of made-up words.
+
+    Attributes:
+        bounded: renders the template, without a beginning-of-sequence token.
         sentinels: gives the words of the messages.
+        eos: the sentinel that stands for the end-of-sequence token.
     """
 
-    def __init__(self, bounded: BoundedRenderer, sentinels: Sentinels) -> None:
-        self.bounded = bounded
-        self.sentinels = sentinels
+    def __init__(self, template: ChatTemplate, seed: int = 0) -> None:
+        self.sentinels = sentinels = Sentinels(seed)
+        self.eos = sentinels.word("z")
+        self.bounded = BoundedRenderer(template.variant(bos_token="", eos_token=self.eos), template.limits)
         self._users = (sentinels.word("w"), sentinels.word("w"))
         self._spare = (SampleCall(sentinels.word("n"), {sentinels.word("k"): sentinels.word("v")}),)
         self._lists_tools_late: dict[tuple[str, bool], bool] = {}

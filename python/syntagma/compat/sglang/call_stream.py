@@ -159,14 +159,15 @@ class CallStream:
         return found
 
     def _behind_calls(self) -> int:
-        """The position after a group of calls: of the next opener, or of what may become one; 0 inside a group."""
+        """The position after a group of calls: of the next opener, or of other text; 0 inside a group."""
         behind = self.pending[self._ended - self._fed :] if self._ended < self._fed else ""
         found = [at for at in (behind.find(opener) for opener in self._openers) if at >= 0]
         if found:
             return self._ended + min(found)
-        if (self._closer or "") not in behind:
+        closer = self._closer or ""
+        if closer not in behind:
             return 0
-        return self._fed - max((partial_end(behind, opener) for opener in self._openers), default=0)
+        return self._fed - len(behind[behind.index(closer) + len(closer) :].lstrip())
 
     def finish(self) -> StreamingParseResult:
         """End the text and return what was held back."""

@@ -36,7 +36,7 @@ impl Lowering<'_> {
             let top = usize::try_from(top).unwrap_or(usize::MAX);
             product.saturating_mul(top.saturating_add(1))
         });
-        if states > MAX_ARRAY_RULES || 1 << contains.len() > MAX_ITEM_COUNTS {
+        if states > MAX_ARRAY_RULES || contains.len() > MAX_ITEM_COUNTS.ilog2() as usize {
             return Ok(None);
         }
         let mut rules: IdMap<State, RuleId> = IdMap::default();

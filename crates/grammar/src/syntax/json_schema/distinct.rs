@@ -49,10 +49,11 @@ impl Lowering<'_> {
         let items: Vec<ExprId> = words.into_iter().map(|word| self.spelled(word)).collect();
         let comma = self.comma(place);
         let lead = self.lead(place);
-        let mut rules: IdMap<u64, RuleId> = IdMap::default();
+        const { assert!(MAX_DISTINCT_VALUES <= u128::BITS as usize) };
+        let mut rules: IdMap<u128, RuleId> = IdMap::default();
         let start = self.fresh("distinct");
         rules.insert(0, start);
-        let mut work = vec![0u64];
+        let mut work = vec![0_u128];
         while let Some(written) = work.pop() {
             self.spend(1)?;
             let length = written.count_ones();

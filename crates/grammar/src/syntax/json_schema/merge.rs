@@ -213,7 +213,10 @@ impl Schemas<'_> {
             all.max_properties = least(all.max_properties, member.max_properties);
             all.required.extend(member.required.iter().cloned());
             all.multiples.extend(member.multiples.iter().cloned());
-            all.contains.extend(member.contains.iter().cloned());
+            let contains = member.contains.iter();
+            // Any number of items will do: that asks for nothing.
+            let contains = contains.filter(|one| one.min > 0 || one.max.is_some());
+            all.contains.extend(contains.cloned());
             all.widened.extend(member.widened.iter().cloned());
             all.has.extend(member.has.iter().cloned());
             all.evaluation |= member.evaluates();
