@@ -251,7 +251,10 @@ def page() -> str:
         names=" | ".join(ENGINES),
         rules="---|" * len(ENGINES),
     )
-    table = {name: [counts[name], *(columns[engine][name] for engine in ENGINES)] for name in formats.names()}
+    table = {
+        name: [counts[name], *(columns[engine].get(name, 0) for engine in ENGINES)]  # 0: not run anew yet
+        for name in formats.names()
+    }
     table["**all**"] = [sum(column) for column in zip(*table.values(), strict=True)]
     rows = [f"| {name} | {' | '.join(map(str, row))} |" for name, row in table.items()]
     return "\n".join([head + "\n".join(rows), "", *_lost(), ""])
