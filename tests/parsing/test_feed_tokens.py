@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from hypothesis import strategies as st
 
 import syntagma as sg
 from syntagma import TokenizerInfo, events
+from syntagma.testing import byte_vocabulary
+from tests.formats.every import CALLING, FORMATS, SHIPPED
 
 WORDS = [
     b"Lorem",
@@ -127,3 +130,27 @@ def test_tokens_that_are_none_are_refused_in_the_middle_of_text(wrong: list[Any]
     parser.feed_tokens(encoded(b" ipsum"), INFO)
     with pytest.raises(sg.SyntagmaError):
         parser.feed_tokens(wrong, INFO)
+
+
+@pytest.mark.every_format
+@pytest.mark.parametrize("name", [name for name in CALLING if name in SHIPPED])
+def test_a_call_in_special_tokens_is_read_as_in_text(name: str) -> None:
+    fmt = FORMATS[name]
+    tools = [{"name": "look_up", "parameters": {"type": "object", "properties": {"word": {"type": "string"}}}}]
+    call = sg.ToolCall(id="call_0", name="look_up", arguments='{"word": "it"}')
+    text = fmt.write(sg.Message(tool_calls=(call,)), tools)
+    info = byte_vocabulary(fmt.preserved_tokens)
+    ids = {info.token_bytes(token): token for token in range(info.vocab_size)}
+    pieces = re.findall(
+        "|".join([*map(re.escape, sorted(fmt.preserved_tokens, key=len, reverse=True)), "(?s:.)"]), text
+    )
+    tokens = [piece.encode() for piece in pieces]
+    written = [one for token in tokens for one in ([ids[token]] if token in ids else [ids[bytes([b])] for b in token])]
+    whole = fmt.parse(text, tools, id_seed="s")
+    for size in (1, 3, len(written)):
+        parser = fmt.parser(tools, id_seed="s")
+        for at in range(0, len(written), size):
+            parser.feed_tokens(written[at : at + size], info)
+        parser.finish()
+        assert parser.message == whole
+    assert [one.parsed_arguments() for one in whole.tool_calls] == [{"word": "it"}]

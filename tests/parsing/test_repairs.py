@@ -370,6 +370,19 @@ def with_an_opener_spelled_otherwise(fmt: ChatFormat) -> Iterator[Damage]:
             yield text.replace(opener, spelled, 1), arguments
 
 
+def may_stand_alone(fmt: ChatFormat) -> bool:
+    return bool(compiled_format(fmt.spec).unlisted) and tools_of(fmt).call[0].text.startswith("{name}")
+
+
+def all_of_an_answer(fmt: ChatFormat) -> Iterator[Damage]:
+    """The only call has no list of signs around it, and is all of the answer."""
+    for arguments in ({"word": "it", "n": 5}, {"word": "it's \n)]", "list": ["a"], "last": "ü"}):
+        text = written(fmt, arguments)
+        before, _, after = tools_of(fmt).section[0].text.partition("{calls}")
+        if before.strip() and text.startswith(before) and text.endswith(after):
+            yield text.removeprefix(before).removesuffix(after), arguments
+
+
 LAWS: dict[str, tuple[Callable[[ChatFormat], bool], Callable[[ChatFormat], Iterator[Damage]]]] = {
     "strings in quotes of JSON": (has_other_quotes, in_quotes_of_json),
     "strings without quotes": (writes_literals, without_quotes),
@@ -387,6 +400,7 @@ LAWS: dict[str, tuple[Callable[[ChatFormat], bool], Callable[[ChatFormat], Itera
     "wrappers around objects": (lambda fmt: writes_json(fmt) or writes_literals(fmt), in_a_wrapper_as_an_object),
     "calls without their list": (has_list, without_a_list),
     "openers of calls spelled otherwise": (has_known_openers, with_an_opener_spelled_otherwise),
+    "calls that are all of an answer": (may_stand_alone, all_of_an_answer),
     "an object in place of arguments": (is_written_one_by_one, as_an_object),
 }
 SHIPPED = [(law, name) for law, (applies, _) in LAWS.items() for name in CALLING if applies(FORMATS[name])]
@@ -495,3 +509,38 @@ def test_zeros_are_left_out_where_the_schema_takes_a_number() -> None:
         else:
             assert ("E-PARSE-REPAIRED" in codes(messages[0])) is (arguments == '{"n": 01x}')
             assert "E-PARSE-ARGUMENTS" in codes(messages[0])
+
+
+NO_CALLS = (
+    "look_up(word='it') finds it.",
+    "look_up(word='it'",
+    "look_up(",
+    "look_up",
+    "look_upx(word='it')",
+    "other(word='it')",
+    "look_up(word='it's')",
+    "look_up(word='it')]",
+    "look_up(word='it'), look_up(word='it')",
+    "look_up(word='it')\nlook_up(word='it')",
+    "So: look_up(word='it')",
+    "look_up(word=007)",
+)
+
+
+@pytest.mark.parametrize("text", NO_CALLS)
+def test_a_call_without_its_list_is_text_unless_it_is_all_of_the_answer(text: str) -> None:
+    fmt = FORMATS["pythonic"]
+    for at in range(len(text)):
+        message = read(fmt, [text[:at], text[at:]] if at else list(text))
+        assert (message.content, message.tool_calls, message.diagnostics) == (text, (), ())
+    call = "look_up(word='it')"
+    parser = fmt.parser(TOOLS)
+    parser.feed(call)
+    parser.finish("length")
+    assert parser.message.content == call
+    assert fmt.parse(call).content == call
+    assert [one.name for one in fmt.parse(call + "\n", TOOLS).tool_calls] == ["look_up"]
+    # Prose that begins like a tool's name is held no longer than it does.
+    parser = fmt.parser(TOOLS)
+    assert not parser.feed("look")
+    assert parser.feed("ing")

@@ -15,7 +15,7 @@ from syntagma.parsing.call_matcher import CallMatcher
 from syntagma.parsing.call_patterns import CallPattern
 from syntagma.parsing.text.window import Window
 
-__all__ = ["CallChoice", "Way", "by_commit", "ways_of"]
+__all__ = ["CallChoice", "LoneCall", "Way", "by_commit", "ways_of"]
 
 
 def by_commit(matchers: Sequence[CallMatcher]) -> list[CallMatcher]:
@@ -105,7 +105,7 @@ class CallChoice:
         left: list[tuple[_Trial, int]] = []
         failed: list[tuple[_Trial, int]] = []
         for trial, pos in self._trials:
-            after = self._fed(trial, pos)
+            after = _fed(window, trial, pos)
             (left if trial.fits else failed).append((trial, after))
         if not left:
             # The last one to fail: on a shorter text, it would have been the only one left.
@@ -120,13 +120,53 @@ class CallChoice:
         window.move(min(pos for _, pos in left) - window.base)
         return None
 
-    def _fed(self, trial: _Trial, pos: int) -> int:
-        """Read the available text; returns the absolute position after it."""
-        window, source = self._window, trial.source
-        index = pos - window.base
-        while trial.fits and not source.done:
-            after, fragment = source.feed(window.text, index, len(window.text))
-            if after == index and not fragment:
+
+class LoneCall:
+    """Tries a call that is all of an answer.
+
+    Args:
+        window: the text, with its mark before the call.
+        matcher: the call, read up to its arguments.
+        source: its arguments.
+        room: the most code points that are tried.
+    """
+
+    __slots__ = ("_closers", "_end", "_pos", "_trial", "_window", "pattern")
+
+    def __init__(self, window: Window, matcher: CallMatcher, source: ArgumentSource, room: int) -> None:
+        self.pattern = matcher.pattern
+        self._window = window
+        self._trial = _Trial(Way(matcher.pattern, ()), source)
+        self._pos, self._end = matcher.pos, matcher.pos + room
+        self._closers = [op.text for op in matcher.pattern.closer if op.kind == "literal"]
+
+    def read(self, *, final: bool) -> bool | None:
+        """Read on; returns whether the call can be read without repairs, up to the end of the text; None: so far."""
+        window, source = self._window, self._trial.source
+        if not source.done:
+            self._pos = _fed(window, self._trial, self._pos)
+        while source.done:
+            index = window.after_whitespace(self._pos - window.base)
+            self._pos = window.base + index
+            if not self._closers or not window.text.startswith(self._closers[0], index):
                 break
-            index = after
-        return window.base + index
+            self._pos += len(self._closers.pop(0))
+        rest, cut = self._pos - window.base, bool(self._closers)
+        if source.done and rest < len(window.text) and not (cut and window.cut_at(rest, self._closers[0])):
+            return False
+        if final or not self._trial.fits or self._pos >= self._end:
+            return final and source.done and not cut and rest == len(window.text)
+        window.move(rest)
+        return None
+
+
+def _fed(window: Window, trial: _Trial, pos: int) -> int:
+    """Read the available text; returns the absolute position after it."""
+    source = trial.source
+    index = pos - window.base
+    while trial.fits and not source.done:
+        after, fragment = source.feed(window.text, index, len(window.text))
+        if after == index and not fragment:
+            break
+        index = after
+    return window.base + index

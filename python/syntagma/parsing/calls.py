@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from syntagma.events import Span
 from syntagma.limits import Limits
 from syntagma.messages import Tool
 from syntagma.parsing.after_call import AfterCall, CallsOver, NextCall
 from syntagma.parsing.arguments.source import ArgumentSource
-from syntagma.parsing.call_choice import CallChoice, Way, by_commit, ways_of
+from syntagma.parsing.call_choice import CallChoice, LoneCall, Way, by_commit, ways_of
 from syntagma.parsing.call_matcher import CallMatcher
 from syntagma.parsing.call_patterns import CallPattern, Op, Section
 from syntagma.parsing.compiled_format import CompiledFormat
@@ -31,6 +31,7 @@ from syntagma.parsing.fast_path import PlainRun
 from syntagma.parsing.policies import Policies
 from syntagma.parsing.repairs import REPAIRS
 from syntagma.parsing.states import Outcome
+from syntagma.parsing.text.scanner import is_cut
 from syntagma.parsing.text.window import Window
 
 __all__ = ["CallReader", "NotACall", "ReaderParts"]
@@ -94,7 +95,7 @@ class CallReader:
 
     __slots__ = (
         *("_alike", "_argument_chars", "_choice", "_compiled", "_cut_reported", "_id", "_limits", "_matchers"),
-        *("_may_prefilter", "_name", "_opener", "_out", "_policies", "_start", "_tools", "_window"),
+        *("_lone", "_may_prefilter", "_name", "_opener", "_out", "_policies", "_start", "_tools", "_window"),
         *("after", "call", "source"),
     )
 
@@ -108,6 +109,7 @@ class CallReader:
         self._may_prefilter = parts.policies.malformed != "drop" and parts.limits.parser_header_chars >= _MIN_PREFILTER
         self._matchers: list[CallMatcher] = []
         self._choice: CallChoice | None = None
+        self._lone: LoneCall | Literal["possible"] | None = None
         self._alike: tuple[CallPattern, ...] = ()
         self._start = 0
         self._name: str | None = None
@@ -119,7 +121,13 @@ class CallReader:
     # ---- which call it is
 
     def begin(
-        self, candidates: Sequence[CallPattern], *, name: str | None = None, call_id: str | None = None, opener: int = 0
+        self,
+        candidates: Sequence[CallPattern],
+        *,
+        name: str | None = None,
+        call_id: str | None = None,
+        opener: int = 0,
+        alone: bool = False,
     ) -> None:
         """Begin to match candidates at the cursor.
 
@@ -128,11 +136,24 @@ class CallReader:
             name: the tool's name, if it was read before.
             call_id: the call's id, if it was read before.
             opener: the size of another spelling of their section's opener, with which they begin; 0: there is none.
+            alone: whether they count only if one of them is all of the answer.
         """
+        self._lone = "possible" if alone else None
         window = self._window
         window.mark()
         self._start, self._name, self._id, self._opener = window.here, name, call_id, opener
         self._matchers = [self._matcher(one, candidates) for one in candidates]
+
+    def may_stand_alone(self, at: int) -> bool:
+        """Whether a call of a declared tool that is all of the answer, without its list, may begin at index `at`."""
+        if not (self._tools and self._compiled.unlisted and self._policies.repair):
+            return False
+        text, size = self._window.text, len(self._window.text)
+        return any(
+            is_cut(name, text, at, size)
+            or (text.startswith(name, at) and not (text[at + len(name)].isalnum() or text[at + len(name)] == "_"))
+            for name in self._tools
+        )
 
     def _matcher(self, pattern: CallPattern, beside: Sequence[CallPattern] = ()) -> CallMatcher:
         return CallMatcher(
@@ -220,6 +241,8 @@ class CallReader:
         window = self._window
         if self._choice is not None:
             return self._choose(self._choice, final=final)
+        if self._lone is not None:
+            return self._match_lone(final=final)
         alive = self._run_matchers()
         if len(self._matchers) == 1 and self._matchers[0].status == "commit":
             return self._commit(self._matchers[0], Way(self._matchers[0].pattern, ()))
@@ -247,6 +270,31 @@ class CallReader:
             return self._no_match(is_cut=bool(alive) and self._out.is_cut)
         window.move(min(matcher.pos for matcher in alive) - window.base)
         return None
+
+    def _match_lone(self, *, final: bool) -> Outcome | NotACall | None:
+        """Match a call that is all of the answer, up to its end."""
+        window = self._window
+        alive = self._run_matchers()
+        committed = [one for one in self._matchers if one.status == "commit" and not one.slips]
+        if self._lone == "possible" and committed and (self._tools or {}).get(committed[0].name or ""):
+            source = self._declared(committed[0])
+            self._lone = LoneCall(window, committed[0], source, self._limits.parser_argument_chars)
+        if isinstance(self._lone, LoneCall):
+            stands = self._lone.read(final=final)
+        else:
+            stands = None if alive and not final and self.may_stand_alone(window.pos) else False
+        if stands is None:
+            return None
+        lone, self._lone = self._lone, None
+        if not stands or self._out.is_cut or not isinstance(lone, LoneCall):
+            end, self._matchers = max(matcher.pos for matcher in self._matchers), []
+            return NotACall(self._start, end, None, None, (), is_malformed=False)
+        window.rewind()
+        window.mark()
+        matcher = self._matcher(lone.pattern)
+        matcher.slips.append("list")
+        matcher.run(window)
+        return self._commit(matcher, Way(lone.pattern, ()))
 
     def _run_matchers(self) -> list[CallMatcher]:
         """Let the candidates read on; returns those that need more text."""

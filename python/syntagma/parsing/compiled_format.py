@@ -87,6 +87,7 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
         told_pieces: for each of them, its parts that may be tokens.
         strays: the closers of calls and sections that are removed where they stand after a call and close nothing.
         misspellings: other spellings of the openers of sections.
+        unlisted: the calls that begin with their name, inside a list of signs alone.
         section_calls: for each of these openers the patterns of the calls in its section.
         turn_ends: the end of the turn: for each place in order, the texts any of which may stand there.
     """
@@ -109,6 +110,7 @@ class CompiledFormat(msgspec.Struct, frozen=True, kw_only=True):
     turn_ends: tuple[tuple[str, ...], ...]
     strays: tuple[Op, ...]
     misspellings: Misspellings
+    unlisted: tuple[CallPattern, ...]
     section_calls: dict[str, tuple[CallPattern, ...]]
     answer_exits: dict[tuple[bool, Section | None], Exits]
     """by whether a block of reasoning may begin, and by the open section"""
@@ -207,6 +209,12 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
                 *(text for texts in (spec.drop, *spec.turn_ends) for text in texts),
             ),
         ),
+        unlisted=tuple(
+            call
+            for _, sections, calls in forms
+            for call in calls
+            if not call.first and any(op.text and not _has_word(op.text) for one in sections for op in one.opener[:1])
+        ),
         section_calls={
             opener: tuple(start for start in starts if start.section_words[0] == opener) for opener in openers if opener
         },
@@ -244,6 +252,10 @@ def _compile(spec: FormatSpec, *, calls: bool) -> CompiledFormat:
             for block in (None, *blocks)
         },
     )
+
+
+def _has_word(text: str) -> bool:
+    return any(map(str.isalnum, text))
 
 
 def _strays(spec: FormatSpec, forms: Iterable[FormParts], openers: Iterable[str]) -> tuple[Op, ...]:

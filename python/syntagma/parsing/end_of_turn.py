@@ -114,7 +114,9 @@ class EndOfTurn:
         begin = 0
         for piece, kind in self._held:
             after = begin + len(piece)
-            for start in range(max(begin, len(held) - self._bounds.longest), after):
+            # Nothing begins inside of a special token.
+            last = begin + 1 if kind is SPECIAL else after
+            for start in range(max(begin, len(held) - self._bounds.longest), last):
                 if held[start] in self.first_chars and self._is_end(held, start, kind, whole=whole):
                     return start
             begin = after

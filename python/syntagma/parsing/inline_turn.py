@@ -205,7 +205,8 @@ class InlineTurnReader(TurnReader):
 
     def _answer(self, final: bool) -> Outcome | None:
         window = self.window
-        if not self.content_begun and self._compiled.bare_starts and self._begin_bare_call():
+        compiled = self._compiled
+        if not self.content_begun and (compiled.bare_starts or compiled.unlisted) and self._begin_bare_call():
             return "call"
         exits = self._answer_exits()
         start = window.pos
@@ -245,10 +246,11 @@ class InlineTurnReader(TurnReader):
         if at == len(window.text):
             return False
         candidates = [one for one in self._compiled.bare_starts if one.first == window.text[at]]
-        if not candidates:
+        alone = not candidates and self._call.may_stand_alone(at)
+        if not (candidates or alone):
             return False
         self._pass_answer(at)
-        self._call.begin(candidates)
+        self._call.begin(candidates or self._compiled.unlisted, alone=alone)
         return True
 
     def _pass_answer(self, end: int) -> None:
