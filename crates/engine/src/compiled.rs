@@ -7,12 +7,12 @@ use syntagma_grammar::ir::{Lnf, Report};
 use crate::earley::Recognizer;
 use crate::error::Error;
 use crate::fingerprint;
-use crate::generation::{Basis, CompiledStats, Current, Generation};
+use crate::generation::{Basis, Current, Generation};
 use crate::judge::Judge;
 use crate::layers::Layers;
 use crate::limits::{Fuel, Limits};
 use crate::mask::Shared;
-use crate::tally::Tally;
+use crate::tally::{CompiledStats, Tally};
 use crate::vocabulary::Vocabulary;
 
 /// A grammar compiled for a vocabulary. Shared between matchers and threads behind an [`Arc`].

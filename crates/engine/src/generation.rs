@@ -12,36 +12,19 @@ use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use crate::aside::Aside;
 use crate::budget::Tables;
 use crate::context::{EngineContext, Registered, Relief};
 use crate::distance::Costs;
 use crate::earley::{Frames, Recognizer, StateId};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::layers::{Layer, Layers};
 use crate::limits::{Fuel, Limits};
-use crate::maps::IdMap;
 use crate::mask::{Composer, Known, Mask, Shared, StackSuffixes, Step, walked_row};
-use crate::tally::Tally;
+use crate::refusals::{Question, Refusals};
+use crate::tally::{CompiledStats, Tally};
 use crate::tuning;
 use crate::vocabulary::Vocabulary;
-
-/// How much a [`CompiledGrammar`](crate::CompiledGrammar) holds at the moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub struct CompiledStats {
-    /// Interned parser states.
-    pub states: usize,
-    /// Interned Earley sets.
-    pub sets: usize,
-    /// Residuals of terminals.
-    pub residuals: usize,
-    /// Masks in the memo.
-    pub masks: usize,
-    /// Approximate bytes of all of it.
-    pub bytes: usize,
-    /// How often everything was given up, since it had grown too large.
-    pub generation: u32,
-}
 
 /// What all generations of a compiled grammar have in common.
 #[derive(Debug)]
@@ -61,8 +44,7 @@ pub(crate) struct Generation {
     start: StateId,
     found: RwLock<Found>,
     known: Known,
-    /// What went beyond a limit, and so does whenever it is asked again: by then more would be known, and it might not.
-    refused: Mutex<IdMap<Question, Error>>,
+    pub(crate) refusals: Refusals,
     /// A recogniser for questions about whole texts, while nobody asks one.
     aside: Mutex<Option<Box<Aside>>>,
     aside_bytes: AtomicUsize,
@@ -70,19 +52,6 @@ pub(crate) struct Generation {
     size: AtomicUsize,
     /// Whether matchers should go on in a newer one.
     retired: AtomicBool,
-}
-
-/// What may be refused for the work that it takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Question {
-    /// The mask of a state.
-    Mask(StateId),
-    /// Where a token leads from a state.
-    Step(StateId, u32),
-    /// How far all places of the grammar are from the end of their rules.
-    Costs,
-    /// The way to the end of the text from a state.
-    Way(StateId),
 }
 
 /// What is found out on the way. It only grows, except for what only saves time.
@@ -101,41 +70,6 @@ pub(crate) struct Found {
     /// Bytes of the recogniser that could not be done without when it was made: of the grammar, and of places that were
     /// taken over.
     carried: usize,
-}
-
-/// A recogniser of the same grammar for what takes long.
-#[derive(Debug)]
-pub(crate) struct Aside {
-    pub(crate) recognizer: Recognizer,
-    pub(crate) frames: Frames,
-    /// Distances to the end of the text, once somebody asked.
-    pub(crate) costs: Option<Costs>,
-    /// States of the generation, and what they are here.
-    states: IdMap<StateId, StateId>,
-}
-
-impl Aside {
-    /// What a state of the generation is here.
-    pub(crate) fn state(
-        &mut self,
-        generation: &Generation,
-        state: StateId,
-    ) -> Result<StateId, Error> {
-        if let Some(&here) = self.states.get(&state) {
-            return Ok(here);
-        }
-        let found = generation.read();
-        let fuel = &mut Fuel::endless();
-        let here = self.recognizer.carry(&found.recognizer, &[state], fuel)?[0];
-        self.states.insert(state, here);
-        Ok(here)
-    }
-
-    fn memory_bytes(&self) -> usize {
-        self.recognizer.memory_bytes()
-            + self.states.len() * 16
-            + self.costs.as_ref().map_or(0, Costs::memory_bytes)
-    }
 }
 
 /// The newest generation of a compiled grammar.
@@ -236,7 +170,7 @@ impl Generation {
             start,
             found: RwLock::new(found),
             known: Known::default(),
-            refused: Mutex::default(),
+            refusals: Refusals::default(),
             aside: Mutex::default(),
             aside_bytes: AtomicUsize::new(0),
             size: AtomicUsize::new(size),
@@ -330,25 +264,6 @@ impl Generation {
         }
     }
 
-    /// Finds something out, unless it was refused before.
-    pub(crate) fn ask<T>(
-        &self,
-        question: Question,
-        find: impl FnOnce() -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        let refused = || self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(error) = refused().get(&question) {
-            return Err(error.clone());
-        }
-        let result = find();
-        if let Err(error) = &result
-            && error.kind() == ErrorKind::Limit
-        {
-            refused().insert(question, error.clone());
-        }
-        result
-    }
-
     /// Calls with a recogniser that nobody else uses, so that nobody waits.
     pub(crate) fn aside<T>(
         &self,
@@ -356,17 +271,9 @@ impl Generation {
     ) -> Result<T, Error> {
         let slot = || self.aside.lock().unwrap_or_else(PoisonError::into_inner);
         let free = slot().take();
-        let mut aside = if let Some(aside) = free {
-            aside
-        } else {
-            let found = self.read();
-            let (recognizer, _) = found.recognizer.anew(&mut Fuel::endless())?;
-            Box::new(Aside {
-                recognizer,
-                frames: Frames::default(),
-                costs: None,
-                states: IdMap::default(),
-            })
+        let mut aside = match free {
+            Some(aside) => aside,
+            None => Box::new(Aside::new(&self.read().recognizer)?),
         };
         let result = call(&mut aside);
         let mut bytes = aside.memory_bytes();
@@ -379,6 +286,14 @@ impl Generation {
         self.note_size((self.memory_bytes() + bytes).saturating_sub(before));
         drop(Unlocked(&self.basis.limits));
         result
+    }
+
+    /// What a state is to a recogniser aside.
+    pub(crate) fn state_aside(&self, aside: &mut Aside, state: StateId) -> Result<StateId, Error> {
+        match aside.known(state) {
+            Some(here) => Ok(here),
+            None => aside.carry(&self.read().recognizer, state),
+        }
     }
 
     /// Where a token leads from a state, where that was found before. Waits for nobody.
@@ -407,7 +322,7 @@ impl Generation {
         if let Some(step) = self.known_step(state, id) {
             return Ok(step);
         }
-        let step = self.ask(Question::Step(state, id), || {
+        let step = self.refusals.ask(Question::Step(state, id), || {
             found.step(&self.basis.vocabulary, state, id, &mut self.fuel())
         })?;
         if self.basis.layers.has(Layer::Memo) {
@@ -462,7 +377,8 @@ impl Generation {
         if let Some(mask) = self.known.mask(state) {
             return Ok(mask);
         }
-        self.ask(Question::Mask(state), || self.find_mask(state))
+        self.refusals
+            .ask(Question::Mask(state), || self.find_mask(state))
     }
 
     fn find_mask(&self, state: StateId) -> Result<Arc<Mask>, Error> {

@@ -20,6 +20,7 @@
 //! over position-free interned sets, and a mask is put together from what each terminal does to the whole vocabulary.
 #![forbid(unsafe_code)]
 
+mod aside;
 mod automaton;
 mod budget;
 mod captures;
@@ -39,6 +40,7 @@ mod limits;
 mod mask;
 mod matcher;
 mod position;
+mod refusals;
 mod sync;
 mod tally;
 mod tuning;
@@ -53,7 +55,6 @@ pub use compiler::{CompilerStats, GrammarCompiler};
 pub use context::{AtWork, EngineContext};
 pub use draft::{draft_masks, fill_draft};
 pub use error::{Error, ErrorKind, caught};
-pub use generation::CompiledStats;
 pub use jump::jump_forward_tokens;
 pub use layers::{Layer, Layers};
 pub use limits::Limits;
@@ -62,6 +63,7 @@ pub use matcher::{
     Expectation, Explanation, GrammarMatcher, NextMask, Verdict, accept_token_batch,
     fill_next_token_bitmask_batch, next_masks,
 };
+pub use tally::CompiledStats;
 pub use vocabulary::{Vocabulary, VocabularyParts, bitmask_words};
 
 /// The examples of the README are run as tests.

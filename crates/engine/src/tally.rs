@@ -5,6 +5,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::context::EngineContext;
 
+/// How much a [`CompiledGrammar`](crate::CompiledGrammar) holds at the moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct CompiledStats {
+    /// Interned parser states.
+    pub states: usize,
+    /// Interned Earley sets.
+    pub sets: usize,
+    /// Residuals of terminals.
+    pub residuals: usize,
+    /// Masks in the memo.
+    pub masks: usize,
+    /// Approximate bytes of all of it.
+    pub bytes: usize,
+    /// How often everything was given up, since it had grown too large.
+    pub generation: u32,
+}
+
 /// Approximate bytes of one compiled grammar, all its generations together. It is told to the cache that has it and to the
 /// registry of the process as it changes, so that nobody need add up what many hold.
 #[derive(Debug, Default)]

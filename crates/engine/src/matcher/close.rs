@@ -1,11 +1,12 @@
 //! Valid endings: the shortest way to an end of the text, as tokens.
 
 use super::GrammarMatcher;
+use crate::aside::Aside;
 use crate::distance::{Costs, Goal, Way};
 use crate::earley::StateId;
 use crate::error::Error;
-use crate::generation::{Aside, Question};
 use crate::position::Position;
+use crate::refusals::Question;
 use crate::tuning;
 
 impl GrammarMatcher {
@@ -101,10 +102,10 @@ impl GrammarMatcher {
             let mut fuel = matcher.generation.fuel();
             let generation = &matcher.generation;
             let find = |aside: &mut Aside| {
-                let here = aside.state(generation, state)?;
+                let here = generation.state_aside(aside, state)?;
                 let costs = match aside.costs.take() {
                     Some(costs) => costs,
-                    None => generation.ask(Question::Costs, || {
+                    None => generation.refusals.ask(Question::Costs, || {
                         Costs::new(&mut aside.recognizer, &mut fuel)
                     })?,
                 };
@@ -120,7 +121,9 @@ impl GrammarMatcher {
                 };
                 ask(&mut way, here).map(Some)
             };
-            generation.ask(Question::Way(state), || generation.aside(find))
+            generation
+                .refusals
+                .ask(Question::Way(state), || generation.aside(find))
         })
     }
 }

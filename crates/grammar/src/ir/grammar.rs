@@ -264,7 +264,7 @@ impl Grammar {
         &self.identity
     }
 
-    /// How many expressions lie within each other at most, rules and grammars in it aside; None where one lies in itself.
+    /// How many expressions lie within each other, rules and grammars in it aside; None where one lies in itself.
     pub(super) fn nesting(&self) -> Option<usize> {
         let parts = |expr: &Expr| -> ExprIds {
             match expr {
@@ -276,17 +276,15 @@ impl Grammar {
                 _ => ExprIds::default(),
             }
         };
-        // 0: not seen, 1: open, more: the nesting.
-        let mut nesting = vec![0_usize; self.exprs.len()];
-        let mut work: Vec<usize> = (0..self.exprs.len()).collect();
+        let mut nesting = vec![0; self.exprs.len()]; // 0: not seen, 1: open, more: the nesting
+        let mut work: Vec<usize> = (0..nesting.len()).collect();
         while let Some(&at) = work.last() {
             let inside = parts(&self.exprs[at]);
             let of_parts = inside.iter().map(|part| nesting[part.0 as usize]);
             match nesting[at] {
                 0 => {
                     nesting[at] = 1;
-                    let unseen = inside.iter().map(|part| part.0 as usize);
-                    work.extend(unseen.filter(|&part| nesting[part] == 0));
+                    work.extend(inside.iter().map(|part| part.0 as usize));
                 }
                 1 if of_parts.clone().any(|part| part < 2) => return None,
                 known => {
@@ -295,7 +293,7 @@ impl Grammar {
                 }
             }
         }
-        Some(nesting.into_iter().max().unwrap_or(0))
+        nesting.into_iter().max().or(Some(0))
     }
 
     /// How many expressions there are; ids are below it.
