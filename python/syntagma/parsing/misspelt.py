@@ -66,12 +66,13 @@ class Misspellings:
         """
         for begin in self._begins.finditer(text, start, end) if self._begins is not None else ():
             at = begin.start()
-            ends = {one: end_of_spelling(one, text, at) for one in self.openers if one in among}
-            for opener, after in ends.items():
-                if after is not None and after > 0 and text[at:after] not in self.openers:
-                    return Misspelling(at, after - at, opener)
+            ends = {one: end_of_spelling(one, text, at) or 0 for one in self.openers if one in among}
             if not final and -1 in ends.values():
                 return Misspelling(at, 0, "")
+            opener = max(ends, key=ends.__getitem__, default="")
+            after = ends.get(opener, 0)
+            if after > 0 and text[at:after] not in self.openers:
+                return Misspelling(at, after - at, opener)
         return None
 
 
