@@ -563,9 +563,7 @@ class _FormatChecks:
         """The reason if a text contains the text that ends it; None if no text does."""
         reasoning = self._fmt.spec.reasoning
         closer = reasoning.block[0].closer if reasoning is not None else ""
-        ends = [end for texts in self._fmt.spec.turn_ends for end in texts if end.strip()]
-        calls = text.rfind(turn.calls[-1].name) if turn.calls else 0
-        if turn.calls and any(0 <= text.find(end, text.find(turn.calls[0].name)) < calls for end in ends):
+        if self._ends_early(turn, text):
             return "the history ends the turn before its last call"
         if closer.isspace() and closer in (turn.reasoning or ""):
             return "reasoning holds the whitespace that ends it"
@@ -582,6 +580,15 @@ class _FormatChecks:
         if end and any(end in text for text in texts):
             return "a text among the arguments holds what ends it"
         return None
+
+    def _ends_early(self, turn: SampleTurn, text: str) -> bool:
+        """Whether the section of calls closes, and the turn ends, before the last call."""
+        spec = self._fmt.spec
+        closers = [section.closer.strip() for form in spec.forms for section in form.section if section.closer.strip()]
+        ends = [end for texts in spec.turn_ends for end in texts if end.strip()]
+        first, last = (text.find(turn.calls[0].name), text.rfind(turn.calls[-1].name)) if turn.calls else (0, 0)
+        closed = min((at for closer in closers if (at := text.find(closer, first, last)) >= 0), default=last)
+        return any(text.find(end, closed, last) >= 0 for end in ends)
 
     # -- further checks
 
