@@ -114,11 +114,12 @@ impl<'s> Locator<'s> {
 }
 
 /// The codes of all warnings.
-pub(crate) const WARNINGS: [&str; 5] = [
+pub(crate) const WARNINGS: [&str; 6] = [
     "W-GRAMMAR-CYCLE",
     "W-GRAMMAR-ENDLESS",
     "W-GRAMMAR-UNPRODUCTIVE",
     "W-GRAMMAR-UNUSED",
+    "W-REGEX-ANCHOR",
     "W-REGEX-CASE",
 ];
 

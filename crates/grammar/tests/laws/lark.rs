@@ -5,7 +5,7 @@ use crate::refusals;
 
 use syntagma_grammar::ir::{Grammar, Lnf};
 use syntagma_grammar::syntax::lark;
-use syntagma_grammar::{Error, Limits};
+use syntagma_grammar::{Error, Limits, SourceLocation};
 
 fn parse(text: &str) -> Result<Grammar, Error> {
     lark::parse(text, "start", &Limits::default())
@@ -97,6 +97,51 @@ const MEANING: &[reference::Meaning] = &[
         &["a!", "ca!"],
     ),
     ("start: \"a\" |", &["a", ""], &["b"]),
+    // Look-around that the terminal's own text decides.
+    (
+        "start: A A\nA: /(?!-)[a-z-]{1,5}(?<!-);|\\(\\bif\\b\\)/",
+        &["a-b;c;", "a;(if)"],
+        &["-a;b;", "a-;b;"],
+    ),
+    (
+        "start: NAME \"!\"\nNAME: /(?!if\\b)[a-z]+/",
+        &["ifx!", "a!"],
+        &["if!", "!"],
+    ),
+    (
+        "start: C \"x\"\nC: /(?:(?!--)[a-z-])*;/",
+        &["a-b;x", ";x"],
+        &["a--b;x", "a;"],
+    ),
+    // A lazy repetition that decides how long the terminal is.
+    (
+        "start: C \"x\"\nC: /\\/\\*.*?\\*\\//s",
+        &["/* a */x", "/**/x"],
+        &["/* a */ b */x", "/* a */"],
+    ),
+    (
+        "start: S+\nS: C | /'.*?(?<!\\\\)'/\nC: /(#)[a-z]??/\n%ignore W\nW: /~.+?~/",
+        &["'a'", "'a\\'b'", "#'b'", "~x~'a'~~~"],
+        &["'a''", "'a'b'", "#a", "~x~x~'a'"],
+    ),
+    ("start: /(?U)x.*y/ \"y\"", &["xyy", "xayy"], &["xyyy", "xy"]),
+    // One that decides nothing.
+    (
+        "start: A\nA: \"[\" /\"[^\"]*?\"/ \"]\"",
+        &["[\"a\"]"],
+        &["[\"a\"\"]"],
+    ),
+    (
+        "start: a B\na[lazy]: C /x+?/\nB: /y/\nC: /[a-w]{2}/",
+        &["abxy"],
+        &["abxxy", "ab"],
+    ),
+    // Anchors say nothing.
+    (
+        "start: A B\nA: /^a$/\nB: /(^|,)b\\z/",
+        &["ab", "a,b"],
+        &["a"],
+    ),
     ("start: \"\\x41\\u00e9\\n\\\"\"", &["Aé\n\""], &["A"]),
 ];
 
@@ -167,7 +212,28 @@ const REFUSED: &[refusals::Refused] = &[
         "E-REGEX-SYNTAX",
         &[("start: /a(b/", 1, 10), ("start: /a(b/i", 1, 10)],
     ),
-    ("E-REGEX-UNSUPPORTED", &[("start: /a(b)\\1/", 1, 13)]),
+    (
+        "E-REGEX-UNSUPPORTED",
+        &[
+            ("start: /a(b)\\1/", 1, 13),
+            ("start: A B\nA: /=(?!=)/\nB: /=?x/", 2, 6),
+            ("start: A B\nA: /(?<=a)b/\nB: /x/", 2, 5),
+            ("start: \"a\" /(?<!a)b/", 1, 13),
+            ("start: /if\\b/ /x/", 1, 11),
+            ("start: /\\Bx/", 1, 9),
+            ("start: /a?\\bb/", 1, 11),
+            ("start: /(?m)^a/", 1, 13),
+            ("start: /a(?!$)/", 1, 10),
+            ("start: /(?!ab)a/ \"b\"", 1, 9),
+            ("start: /(?:(?!ab).)*/", 1, 12),
+            ("start: /(?=.*x)[a-z]+/", 1, 9),
+            ("start: A \"z\"\nA: /x.*?y/ \"z\"", 2, 7),
+            ("start: A\nA: B \"z\"\nB: /x.*?y/", 3, 7),
+            ("start: A\nA: B+\nB: C\nC: /x.*?y/", 4, 7),
+            ("start: /x.*?y*?/", 1, 11),
+            ("start: /[ab]+b*?/", 1, 15),
+        ],
+    ),
     ("E-SCHEMA-JSON", &[("start: %json {]}", 1, 15)]),
     (
         "E-GRAMMAR-UNSUPPORTED",
@@ -188,6 +254,30 @@ const REFUSED: &[refusals::Refused] = &[
 #[test]
 fn refusals_have_a_code_and_a_place() {
     refusals::check(parse, REFUSED);
+}
+
+#[test]
+fn anchors_are_left_out_with_a_warning() {
+    for (text, columns) in [
+        ("start: /^a$/ /b/ /c$/", vec![9, 20]),
+        ("start: /a\\$/ /[$^]/", vec![]),
+        ("start: /(?i)\\Aa/", vec![13]),
+    ] {
+        let grammar = parsed(text);
+        let found: Vec<(&str, usize)> = grammar
+            .warnings()
+            .iter()
+            .map(|warning| match warning.location() {
+                Some(&SourceLocation::Text { column, .. }) => (warning.code(), column),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        let wanted: Vec<(&str, usize)> = columns
+            .into_iter()
+            .map(|column| ("W-REGEX-ANCHOR", column))
+            .collect();
+        assert_eq!(found, wanted, "{text}");
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::ir::TokenSet;
 use crate::limits::Limits;
 use crate::maps::{SeededMap, SeededSet};
 use crate::syntax::json_schema;
-use crate::syntax::rules::{Ast, Function, Groups, Node, NodeId, Pattern, Rule};
+use crate::syntax::rules::{Ast, Function, Groups, Node, NodeId, Pattern, Rule, Sight};
 
 struct Parser<'s> {
     text: &'s str,
@@ -22,6 +22,8 @@ struct Parser<'s> {
     names: SeededSet<&'s str>,
     /// Terminals that are read: the expression and how many nodes it has, counted as often as they stand in it.
     terminals: SeededMap<&'s str, (NodeId, u64)>,
+    /// How the patterns of what is read see the text, where they do not stand alone.
+    sight: Sight,
     /// What may be ignored, any number of times; none if nothing is.
     ignored: Option<NodeId>,
 }
@@ -39,16 +41,19 @@ pub(super) fn parse<'s>(
         groups: Groups::new(text, limits),
         names: source.definitions.keys().copied().collect(),
         terminals: SeededMap::default(),
+        sight: Sight::Part,
         ignored: None,
     };
     parser.read_imports(&directives, source)?;
     for name in terminals_in_order(text, source)? {
         let definition = &source.definitions[name];
+        parser.see(definition);
         let (body, weight) = parser.body(definition.body, definition.offset, true)?;
         let (body, weight) = parser.with_options(name, definition, body, weight)?;
         parser.terminals.insert(name, (body, weight));
         parser.define(name, definition.offset, body);
     }
+    parser.sight = Sight::Part;
     parser.read_ignored(&directives)?;
     for (&name, definition) in &source.definitions {
         if is_terminal(name) {
@@ -56,6 +61,7 @@ pub(super) fn parse<'s>(
         }
         // The shortest match is one of a regular language: such a rule is read as a terminal is.
         let regular = definition.options.lazy;
+        parser.see(definition);
         let (body, weight) = parser.body(definition.body, definition.offset, regular)?;
         let (body, _) = parser.with_options(name, definition, body, weight)?;
         let body = if regular {
@@ -122,6 +128,14 @@ impl<'s> Parser<'s> {
             body,
             parts: vec![body],
         });
+    }
+
+    fn see(&mut self, definition: &Definition<'s>) {
+        self.sight = if definition.options.lazy {
+            Sight::Shortest
+        } else {
+            Sight::Part
+        };
     }
 
     fn read_imports(
@@ -327,7 +341,19 @@ impl<'s> Parser<'s> {
                             .with_hint("it is written rule: alternative -> name"));
                     }
                 }
-                _ => weight = weight.saturating_add(self.item(tokens, &mut at, token, regular)?),
+                _ => {
+                    let ends = |token: Option<&Token>| {
+                        token.is_none_or(|token| token.kind == Kind::Sign('|'))
+                    };
+                    let before = at.checked_sub(2).and_then(|at| tokens.get(at));
+                    let alone = closers.is_empty() && ends(before) && ends(tokens.get(at));
+                    let sight = match self.sight {
+                        Sight::Part if !regular || alone => Sight::Whole,
+                        sight => sight,
+                    };
+                    let more = self.item(tokens, &mut at, token, (regular, sight))?;
+                    weight = weight.saturating_add(more);
+                }
             }
             if weight > self.limits.compile_fuel {
                 return Err(Error::limit(
@@ -355,7 +381,7 @@ impl<'s> Parser<'s> {
         tokens: &'s [Token],
         at: &mut usize,
         token: &'s Token,
-        regular: bool,
+        (regular, sight): (bool, Sight),
     ) -> Result<u64, Error> {
         let offset = token.offset;
         let mut weight = 1;
@@ -378,13 +404,14 @@ impl<'s> Parser<'s> {
             }
             Kind::Pattern(pattern, flags, inner) => {
                 weight = pattern.len() as u64;
-                if flags.is_empty() {
-                    Node::Pattern(Pattern::new(pattern.clone(), *inner))
+                let pattern = if flags.is_empty() {
+                    Pattern::new(pattern.clone(), *inner)
                 } else {
                     let prefix = format!("(?{flags})");
                     let start = inner.saturating_sub(prefix.len());
-                    Node::Pattern(Pattern::new(format!("{prefix}{pattern}"), start))
-                }
+                    Pattern::new(format!("{prefix}{pattern}"), start)
+                };
+                Node::Pattern(pattern.seeing(sight))
             }
             Kind::Directive(name) if name == "regex" => {
                 let Some(Token {
@@ -402,7 +429,7 @@ impl<'s> Parser<'s> {
                 weight = (chunks.len() * chunks.len()) as u64;
                 Node::Parts(chunks.into_iter().map(String::into_bytes).collect())
             }
-            Kind::Name(name) => return self.name(name, offset, regular),
+            Kind::Name(name) => return self.name(name, offset, (regular, sight)),
             _ if regular => {
                 return Err(Error::grammar(
                     "E-GRAMMAR-IRREGULAR",
@@ -458,9 +485,21 @@ impl<'s> Parser<'s> {
         self.groups.item_again(id, offset);
     }
 
-    fn name(&mut self, name: &'s str, offset: usize, regular: bool) -> Result<u64, Error> {
+    fn name(
+        &mut self,
+        name: &'s str,
+        offset: usize,
+        (regular, sight): (bool, Sight),
+    ) -> Result<u64, Error> {
         if let Some(&(id, weight)) = self.terminals.get(name) {
             if regular {
+                let id = match sight {
+                    Sight::Part => {
+                        let part = Node::Function(Function::Part, id);
+                        self.groups.ast.add(part, offset)
+                    }
+                    _ => id,
+                };
                 self.groups.item_again(id, offset);
                 return Ok(weight + 1);
             }
