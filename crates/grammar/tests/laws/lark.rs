@@ -3,6 +3,8 @@
 use crate::reference;
 use crate::refusals;
 
+use std::sync::Arc;
+
 use syntagma_grammar::ir::{Grammar, Lnf};
 use syntagma_grammar::syntax::lark;
 use syntagma_grammar::{Error, Limits, SourceLocation};
@@ -182,6 +184,7 @@ const REFUSED: &[refusals::Refused] = &[
             ("start: /a/l", 1, 11),
             ("start: \"b\"..\"a\"", 1, 8),
             ("start: <[3-1]>", 1, 8),
+            ("start: @", 1, 8),
             ("start: %json [", 1, 14),
             ("start[what]: /a/", 1, 7),
         ],
@@ -192,6 +195,7 @@ const REFUSED: &[refusals::Refused] = &[
             ("start: x", 1, 8),
             ("%ignore \" \"\nstart: x", 2, 8),
             ("start: A\nA: B", 2, 4),
+            ("start: @other", 1, 8),
             ("%import common.NOPE\nstart: NOPE", 1, 16),
         ],
     ),
@@ -241,7 +245,6 @@ const REFUSED: &[refusals::Refused] = &[
             ("start: %regex {\"other\": 1}", 1, 8),
             ("%declare A\nstart: A", 1, 1),
             ("%import other.A\nstart: A", 1, 1),
-            ("start: @other", 1, 8),
             ("start[max_tokens=3]: /a/", 1, 7),
             ("start[stop=\"x\"]: /a/", 1, 7),
             ("start: A\nA.2: \"a\"", 2, 2),
@@ -254,6 +257,33 @@ const REFUSED: &[refusals::Refused] = &[
 #[test]
 fn refusals_have_a_code_and_a_place() {
     refusals::check(parse, REFUSED);
+}
+
+/// A terminal of which one lazy repetition decides the length accepts a text if the first match in it is the whole text.
+#[test]
+fn lazy_terminals_end_where_the_first_match_does() {
+    use regex_automata::{Anchored, Input, meta::Regex};
+    let texts: Vec<Vec<u8>> = reference::strings(b"ab", 5);
+    for head in ["", "a", "[ab]", "(?:a|b)a"] {
+        for unit in ["a", ".", "[^a]", "(?:ab)", "(?:(?:a|b){2})"] {
+            for sign in ["*?", "+?", "??", "{1,2}?", "{2,}?"] {
+                for tail in ["", "b", "ab", "[ab]b", "b(?!a)b", "a{2}?"] {
+                    let pattern = format!("{head}{unit}{sign}{tail}");
+                    let grammar = parsed(&format!("start: T\nT: /{pattern}/"));
+                    let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
+                    let regex = Regex::new(&pattern.replace("(?!a)", "")).unwrap();
+                    for text in &texts {
+                        let found = regex.find(Input::new(text).anchored(Anchored::Yes));
+                        assert_eq!(
+                            reference::lnf_matches(&lnf, text),
+                            found.is_some_and(|found| found.end() == text.len()),
+                            "{pattern} on {text:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
 }
 
 #[test]
@@ -278,6 +308,34 @@ fn anchors_are_left_out_with_a_warning() {
             .collect();
         assert_eq!(found, wanted, "{text}");
     }
+}
+
+#[test]
+fn grammars_are_given_by_name() {
+    let word = Arc::new(parsed("start: /[a-z]+/ \";\""));
+    let given = [("word", Arc::clone(&word)), ("7", word)];
+    let read = |text: &str| lark::parse_with(text, "start", &given, &Limits::default());
+    let grammar = read("%ignore \" \"\nstart: word (@word | @7)+\nword: \"w\"").unwrap();
+    let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
+    for (text, wanted) in [
+        ("wa;b;", true),
+        (" w a; bc; ", true),
+        ("w", false),
+        ("wa ;", false),
+    ] {
+        assert_eq!(
+            reference::lnf_matches(&lnf, text.as_bytes()),
+            wanted,
+            "{text}"
+        );
+    }
+    let error = read("start: @words").expect_err("unknown");
+    assert_eq!(error.code(), "E-GRAMMAR-UNDEFINED");
+    assert!(error.hint().is_some_and(|hint| hint.contains("word, 7")));
+    assert_eq!(
+        read("start: T\nT: @word").expect_err("irregular").code(),
+        "E-GRAMMAR-IRREGULAR"
+    );
 }
 
 #[test]

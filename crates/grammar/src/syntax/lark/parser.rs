@@ -8,7 +8,7 @@ use super::directives::{self, Directives};
 use super::lexer::{Kind, Token, unsupported};
 use super::statements::{Definition, Source, is_terminal};
 use crate::error::{Error, SourceLocation};
-use crate::ir::TokenSet;
+use crate::ir::{Grammar, TokenSet};
 use crate::limits::Limits;
 use crate::maps::{SeededMap, SeededSet};
 use crate::syntax::json_schema;
@@ -17,6 +17,8 @@ use crate::syntax::rules::{Ast, Function, Groups, Node, NodeId, Pattern, Rule, S
 struct Parser<'s> {
     text: &'s str,
     limits: &'s Limits,
+    /// Whole grammars that `@name` stands for.
+    grammars: &'s [(&'s str, Arc<Grammar>)],
     groups: Groups<'s>,
     /// Names of the source's own rules and terminals.
     names: SeededSet<&'s str>,
@@ -32,12 +34,14 @@ struct Parser<'s> {
 pub(super) fn parse<'s>(
     text: &'s str,
     source: &Source<'s>,
+    grammars: &'s [(&'s str, Arc<Grammar>)],
     limits: &'s Limits,
 ) -> Result<Ast, Error> {
     let directives = directives::read(text, source)?;
     let mut parser = Parser {
         text,
         limits,
+        grammars,
         groups: Groups::new(text, limits),
         names: source.definitions.keys().copied().collect(),
         terminals: SeededMap::default(),
@@ -458,10 +462,31 @@ impl<'s> Parser<'s> {
                 self.schema(json, *start)?
             }
             Kind::Sign('@') => {
-                return Err(
-                    unsupported(self.text, offset, "a reference to another grammar is")
-                        .with_hint("write its rules here"),
-                );
+                let name = match tokens.get(*at).map(|token| &token.kind) {
+                    Some(Kind::Name(name)) => name.clone(),
+                    Some(Kind::Number(number)) => number.to_string(),
+                    _ => {
+                        return Err(self
+                            .groups
+                            .error(offset, "expected the name of a grammar after @")
+                            .with_hint("a grammar that is given by name is written @name"));
+                    }
+                };
+                *at += 1;
+                let Some((_, grammar)) = self.grammars.iter().find(|(known, _)| *known == name)
+                else {
+                    let names: Vec<&str> = self.grammars.iter().map(|(name, _)| *name).collect();
+                    return Err(Error::grammar(
+                        "E-GRAMMAR-UNDEFINED",
+                        format!("there is no grammar {name:?}"),
+                    )
+                    .at(SourceLocation::in_text(self.text, offset))
+                    .with_hint(match names[..] {
+                        [] => "no grammar is given by name: write its rules here".to_owned(),
+                        _ => format!("those that are given by name are: {}", names.join(", ")),
+                    }));
+                };
+                Node::Grammar(Arc::clone(grammar))
             }
             _ => {
                 return Err(self
