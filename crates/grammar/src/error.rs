@@ -114,13 +114,14 @@ impl<'s> Locator<'s> {
 }
 
 /// The codes of all warnings.
-pub(crate) const WARNINGS: [&str; 6] = [
+pub(crate) const WARNINGS: [&str; 7] = [
     "W-GRAMMAR-CYCLE",
     "W-GRAMMAR-ENDLESS",
     "W-GRAMMAR-UNPRODUCTIVE",
     "W-GRAMMAR-UNUSED",
     "W-REGEX-ANCHOR",
     "W-REGEX-CASE",
+    "W-SCHEMA-NULL",
 ];
 
 /// Something to say about a source. Private fields, public accessors: kinds of detail can be added.
