@@ -114,7 +114,7 @@ impl<'s> Locator<'s> {
 }
 
 /// The codes of all warnings.
-pub(crate) const WARNINGS: [&str; 7] = [
+pub(crate) const WARNINGS: [&str; 8] = [
     "W-GRAMMAR-CYCLE",
     "W-GRAMMAR-ENDLESS",
     "W-GRAMMAR-UNPRODUCTIVE",
@@ -122,6 +122,7 @@ pub(crate) const WARNINGS: [&str; 7] = [
     "W-REGEX-ANCHOR",
     "W-REGEX-CASE",
     "W-SCHEMA-NULL",
+    "W-SCHEMA-PATTERN",
 ];
 
 /// Something to say about a source. Private fields, public accessors: kinds of detail can be added.

@@ -333,7 +333,7 @@ impl Grammar {
     }
 
     /// What is odd in the sources, though it could be read: `W-GRAMMAR-UNUSED`, `W-GRAMMAR-CYCLE`, `W-GRAMMAR-UNPRODUCTIVE`,
-    /// `W-GRAMMAR-ENDLESS`, `W-REGEX-ANCHOR`, `W-REGEX-CASE`, `W-SCHEMA-NULL`, each with its place.
+    /// `W-GRAMMAR-ENDLESS`, `W-REGEX-ANCHOR`, `W-REGEX-CASE`, `W-SCHEMA-NULL`, `W-SCHEMA-PATTERN`, each with its place.
     #[must_use]
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings

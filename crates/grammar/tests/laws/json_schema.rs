@@ -653,3 +653,60 @@ fn keywords_that_are_null_say_nothing() {
         assert!(reference::lnf_matches(&lnf, json.as_bytes()));
     }
 }
+
+/// (pattern that only Python reads, texts that it is found in, texts that it is not)
+const PYTHON: &[reference::Meaning] = &[
+    (r"^(?P<id>[a-z]+)$", &["a", "ab"], &["", "A"]),
+    (r"(?P<a>x)(?:y|(?P<b>z))", &["xy", "axz"], &["x"]),
+    (r"(?i)^ab[c-d]é$", &["ABcÉ", "aBDé"], &["abe", "ab"]),
+    (r"(?i)[^a]", &["b"], &["a", "A", "aA"]),
+    (r"\Aa|b\Z", &["ab", "cb", "ac"], &["ba", "c"]),
+];
+
+#[test]
+fn patterns_of_python_are_read_with_a_warning() {
+    for (pattern, inside, outside) in PYTHON {
+        let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\"));
+        let text = format!(
+            r#"{{"properties":{{"a":{{"pattern":{0}}},"b":{{"type":"string","pattern":{0}}}}},"patternProperties":{{{0}:true}}}}"#,
+            quoted(pattern)
+        );
+        let grammar = json_schema::parse(&text, &Options::default(), &Limits::default())
+            .unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert!(
+            grammar
+                .warnings()
+                .iter()
+                .all(|warning| warning.code() == "W-SCHEMA-PATTERN")
+        );
+        for name in ["a", "b"] {
+            let place = SourceLocation::Pointer(format!("/properties/{name}/pattern"));
+            assert!(
+                grammar
+                    .warnings()
+                    .iter()
+                    .any(|warning| warning.location() == Some(&place)),
+                "{pattern}"
+            );
+        }
+        let single = format!(r#"{{"type":"string","pattern":{}}}"#, quoted(pattern));
+        let grammar = json_schema::parse(&single, &Options::default(), &Limits::default()).unwrap();
+        let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
+        for (texts, wanted) in [(inside, true), (outside, false)] {
+            for text in *texts {
+                let found = reference::lnf_matches(&lnf, quoted(text).as_bytes());
+                assert_eq!(found, wanted, "{pattern} on {text:?}");
+            }
+        }
+    }
+    // What neither reads, or is not at the beginning, is as wrong as before.
+    for pattern in ["a(?i)b", "(?P=a)", "(?P<1>a)", "(?x)a", "[\\\\A]"] {
+        let text = format!(r#"{{"type":"string","pattern":"{pattern}"}}"#);
+        let error = json_schema::parse(&text, &Options::default(), &Limits::default());
+        assert_eq!(
+            error.expect_err(pattern).code(),
+            "E-SCHEMA-INVALID",
+            "{pattern}"
+        );
+    }
+}

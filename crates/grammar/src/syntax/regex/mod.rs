@@ -42,6 +42,8 @@ pub enum Dialect {
     Rust,
     /// ECMA-262 with the `u` flag, without back-references; what JSON Schema uses.
     Ecma,
+    /// As [`Self::Ecma`], with what Python spells otherwise: `(?P<name>…)`, `(?i)` at the beginning, `\A` and `\Z`.
+    Python,
 }
 
 /// The language of the strings that match `pattern` as a whole; `^` and `$` at the edges add nothing.
@@ -122,14 +124,14 @@ pub(crate) fn parse_in_rule(
 /// # Errors
 /// As [`parse`].
 pub fn ecma_search(pattern: &str, limits: &Limits) -> Result<Regex, Error> {
+    search(pattern, Dialect::Ecma, limits)
+}
+
+/// As [`ecma_search`], in another dialect.
+pub(crate) fn search(pattern: &str, dialect: Dialect, limits: &Limits) -> Result<Regex, Error> {
     let place = (&mut Utf8 as &mut dyn Alphabet, &any_text());
-    within(
-        pattern,
-        Dialect::Ecma,
-        limits,
-        place,
-        &mut Patterns::new(limits),
-    )
+    let mut patterns = Patterns::new(limits);
+    within(pattern, dialect, limits, place, &mut patterns)
 }
 
 /// The language of the texts that are a match with `around` (nothing, or every text) before and after it, over any
@@ -181,12 +183,13 @@ impl<'p> Source<'p> {
                     unsupported: None,
                 })
             }
-            Dialect::Ecma => {
+            Dialect::Ecma | Dialect::Python => {
                 let located = |failure: ecma_syntax::Failure| {
                     Error::grammar(failure.code, failure.message)
                         .at(SourceLocation::in_text(given, failure.offset))
                 };
-                let translated = ecma::translate(given, names).map_err(located)?;
+                let translated =
+                    ecma::translate(given, names, dialect == Dialect::Python).map_err(located)?;
                 Ok(Self {
                     given,
                     text: translated.text,
