@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeAlias
 
 import pytest
 
-from syntagma.errors import ArgumentError, GrammarError, LimitError
+from syntagma.cli.inputs import load_grammar, read_json, read_text
+from syntagma.errors import ArgumentError, GrammarError, LimitError, UnsupportedSchema
 from syntagma.grammars import Gbnf, Grammar
+from syntagma.grammars.dialects import Dialect
 from syntagma.limits import Limits
+from syntagma.templates import ChatTemplate
 
 Reader: TypeAlias = Callable[[str], Grammar]
 
@@ -185,3 +190,73 @@ def test_a_text_of_either_notation_has_the_mistake_of_the_one_that_understands_i
         Grammar.from_text(text)
     assert raised.value.code == code
     assert offset is None or raised.value.offset == offset
+
+
+_LIST = """{"grammars": [
+  {"lark_grammar": "start: \\"<\\" @word \\"=\\" @2 \\">\\""},
+  {"name": "word", "lark_grammar": "start: W\\nW: /[a-z]+/"},
+  {"name": "args", "json_schema": {"type": "array", "uniqueItems": true, "maxItems": 1, "items": {"type": "null"}}}
+]}"""
+
+
+@pytest.mark.parametrize("dialect", ["auto", "grammar_list"])
+def test_a_list_of_grammars_is_read(dialect: Dialect) -> None:
+    grammar = Grammar.from_text(_LIST, dialect)
+    for text, inside in (("<ab=[null]>", True), ("<ab=[]>", True), ("<ab=null>", False), ("ab", False), ("{}", False)):
+        assert grammar.accepts(text) is inside
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "pointer"),
+    [
+        ('{"grammars": [{"lark_grammar": "start: @b"}]}', "E-GRAMMAR-UNDEFINED", "/grammars/0/lark_grammar"),
+        ('{"grammars": [{"json_schema": {"type": "nil"}}]}', "E-SCHEMA-INVALID", "/grammars/0/json_schema/type"),
+        ('{"grammars": [{"json_schema": {}, "lark_grammar": "start: \\"a\\""}]}', "E-GRAMMAR-SYNTAX", "/grammars/0"),
+        ('{"grammars": [{"json_schema": {}}], "max_tokens": 3}', "E-GRAMMAR-UNSUPPORTED", None),
+        ('{"grammars": [{"json_schema": {}, "rx_nodes": []}]}', "E-GRAMMAR-UNSUPPORTED", None),
+        ('{"grammars": [{"name": "a", "lark_grammar": "start: @a"}]}', "E-GRAMMAR-UNSUPPORTED", "/grammars/0"),
+        (
+            '{"grammars": [{"name": "a", "json_schema": {}}, {"name": "a", "json_schema": {}}]}',
+            "E-GRAMMAR-DUPLICATE",
+            "/grammars/1/name",
+        ),
+    ],
+)
+def test_a_list_of_grammars_is_refused_by_name(text: str, code: str, pointer: str | None) -> None:
+    with pytest.raises(GrammarError) as caught:
+        Grammar.from_text(text)
+    error = caught.value
+    found = next(iter(error.pointers)) if isinstance(error, UnsupportedSchema) else error.pointer
+    assert (error.code, found) == (code, pointer)
+
+
+def test_a_schema_may_have_a_word_of_that_name() -> None:
+    assert Grammar.from_text('{"type": "null", "grammars": ["json_schema"]}').accepts("null")
+
+
+@pytest.mark.parametrize(
+    ("suffix", "source", "text"),
+    [
+        (".ebnf", 'start ::= "a" ;', "a"),
+        (".gbnf", 'root ::= "a"', "a"),
+        (".lark", 'start: "a"', "a"),
+        (".regex", "a", "a"),
+        (".json", '{"const": "a"}', '"a"'),
+        (".json", _LIST, "<a=[]>"),
+        (".txt", 'root ::= "a"', "a"),
+    ],
+)
+def test_files_may_begin_with_a_byte_order_mark(suffix: str, source: str, text: str, tmp_path: Path) -> None:
+    path = tmp_path / f"grammar{suffix}"
+    path.write_bytes(BOM_UTF8 + source.encode())
+    for grammar in (Grammar.from_file(path), load_grammar(str(path), None)):
+        assert grammar == Grammar.from_file(path)
+        assert grammar.accepts(text)
+
+
+def test_other_files_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(BOM_UTF8 + b"[1]")
+    assert read_text(str(path)) == "[1]"
+    assert read_json(str(path)) == [1]
+    assert ChatTemplate.from_file(path).source == "[1]"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import pytest
@@ -91,3 +92,21 @@ def test_the_only_keyword_is_the_one_that_forbids(keyword: str, bound: int, valu
     check = Grammar.from_json_schema({"type": "array", "items": schema}).check(f"[{value}]")
     found = forbidding_keyword({"type": "array", "items": schema}, f"[{value}]", seconds=60)
     assert found == (None if check.accepted else f"/items/{keyword}")
+
+
+@pytest.mark.parametrize(
+    ("schema", "code", "pointer", "text"),
+    [
+        ({"type": "object", "properties": {}, "required": None}, "W-SCHEMA-NULL", "/required", "{}"),
+        ({"items": {"type": "string", "pattern": "^(?P<a>x)$"}}, "W-SCHEMA-PATTERN", "/items/pattern", '["x"]'),
+    ],
+)
+def test_what_is_read_with_a_warning_has_a_place(schema: dict[str, Any], code: str, pointer: str, text: str) -> None:
+    grammar = Grammar.from_json_schema(schema)
+    (warning,) = grammar.warnings
+    assert (warning.code, warning.pointer, warning.line) == (code, pointer, None)
+    assert f"(at {pointer})" in str(warning)
+    assert grammar.report.status == "exact"
+    assert grammar.accepts(text)
+    assert pickle.loads(pickle.dumps(grammar)).warnings == (warning,)
+    assert grammar.placed("/tools/0").warnings[0].pointer == f"/tools/0{pointer}"

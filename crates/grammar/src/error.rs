@@ -114,12 +114,15 @@ impl<'s> Locator<'s> {
 }
 
 /// The codes of all warnings.
-pub(crate) const WARNINGS: [&str; 5] = [
+pub(crate) const WARNINGS: [&str; 8] = [
     "W-GRAMMAR-CYCLE",
     "W-GRAMMAR-ENDLESS",
     "W-GRAMMAR-UNPRODUCTIVE",
     "W-GRAMMAR-UNUSED",
+    "W-REGEX-ANCHOR",
     "W-REGEX-CASE",
+    "W-SCHEMA-NULL",
+    "W-SCHEMA-PATTERN",
 ];
 
 /// Something to say about a source. Private fields, public accessors: kinds of detail can be added.

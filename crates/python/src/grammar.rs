@@ -88,6 +88,14 @@ fn of_token(set: TokenSet) -> Grammar {
     Grammar(Arc::new(builder.finish(start, Report::default())))
 }
 
+/// Grammars by name, as the core takes them.
+fn by_name<'g>(grammars: &'g [(String, PyRef<'_, Grammar>)]) -> Vec<(&'g str, Arc<ir::Grammar>)> {
+    let given = grammars.iter();
+    given
+        .map(|(name, grammar)| (name.as_str(), Arc::clone(&grammar.0)))
+        .collect()
+}
+
 #[pymethods]
 impl Grammar {
     #[staticmethod]
@@ -99,10 +107,7 @@ impl Grammar {
         limits: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         let limits = grammar_limits(limits)?;
-        let given = grammars.iter();
-        let given: Vec<(&str, Arc<ir::Grammar>)> = given
-            .map(|(name, grammar)| (name.as_str(), Arc::clone(&grammar.0)))
-            .collect();
+        let given = by_name(&grammars);
         read(py, || ebnf::parse_with(text, start, &given, &limits))
     }
 
@@ -122,10 +127,12 @@ impl Grammar {
         py: Python<'_>,
         text: &str,
         start: &str,
+        grammars: Vec<(String, PyRef<'_, Self>)>,
         limits: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         let limits = grammar_limits(limits)?;
-        read(py, || lark::parse(text, start, &limits))
+        let given = by_name(&grammars);
+        read(py, || lark::parse_with(text, start, &given, &limits))
     }
 
     #[staticmethod]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import files
@@ -78,8 +79,8 @@ def read_bytes(path: str) -> bytes:
 
 
 def read_text(path: str) -> str:
-    """The text of a file; `-` is standard input. Bytes that are not UTF-8 become U+FFFD."""
-    return read_bytes(path).decode("utf-8", "replace")
+    """The text of a file; `-` is standard input. Without a byte order mark; bytes that are not UTF-8 become U+FFFD."""
+    return read_bytes(path).decode("utf-8-sig", "replace")
 
 
 def read_json(path: str) -> Any:
@@ -88,7 +89,7 @@ def read_json(path: str) -> Any:
     Raises:
         RequestError: `E-REQUEST-FILE`, the file cannot be read; `E-REQUEST-JSON`, it is not JSON.
     """
-    raw = read_bytes(path)
+    raw = read_bytes(path).removeprefix(BOM_UTF8)
     try:
         return msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

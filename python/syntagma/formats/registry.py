@@ -195,7 +195,7 @@ def _files_in(folder: Traversable) -> Iterator[tuple[str, FormatFile]]:
 
 def _read(path: Traversable) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise FormatError("E-FORMAT-READ", f"cannot be read: {error}", source=str(path)) from error
 

@@ -10,15 +10,16 @@ from typing import Literal, TypeAlias, TypeVar
 import msgspec
 
 from syntagma.errors import ArgumentError, GrammarError
+from syntagma.grammars.grammar_list import is_grammar_list
 
 __all__ = ["NOTATIONS", "Dialect", "Notation", "default_start", "notation_of_file", "notation_of_text", "read_first"]
 
-Notation: TypeAlias = Literal["ebnf", "gbnf", "lark", "regex", "json_schema", "structural_tag"]
+Notation: TypeAlias = Literal["ebnf", "gbnf", "lark", "regex", "json_schema", "structural_tag", "grammar_list"]
 """A notation that grammars are read from; KBNF is read as `ebnf`."""
-Dialect: TypeAlias = Literal["auto", "ebnf", "gbnf", "lark", "regex", "json_schema", "structural_tag"]
+Dialect: TypeAlias = Literal["auto", "ebnf", "gbnf", "lark", "regex", "json_schema", "structural_tag", "grammar_list"]
 """A notation, or that the text tells."""
 
-NOTATIONS: tuple[Notation, ...] = ("ebnf", "gbnf", "lark", "regex", "json_schema", "structural_tag")
+NOTATIONS: tuple[Notation, ...] = ("ebnf", "gbnf", "lark", "regex", "json_schema", "structural_tag", "grammar_list")
 _Read = TypeVar("_Read")
 _SUFFIXES: dict[str, Notation] = {
     ".ebnf": "ebnf",
@@ -44,9 +45,9 @@ def notation_of_file(name: str, text: str) -> tuple[Notation, ...]:
 def notation_of_text(text: str) -> tuple[Notation, ...]:
     """The notations that a text may be written in, the likeliest first.
 
-    JSON is a structural tag or a schema. Rules `name ::= …` are GBNF where one is called `root` and no sign of EBNF is
-    seen, such as a semicolon after a rule; otherwise EBNF, or else the other of the two. `name: …` is Lark, and
-    `name = …` EBNF.
+    JSON is a structural tag, a list of grammars or a schema. Rules `name ::= …` are GBNF where one is called `root` and
+    no sign of EBNF is seen, such as a semicolon after a rule; otherwise EBNF, or else the other of the two. `name: …`
+    is Lark, and `name = …` EBNF.
 
     Raises:
         ArgumentError: `E-GRAMMAR-DIALECT`, it looks like none of them.
@@ -79,6 +80,8 @@ def _json_notation(text: str) -> Notation:
         value = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         value = None
+    if is_grammar_list(value):
+        return "grammar_list"
     return "structural_tag" if isinstance(value, dict) and value.get("type") == "structural_tag" else "json_schema"
 
 

@@ -25,6 +25,7 @@ from syntagma.grammars.dialects import (
 )
 from syntagma.grammars.exports import Export, exports_of
 from syntagma.grammars.gbnf import Gbnf
+from syntagma.grammars.grammar_list import read_grammar_list
 from syntagma.grammars.json_schema import Draft, Order, Spacing, ValueNotation, Whitespace, schema_options, schema_text
 from syntagma.grammars.lru_cache import LruCache
 from syntagma.grammars.made import How, Recorded
@@ -116,15 +117,30 @@ class Grammar:
 
     @classmethod
     @entry
-    def from_lark(cls, text: str, start: str = "start", *, limits: Limits | None = None) -> Grammar:
+    def from_lark(
+        cls,
+        text: str,
+        start: str = "start",
+        *,
+        grammars: Mapping[str, Grammar] | None = None,
+        limits: Limits | None = None,
+    ) -> Grammar:
         """Read a grammar in Lark, as llguidance does (`docs/reference/lark.md`).
+
+        Args:
+            text: the source.
+            start: the start rule.
+            grammars: whole grammars by name, for which `@name` stands in rules.
+            limits: limits for the source.
 
         Raises:
             GrammarError: `E-GRAMMAR-…`, `E-REGEX-…` or `E-SCHEMA-…`, with place and hint.
             LimitError: a source that is too large or nested too deeply.
         """
+        given = [(_text(name, "a name"), grammar._inner) for name, grammar in (grammars or {}).items()]
+        text, start = _text(text, "text"), _text(start, "start")
         check_going_on()
-        return cls(_engine.Grammar.from_lark(_text(text, "text"), _text(start, "start"), limits or _DEFAULT_LIMITS))
+        return cls(_engine.Grammar.from_lark(text, start, given, limits or _DEFAULT_LIMITS))
 
     @classmethod
     @entry
@@ -223,8 +239,8 @@ class Grammar:
 
         Args:
             text: the source.
-            dialect: its notation: `ebnf` (KBNF too), `gbnf`, `lark`, `regex`, `json_schema`, `structural_tag`; `auto`:
-                detected from the text; never `regex`.
+            dialect: its notation: `ebnf` (KBNF too), `gbnf`, `lark`, `regex`, `json_schema`, `structural_tag`,
+                `grammar_list` (llguidance's list of grammars); `auto`: detected from the text; never `regex`.
             start: the start rule; None: `start`; in GBNF, and in EBNF without a rule `start`, `root`.
             limits: bounds on the source.
 
@@ -249,8 +265,8 @@ class Grammar:
     def from_file(cls, path: str | PathLike[str], *, start: str | None = None, limits: Limits | None = None) -> Grammar:
         """Read the grammar in a file, UTF-8; the suffix says in which notation.
 
-        `.ebnf` and `.kbnf`: EBNF; `.gbnf`, `.lark`, `.regex`; `.json`: a JSON Schema or a structural tag; any other:
-        detected as by `from_text`.
+        `.ebnf` and `.kbnf`: EBNF; `.gbnf`, `.lark`, `.regex`; `.json`: a JSON Schema, a structural tag or a list of
+        grammars; any other: detected as by `from_text`. A byte order mark is skipped.
 
         Raises:
             ArgumentError: `E-GRAMMAR-DIALECT`, neither suffix nor text show the notation.
@@ -259,7 +275,7 @@ class Grammar:
             LimitError: a source that is too large or nested too deeply.
         """
         try:
-            text = Path(path).read_bytes().decode("utf-8", "replace")
+            text = Path(path).read_bytes().decode("utf-8-sig", "replace")
         except OSError as error:
             message = f"cannot be read: {error.strerror or error}"
             raise GrammarError("E-GRAMMAR-READ", message, source=str(path)) from None
@@ -278,6 +294,8 @@ class Grammar:
                 return cls.from_gbnf(text, start or "root", limits=limits)
             case "lark":
                 return cls.from_lark(text, start or "start", limits=limits)
+            case "grammar_list":
+                return read_grammar_list(text, cls, start or "start", limits or _DEFAULT_LIMITS)
             case "regex":
                 return cls.from_regex(text.removesuffix("\n"), limits=limits)
             case "json_schema":

@@ -21,22 +21,26 @@ class GrammarWarning(msgspec.Struct, frozen=True, kw_only=True):
             or `W-GRAMMAR-UNPRODUCTIVE` (a rule that can never write anything; in EBNF that is an error).
         message: what the warning is about, in one sentence.
         hint: what to do about it.
-        offset: byte offset of the rule in its source.
-        line: line of the rule, 1-based.
-        column: column of the rule in characters, 1-based.
-        excerpt: the line with a caret under the rule.
+        offset: byte offset of the place in its source; None in a schema.
+        line: its line, 1-based; None in a schema.
+        column: its column in characters, 1-based; None in a schema.
+        excerpt: the line with a caret under the place; None in a schema.
+        pointer: JSON pointer of the keyword in a schema; None elsewhere.
     """
 
     code: str
     message: str
     hint: str | None
-    offset: int
-    line: int
-    column: int
-    excerpt: str
+    offset: int | None = None
+    line: int | None = None
+    column: int | None = None
+    excerpt: str | None = None
+    pointer: str | None = None
 
     def __str__(self) -> str:
         hint = "" if self.hint is None else f"\nhint: {self.hint}"
+        if self.pointer is not None:
+            return f"{self.code}: {self.message} (at {self.pointer}){hint}"
         return f"{self.code}: {self.message} ({self.line}:{self.column})\n{self.excerpt}{hint}"
 
 

@@ -69,6 +69,6 @@ def _resolved(template: str, bos_token: str, eos_token: str, tokens: tuple[str, 
 
 def _text(path: str, variable: str) -> str:
     try:
-        return Path(path).read_text(encoding="utf-8")
+        return Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ArgumentError("E-ARGUMENT-FORMAT", f"cannot read the file named in {variable}: {error}") from error

@@ -33,7 +33,7 @@ class Loaded:
 
 
 def read_text(path: str | os.PathLike[str], limits: Limits) -> str:
-    """The text of a template file.
+    """The text of a template file, without a byte order mark.
 
     Raises:
         TemplateError: `E-TEMPLATE-LOAD`, the file cannot be read or is not UTF-8.
@@ -48,7 +48,7 @@ def read_text(path: str | os.PathLike[str], limits: Limits) -> str:
         message = f"the template has more than {limits.template_bytes:,} bytes"
         raise limit_error(limits, "template_bytes", message, source=os.fspath(path))
     try:
-        return data.decode("utf-8")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise _unreadable(path, f"byte {error.start} is not UTF-8") from None
 

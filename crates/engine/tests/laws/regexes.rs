@@ -46,7 +46,7 @@ fn patterns() -> impl Strategy<Value = String> {
         6 => "[ab1-]".prop_map(|text| text),
         1 => prop::sample::select(vec![".", "é", "[^a]", "[a-bé]", r"\w", r"\d", "(?i:A)", r"\n", r"\s", r"\W"])
             .prop_map(str::to_owned),
-        1 => prop::sample::select(vec!["", "^", "$", r"\b", r"\B", "(?m:^)", "(?m:$)", r"\b{start}", r"\>"])
+        1 => prop::sample::select(vec!["", "^", "$", r"\b", r"\B", "(?m:^)", "(?m:$)", r"\b{start}", r"\b{end}"])
             .prop_map(str::to_owned),
     ];
     leaf.prop_recursive(4, 20, 4, |inner| {

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::identity::Identified;
 use super::regex::Regex;
-use crate::error::{Diagnostic, WARNINGS};
+use crate::error::{Diagnostic, SourceLocation, WARNINGS};
 use crate::maps::{IdSet, SeededIndexSet};
 
 /// A rule of one [`Grammar`].
@@ -320,12 +320,18 @@ impl Grammar {
         for (pointer, _) in &mut self.report.pointers {
             pointer.insert_str(0, prefix);
         }
+        for warning in &mut self.warnings {
+            if let Some(SourceLocation::Pointer(pointer)) = warning.location() {
+                let whole = SourceLocation::Pointer(format!("{prefix}{pointer}"));
+                *warning = warning.clone().at(whole);
+            }
+        }
         self.identity = Identified::default();
         self
     }
 
     /// What is odd in the sources, though it could be read: `W-GRAMMAR-UNUSED`, `W-GRAMMAR-CYCLE`, `W-GRAMMAR-UNPRODUCTIVE`,
-    /// `W-GRAMMAR-ENDLESS`, `W-REGEX-CASE`, each with its place.
+    /// `W-GRAMMAR-ENDLESS`, `W-REGEX-ANCHOR`, `W-REGEX-CASE`, `W-SCHEMA-NULL`, `W-SCHEMA-PATTERN`, each with its place.
     #[must_use]
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings

@@ -3,9 +3,9 @@
 use crate::reference;
 use crate::reference::schemas::{compact, exact, parse};
 use proptest::prelude::*;
-use syntagma_grammar::Limits;
 use syntagma_grammar::ir::Lnf;
 use syntagma_grammar::syntax::json_schema::{self, Options};
+use syntagma_grammar::{Limits, SourceLocation};
 
 #[test]
 fn types() {
@@ -591,4 +591,122 @@ fn any_object_is_an_object() {
     let grammar = json_schema::any_json(&compact(), &Limits::default()).unwrap();
     let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
     assert!(reference::lnf_matches(&lnf, b"[[],1]"));
+}
+
+/// Every keyword that says something; any value may be the constant.
+const SAYING: &str = "type enum allOf anyOf oneOf not if then else $ref $dynamicRef $recursiveRef minLength maxLength pattern \
+    format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf items additionalItems prefixItems minItems maxItems \
+    uniqueItems contains minContains maxContains properties patternProperties additionalProperties propertyNames required \
+    minProperties maxProperties dependencies dependentRequired dependentSchemas unevaluatedItems unevaluatedProperties";
+
+#[test]
+fn keywords_that_are_null_say_nothing() {
+    let read = |text: &str, options: &json_schema::Options| {
+        json_schema::parse(text, options, &Limits::default())
+            .unwrap_or_else(|error| panic!("{text}: {error}"))
+    };
+    for draft in [
+        "draft-04/schema#",
+        "draft-07/schema#",
+        "draft/2019-09/schema",
+        "draft/2020-12/schema",
+    ] {
+        for keyword in SAYING.split_whitespace() {
+            let schema = |inner: &str| {
+                format!(
+                    r#"{{"$schema":"http://json-schema.org/{draft}","properties":{{"a":{inner}}}}}"#
+                )
+            };
+            let options = json_schema::Options::default();
+            let with = read(&schema(&format!(r#"{{"{keyword}":null}}"#)), &options);
+            let without = read(&schema("{}"), &options);
+            assert_eq!(
+                syntagma_grammar::print::to_ebnf(&with),
+                syntagma_grammar::print::to_ebnf(&without),
+                "{keyword} in {draft}"
+            );
+            assert!(with.report().pointers.is_empty(), "{keyword} in {draft}");
+            for warning in with.warnings() {
+                assert_eq!(warning.code(), "W-SCHEMA-NULL");
+                let place = SourceLocation::Pointer(format!("/properties/a/{keyword}"));
+                assert_eq!(warning.location(), Some(&place));
+            }
+            // Some are only asked for beside others, or in other versions.
+            let beside =
+                "then else minContains maxContains additionalItems dependencies $recursiveRef";
+            if draft.contains("2020") && !beside.split(' ').any(|other| other == keyword) {
+                assert_eq!(with.warnings().len(), 1, "{keyword}");
+            }
+        }
+    }
+    for (text, json) in [
+        (r#"{"const":null}"#, "null"),
+        (r#"{"enum":[null]}"#, "null"),
+        (
+            r#"{"type":"null","default":null,"examples":null,"title":null}"#,
+            "null",
+        ),
+    ] {
+        let grammar = read(text, &json_schema::Options::default());
+        assert!(grammar.warnings().is_empty(), "{text}");
+        let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
+        assert!(reference::lnf_matches(&lnf, json.as_bytes()));
+    }
+}
+
+/// (pattern that only Python reads, texts that it is found in, texts that it is not)
+const PYTHON: &[reference::Meaning] = &[
+    (r"^(?P<id>[a-z]+)$", &["a", "ab"], &["", "A"]),
+    (r"(?P<a>x)(?:y|(?P<b>z))", &["xy", "axz"], &["x"]),
+    (r"(?i)^ab[c-d]é$", &["ABcÉ", "aBDé"], &["abe", "ab"]),
+    (r"(?i)[^a]", &["b"], &["a", "A", "aA"]),
+    (r"\Aa|b\Z", &["ab", "cb", "ac"], &["ba", "c"]),
+];
+
+#[test]
+fn patterns_of_python_are_read_with_a_warning() {
+    for (pattern, inside, outside) in PYTHON {
+        let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\"));
+        let text = format!(
+            r#"{{"properties":{{"a":{{"pattern":{0}}},"b":{{"type":"string","pattern":{0}}}}},"patternProperties":{{{0}:true}}}}"#,
+            quoted(pattern)
+        );
+        let grammar = json_schema::parse(&text, &Options::default(), &Limits::default())
+            .unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert!(
+            grammar
+                .warnings()
+                .iter()
+                .all(|warning| warning.code() == "W-SCHEMA-PATTERN")
+        );
+        for name in ["a", "b"] {
+            let place = SourceLocation::Pointer(format!("/properties/{name}/pattern"));
+            assert!(
+                grammar
+                    .warnings()
+                    .iter()
+                    .any(|warning| warning.location() == Some(&place)),
+                "{pattern}"
+            );
+        }
+        let single = format!(r#"{{"type":"string","pattern":{}}}"#, quoted(pattern));
+        let grammar = json_schema::parse(&single, &Options::default(), &Limits::default()).unwrap();
+        let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
+        for (texts, wanted) in [(inside, true), (outside, false)] {
+            for text in *texts {
+                let found = reference::lnf_matches(&lnf, quoted(text).as_bytes());
+                assert_eq!(found, wanted, "{pattern} on {text:?}");
+            }
+        }
+    }
+    // What neither reads, or is not at the beginning, is as wrong as before.
+    for pattern in ["a(?i)b", "(?P=a)", "(?P<1>a)", "(?x)a", "[\\\\A]"] {
+        let text = format!(r#"{{"type":"string","pattern":"{pattern}"}}"#);
+        let error = json_schema::parse(&text, &Options::default(), &Limits::default());
+        assert_eq!(
+            error.expect_err(pattern).code(),
+            "E-SCHEMA-INVALID",
+            "{pattern}"
+        );
+    }
 }

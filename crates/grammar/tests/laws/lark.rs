@@ -3,9 +3,11 @@
 use crate::reference;
 use crate::refusals;
 
+use std::sync::Arc;
+
 use syntagma_grammar::ir::{Grammar, Lnf};
 use syntagma_grammar::syntax::lark;
-use syntagma_grammar::{Error, Limits};
+use syntagma_grammar::{Error, Limits, SourceLocation};
 
 fn parse(text: &str) -> Result<Grammar, Error> {
     lark::parse(text, "start", &Limits::default())
@@ -97,6 +99,51 @@ const MEANING: &[reference::Meaning] = &[
         &["a!", "ca!"],
     ),
     ("start: \"a\" |", &["a", ""], &["b"]),
+    // Look-around that the terminal's own text decides.
+    (
+        "start: A A\nA: /(?!-)[a-z-]{1,5}(?<!-);|\\(\\bif\\b\\)/",
+        &["a-b;c;", "a;(if)"],
+        &["-a;b;", "a-;b;"],
+    ),
+    (
+        "start: NAME \"!\"\nNAME: /(?!if\\b)[a-z]+/",
+        &["ifx!", "a!"],
+        &["if!", "!"],
+    ),
+    (
+        "start: C \"x\"\nC: /(?:(?!--)[a-z-])*;/",
+        &["a-b;x", ";x"],
+        &["a--b;x", "a;"],
+    ),
+    // A lazy repetition that decides how long the terminal is.
+    (
+        "start: C \"x\"\nC: /\\/\\*.*?\\*\\//s",
+        &["/* a */x", "/**/x"],
+        &["/* a */ b */x", "/* a */"],
+    ),
+    (
+        "start: S+\nS: C | /'.*?(?<!\\\\)'/\nC: /(#)[a-z]??/\n%ignore W\nW: /~.+?~/",
+        &["'a'", "'a\\'b'", "#'b'", "~x~'a'~~~"],
+        &["'a''", "'a'b'", "#a", "~x~x~'a'"],
+    ),
+    ("start: /(?U)x.*y/ \"y\"", &["xyy", "xayy"], &["xyyy", "xy"]),
+    // One that decides nothing.
+    (
+        "start: A\nA: \"[\" /\"[^\"]*?\"/ \"]\"",
+        &["[\"a\"]"],
+        &["[\"a\"\"]"],
+    ),
+    (
+        "start: a B\na[lazy]: C /x+?/\nB: /y/\nC: /[a-w]{2}/",
+        &["abxy"],
+        &["abxxy", "ab"],
+    ),
+    // Anchors say nothing.
+    (
+        "start: A B\nA: /^a$/\nB: /(^|,)b\\z/",
+        &["ab", "a,b"],
+        &["a"],
+    ),
     ("start: \"\\x41\\u00e9\\n\\\"\"", &["Aé\n\""], &["A"]),
 ];
 
@@ -137,6 +184,7 @@ const REFUSED: &[refusals::Refused] = &[
             ("start: /a/l", 1, 11),
             ("start: \"b\"..\"a\"", 1, 8),
             ("start: <[3-1]>", 1, 8),
+            ("start: @", 1, 8),
             ("start: %json [", 1, 14),
             ("start[what]: /a/", 1, 7),
         ],
@@ -147,6 +195,7 @@ const REFUSED: &[refusals::Refused] = &[
             ("start: x", 1, 8),
             ("%ignore \" \"\nstart: x", 2, 8),
             ("start: A\nA: B", 2, 4),
+            ("start: @other", 1, 8),
             ("%import common.NOPE\nstart: NOPE", 1, 16),
         ],
     ),
@@ -167,7 +216,28 @@ const REFUSED: &[refusals::Refused] = &[
         "E-REGEX-SYNTAX",
         &[("start: /a(b/", 1, 10), ("start: /a(b/i", 1, 10)],
     ),
-    ("E-REGEX-UNSUPPORTED", &[("start: /a(b)\\1/", 1, 13)]),
+    (
+        "E-REGEX-UNSUPPORTED",
+        &[
+            ("start: /a(b)\\1/", 1, 13),
+            ("start: A B\nA: /=(?!=)/\nB: /=?x/", 2, 6),
+            ("start: A B\nA: /(?<=a)b/\nB: /x/", 2, 5),
+            ("start: \"a\" /(?<!a)b/", 1, 13),
+            ("start: /if\\b/ /x/", 1, 11),
+            ("start: /\\Bx/", 1, 9),
+            ("start: /a?\\bb/", 1, 11),
+            ("start: /(?m)^a/", 1, 13),
+            ("start: /a(?!$)/", 1, 10),
+            ("start: /(?!ab)a/ \"b\"", 1, 9),
+            ("start: /(?:(?!ab).)*/", 1, 12),
+            ("start: /(?=.*x)[a-z]+/", 1, 9),
+            ("start: A \"z\"\nA: /x.*?y/ \"z\"", 2, 7),
+            ("start: A\nA: B \"z\"\nB: /x.*?y/", 3, 7),
+            ("start: A\nA: B+\nB: C\nC: /x.*?y/", 4, 7),
+            ("start: /x.*?y*?/", 1, 11),
+            ("start: /[ab]+b*?/", 1, 15),
+        ],
+    ),
     ("E-SCHEMA-JSON", &[("start: %json {]}", 1, 15)]),
     (
         "E-GRAMMAR-UNSUPPORTED",
@@ -175,7 +245,6 @@ const REFUSED: &[refusals::Refused] = &[
             ("start: %regex {\"other\": 1}", 1, 8),
             ("%declare A\nstart: A", 1, 1),
             ("%import other.A\nstart: A", 1, 1),
-            ("start: @other", 1, 8),
             ("start[max_tokens=3]: /a/", 1, 7),
             ("start[stop=\"x\"]: /a/", 1, 7),
             ("start: A\nA.2: \"a\"", 2, 2),
@@ -188,6 +257,85 @@ const REFUSED: &[refusals::Refused] = &[
 #[test]
 fn refusals_have_a_code_and_a_place() {
     refusals::check(parse, REFUSED);
+}
+
+/// A terminal of which one lazy repetition decides the length accepts a text if the first match in it is the whole text.
+#[test]
+fn lazy_terminals_end_where_the_first_match_does() {
+    use regex_automata::{Anchored, Input, meta::Regex};
+    let texts: Vec<Vec<u8>> = reference::strings(b"ab", 5);
+    for head in ["", "a", "[ab]", "(?:a|b)a"] {
+        for unit in ["a", ".", "[^a]", "(?:ab)", "(?:(?:a|b){2})"] {
+            for sign in ["*?", "+?", "??", "{1,2}?", "{2,}?"] {
+                for tail in ["", "b", "ab", "[ab]b", "b(?!a)b", "a{2}?"] {
+                    let pattern = format!("{head}{unit}{sign}{tail}");
+                    let grammar = parsed(&format!("start: T\nT: /{pattern}/"));
+                    let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
+                    let regex = Regex::new(&pattern.replace("(?!a)", "")).unwrap();
+                    for text in &texts {
+                        let found = regex.find(Input::new(text).anchored(Anchored::Yes));
+                        assert_eq!(
+                            reference::lnf_matches(&lnf, text),
+                            found.is_some_and(|found| found.end() == text.len()),
+                            "{pattern} on {text:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn anchors_are_left_out_with_a_warning() {
+    for (text, columns) in [
+        ("start: /^a$/ /b/ /c$/", vec![9, 20]),
+        ("start: /a\\$/ /[$^]/", vec![]),
+        ("start: /(?i)\\Aa/", vec![13]),
+    ] {
+        let grammar = parsed(text);
+        let found: Vec<(&str, usize)> = grammar
+            .warnings()
+            .iter()
+            .map(|warning| match warning.location() {
+                Some(&SourceLocation::Text { column, .. }) => (warning.code(), column),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        let wanted: Vec<(&str, usize)> = columns
+            .into_iter()
+            .map(|column| ("W-REGEX-ANCHOR", column))
+            .collect();
+        assert_eq!(found, wanted, "{text}");
+    }
+}
+
+#[test]
+fn grammars_are_given_by_name() {
+    let word = Arc::new(parsed("start: /[a-z]+/ \";\""));
+    let given = [("word", Arc::clone(&word)), ("7", word)];
+    let read = |text: &str| lark::parse_with(text, "start", &given, &Limits::default());
+    let grammar = read("%ignore \" \"\nstart: word (@word | @7)+\nword: \"w\"").unwrap();
+    let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
+    for (text, wanted) in [
+        ("wa;b;", true),
+        (" w a; bc; ", true),
+        ("w", false),
+        ("wa ;", false),
+    ] {
+        assert_eq!(
+            reference::lnf_matches(&lnf, text.as_bytes()),
+            wanted,
+            "{text}"
+        );
+    }
+    let error = read("start: @words").expect_err("unknown");
+    assert_eq!(error.code(), "E-GRAMMAR-UNDEFINED");
+    assert!(error.hint().is_some_and(|hint| hint.contains("word, 7")));
+    assert_eq!(
+        read("start: T\nT: @word").expect_err("irregular").code(),
+        "E-GRAMMAR-IRREGULAR"
+    );
 }
 
 #[test]

@@ -134,6 +134,41 @@ fn ecma_patterns_mean_what_ecma_says() {
     reference::check_regexes(|pattern| parse(pattern, Dialect::Ecma, &limits), ECMA);
 }
 
+#[test]
+fn escaped_punctuation_stands_for_itself() {
+    let limits = Limits::default();
+    let marks = (b' '..0x7F)
+        .map(char::from)
+        .filter(char::is_ascii_punctuation);
+    for mark in marks {
+        for dialect in [Dialect::Rust, Dialect::Ecma] {
+            for pattern in [format!("\\{mark}a"), format!("[\\{mark}]a")] {
+                let regex = parse(&pattern, dialect, &limits)
+                    .unwrap_or_else(|error| panic!("{pattern}: {error}"));
+                for (text, wanted) in [(format!("{mark}a"), true), ("a".to_owned(), false)] {
+                    let found = reference::regex_matches(&regex, text.as_bytes());
+                    assert_eq!(found, wanted, "{pattern} ({dialect:?}) on {text:?}");
+                }
+            }
+        }
+    }
+}
+
+/// (pattern in Rust's syntax, texts that match as a whole, texts that do not)
+const ANGLES: &[reference::Meaning] = &[
+    (r"\<(yes|no)\>", &["<yes>", "<no>"], &["yes", "no"]),
+    (r"(?x) \< a \>", &["<a>"], &["a"]),
+    (r"[\<-\>]", &["<", "=", ">"], &["a"]),
+    (r"\\<", &["\\<"], &["<"]),
+    (r"\b{start}a\b{end}", &["a"], &["<a>"]),
+];
+
+#[test]
+fn escaped_angles_are_characters() {
+    let limits = Limits::default();
+    reference::check_regexes(|pattern| parse(pattern, Dialect::Rust, &limits), ANGLES);
+}
+
 fn refused(pattern: &str, dialect: Dialect) -> Error {
     let read = parse(pattern, dialect, &Limits::default()).map(|_| ());
     read.expect_err(pattern)
@@ -179,6 +214,8 @@ fn refusals_have_a_code_and_a_column() {
         (r"(ab(?=cde))*x", Dialect::Rust, "E-REGEX-UNSUPPORTED", 4),
         (r"(a)\1", Dialect::Rust, "E-REGEX-UNSUPPORTED", 4),
         (r"a)", Dialect::Rust, "E-REGEX-SYNTAX", 2),
+        (r"\<\>a)", Dialect::Rust, "E-REGEX-SYNTAX", 6),
+        (r"(?\<a>b)", Dialect::Rust, "E-REGEX-SYNTAX", 3),
     ];
     for (pattern, dialect, code, column) in cases {
         let error = refused(pattern, dialect);

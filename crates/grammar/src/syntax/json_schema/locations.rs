@@ -12,7 +12,7 @@ use super::pointers::{below, pay_for_beginnings, pay_for_pointers};
 use super::uri::{join, percent_decoded};
 use crate::error::Error;
 use crate::limits::Fuel;
-use crate::maps::{IdMap, SeededMap};
+use crate::maps::{IdMap, SeededIndexSet, SeededMap};
 use crate::tuning::SCOPES_PER_UNIT;
 
 /// The resources that led to a subschema, as far as dynamic references depend on them.
@@ -38,6 +38,8 @@ pub(super) struct Locations<'d> {
     /// Whether anything asks what other keywords have evaluated.
     pub(super) tracks_evaluation: bool,
     all: Vec<Location<'d>>,
+    /// The pointers of keywords that are null, and say nothing.
+    pub(super) nulls: SeededIndexSet<String>,
     /// By the address of the value in the document.
     by_value: IdMap<(*const Value, Scope), LocationId>,
     /// What each subschema hashes to, where those that say the same are one.
@@ -62,6 +64,7 @@ impl<'d> Locations<'d> {
             document,
             tracks_evaluation: false,
             all: Vec::new(),
+            nulls: SeededIndexSet::default(),
             by_value: IdMap::default(),
             hashes: Hashes::default(),
             by_hash: IdMap::default(),

@@ -58,7 +58,7 @@ mod whitespace;
 
 use crate::json::{Map, Value};
 
-use crate::error::Error;
+use crate::error::{Diagnostic, Error, SourceLocation};
 use crate::ir::{Grammar, Report};
 use crate::limits::Limits;
 use crate::maps::SeededSet;
@@ -125,7 +125,23 @@ fn grammar(bundled: &Bundled, options: &Options, limits: &Limits) -> Result<Gram
         return Err(Error::schema("E-SCHEMA-WIDENED", message, pointers)
             .with_hint("allow widened grammars and check the result against the schema"));
     }
+    let nulls = std::mem::take(&mut lowering.schemas.locations.nulls);
+    let nulls = nulls.into_iter().map(|pointer| {
+        let message = "a keyword that is null says nothing";
+        Diagnostic::new("W-SCHEMA-NULL", message)
+            .at(SourceLocation::Pointer(pointer))
+            .with_hint("leave it out")
+    });
+    let pythonic = std::mem::take(&mut lowering.schemas.pythonic);
+    let pythonic = pythonic.into_iter().map(|pointer| {
+        let message = "the pattern is Python's, and no pattern of ECMA-262";
+        Diagnostic::new("W-SCHEMA-PATTERN", message)
+            .at(SourceLocation::Pointer(pointer))
+            .with_hint("write (?<name>…), ^ and $, and both cases of letters")
+    });
+    let warnings = nulls.chain(pythonic);
     let grammar = lowering.builder.finish(start, Report { pointers });
+    let grammar = grammar.with_warnings(warnings.collect());
     let ending = grammar.ending(&mut lowering.schemas.read.fuel)?;
     ending.ok_or_else(|| {
         let reason = "no value satisfies the schema";

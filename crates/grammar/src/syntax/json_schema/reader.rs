@@ -1,5 +1,6 @@
 //! The keywords of one subschema of the document, as its version of JSON Schema reads them.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use crate::json::{Map, Value};
@@ -35,6 +36,8 @@ struct Reader<'r, 'd> {
     members: &'d Map,
     out: Keywords,
     fuel: &'r mut Fuel,
+    /// The pointers of keywords that are null.
+    nulls: RefCell<Vec<String>>,
 }
 
 /// The keywords of a subschema of the document.
@@ -60,58 +63,72 @@ pub(super) fn read<'d>(
         fuel,
     )?;
     let mut reader = Reader {
-        locations,
+        locations: &mut *locations,
         pointer,
         scope,
         members,
         out: Keywords::default(),
         fuel,
+        nulls: RefCell::default(),
     };
-    let mut references = 0;
-    for key in ["$ref", "$dynamicRef", "$recursiveRef"] {
-        let Some(value) = members.get(key) else {
-            continue;
-        };
-        let Value::String(target) = value else {
-            return Err(invalid(&reader.sub(key), "a reference is a string"));
-        };
-        reader
-            .locations
-            .pay_for_reference(target, &reader.pointer, reader.fuel)?;
-        let target = reader
-            .locations
-            .resolve(target, &reader.pointer, reader.scope, key)?;
-        reader.out.includes.push(target);
-        references += 1;
-    }
-    if references > 0 && draft.ref_alone() {
-        reader.out.only_reference = references == 1;
-        return Ok(reader.out);
-    }
-    reader.general()?;
-    reader.strings()?;
-    reader.numbers()?;
-    reader.arrays()?;
-    reader.objects()?;
-    reader.unevaluated()?;
-    reader.old();
-    reader.out.only_reference =
-        references == 1 && reader.out.is_silent() && reader.out.includes.len() == 1;
-    Ok(reader.out)
+    let keywords = reader.all(draft);
+    let nulls = reader.nulls.take();
+    locations.nulls.extend(nulls);
+    keywords
 }
 
 impl<'d> Reader<'_, 'd> {
+    fn all(&mut self, draft: Draft) -> Result<Keywords, Error> {
+        let mut references = 0;
+        for key in ["$ref", "$dynamicRef", "$recursiveRef"] {
+            let Some(value) = self.get(key) else {
+                continue;
+            };
+            let Value::String(target) = value else {
+                return Err(invalid(&self.sub(key), "a reference is a string"));
+            };
+            self.locations
+                .pay_for_reference(target, &self.pointer, self.fuel)?;
+            let target = self
+                .locations
+                .resolve(target, &self.pointer, self.scope, key)?;
+            self.out.includes.push(target);
+            references += 1;
+        }
+        if references > 0 && draft.ref_alone() {
+            self.out.only_reference = references == 1;
+            return Ok(std::mem::take(&mut self.out));
+        }
+        self.general()?;
+        self.strings()?;
+        self.numbers()?;
+        self.arrays()?;
+        self.objects()?;
+        self.unevaluated()?;
+        self.old();
+        self.out.only_reference =
+            references == 1 && self.out.is_silent() && self.out.includes.len() == 1;
+        Ok(std::mem::take(&mut self.out))
+    }
+
     fn sub(&self, keyword: &str) -> String {
         below(&self.pointer, keyword)
     }
 
+    /// The value of a keyword; null says nothing, save where any value may stand.
     fn get(&self, keyword: &str) -> Option<&'d Value> {
-        if self.members.len() > LINEAR_KEYWORDS {
-            return self.members.get(keyword);
+        let found = if self.members.len() > LINEAR_KEYWORDS {
+            self.members.get(keyword)
+        } else {
+            let mut members = self.members.iter();
+            let found = members.find(|(name, _)| *name == keyword);
+            found.map(|(_, value)| value)
+        };
+        if found == Some(&Value::Null) && keyword != "const" {
+            self.nulls.borrow_mut().push(self.sub(keyword));
+            return None;
         }
-        let mut members = self.members.iter();
-        let found = members.find(|(name, _)| *name == keyword);
-        found.map(|(_, value)| value)
+        found
     }
 
     /// The subschema under a keyword.
@@ -528,7 +545,7 @@ impl<'d> Reader<'_, 'd> {
     /// What is known and not enforced.
     fn old(&mut self) {
         for keyword in ["disallow", "extends"] {
-            if self.members.contains_key(keyword) {
+            if self.get(keyword).is_some() {
                 self.widen(keyword, "this keyword of draft 3 is not enforced");
             }
         }

@@ -31,6 +31,7 @@ pub(super) struct Readings {
     plain: Arc<OnceLock<Matcher>>,
     pub(super) escaped: Regex,
     pattern: Arc<str>,
+    dialect: Dialect,
 }
 
 /// One lowering.
@@ -43,6 +44,8 @@ pub(super) struct Schemas<'d> {
     pub(super) read: Patterns,
     /// What is not enforced.
     pub(super) report: SeededIndexSet<(String, String)>,
+    /// The pointers of patterns that only Python reads.
+    pub(super) pythonic: SeededIndexSet<String>,
     patterns: SeededMap<String, Result<Readings, String>>,
     /// Formats in a notation that is not JSON.
     formats: SeededMap<&'static str, Readings>,
@@ -76,6 +79,7 @@ impl<'d> Schemas<'d> {
             limits,
             read,
             report: SeededIndexSet::default(),
+            pythonic: SeededIndexSet::default(),
             patterns: SeededMap::default(),
             formats: SeededMap::default(),
             enum_values: 0,
@@ -241,11 +245,35 @@ impl<'d> Schemas<'d> {
     }
 
     fn pattern(&mut self, pattern: &str, pointer: &str) -> Result<Result<Readings, String>, Error> {
+        let readings = self.read_pattern(pattern, pointer)?;
+        let is_pythonic = matches!(&readings, Ok(readings) if readings.dialect == Dialect::Python);
+        if is_pythonic && !pointer.is_empty() {
+            self.pythonic.insert(pointer.to_owned());
+        }
+        Ok(readings)
+    }
+
+    fn read_pattern(
+        &mut self,
+        pattern: &str,
+        pointer: &str,
+    ) -> Result<Result<Readings, String>, Error> {
         if let Some(known) = self.patterns.get(pattern) {
             return Ok(known.clone());
         }
         let notation = &self.options.notation;
-        let readings = match Readings::new(pattern, notation, self.limits, &mut self.read) {
+        let mut new =
+            |dialect| Readings::new((pattern, dialect), notation, self.limits, &mut self.read);
+        let is_wrong = |error: &Error| error.code() == "E-REGEX-SYNTAX";
+        let readings = match new(Dialect::Ecma) {
+            Err(error) if is_wrong(&error) => match new(Dialect::Python) {
+                // What is wrong for both is told as ECMA-262 sees it.
+                Err(other) if is_wrong(&other) => Err(error),
+                readings => readings,
+            },
+            readings => readings,
+        };
+        let readings = match readings {
             Ok(readings) => Ok(readings),
             Err(error) if error.code() == "E-REGEX-UNSUPPORTED" => Err(error.message().to_owned()),
             Err(error) if error.code() == "E-REGEX-SYNTAX" => {
@@ -305,11 +333,12 @@ impl Readings {
             regex_bytes: usize::MAX,
             ..Limits::default()
         };
-        Self::new(&pattern, notation, &limits, &mut Patterns::new(&limits))
+        let pattern = (pattern.as_str(), Dialect::Ecma);
+        Self::new(pattern, notation, &limits, &mut Patterns::new(&limits))
     }
 
     fn new(
-        pattern: &str,
+        (pattern, dialect): (&str, Dialect),
         notation: &Notation,
         limits: &Limits,
         read: &mut Patterns,
@@ -317,11 +346,12 @@ impl Readings {
         let anything = Regex::repeat(notation.canonical_character(), 0, None);
         let mut alphabet = Escaped(notation);
         let place = (&mut alphabet as &mut dyn Alphabet, &anything);
-        let escaped = regex::within(pattern, Dialect::Ecma, limits, place, read)?;
+        let escaped = regex::within(pattern, dialect, limits, place, read)?;
         Ok(Self {
             escaped,
             plain: Arc::default(),
             pattern: pattern.into(),
+            dialect,
         })
     }
 
@@ -336,7 +366,9 @@ impl Readings {
                 compile_fuel: u64::MAX,
                 ..Limits::default()
             };
-            Matcher::new(&regex::ecma_search(&self.pattern, &limits).unwrap_or(Regex::Nothing))
+            Matcher::new(
+                &regex::search(&self.pattern, self.dialect, &limits).unwrap_or(Regex::Nothing),
+            )
         });
         plain.matches(text.as_bytes(), fuel)
     }

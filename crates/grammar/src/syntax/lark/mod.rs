@@ -10,12 +10,13 @@
 //! ?sum: sum "+" INT -> add | INT         // ?, ! and aliases say something about trees, which there are none of
 //! KEY: ("a".."z" | "é")+ & ~("if"i)      // terminals are regular: &, ~ (any text but) and groups of them
 //! PART: %regex {"substring_words": "some text"}
+//! also: @other                         // a grammar that is given by name
 //! ```
 //!
 //! A name that begins with a capital letter is a terminal: it is regular, cannot be recursive, and nothing is ignored inside
 //! it. Terminals are matched as the grammar says, not longest first: `/a+/ "a"` takes `aa`. Where the shortest match is
 //! wanted, `lazy` or `suffix` say so. Refused by name: `max_tokens`, `temperature`, `stop`, templates, priorities, rules with
-//! parameters, `@grammars`, `%declare`, `%extend`, `%override`, and imports of anything but `common`.
+//! parameters, `%declare`, `%extend`, `%override`, and imports of anything but `common`.
 
 mod common;
 mod directives;
@@ -23,6 +24,8 @@ mod lexer;
 mod options;
 mod parser;
 mod statements;
+
+use std::sync::Arc;
 
 use crate::error::{Error, SourceLocation};
 use crate::ir::Grammar;
@@ -37,14 +40,32 @@ use crate::syntax::rules;
 /// `E-LIMIT-GRAMMAR-NESTING`, `E-LIMIT-GRAMMAR-ALTERNATIVES`, `E-LIMIT-REGEX-REPETITION`, `E-LIMIT-REGEX-EXPANSION`,
 /// `E-LIMIT-FUEL` for terminals that stand in terminals too often; each with its place.
 pub fn parse(text: &str, start: &str, limits: &Limits) -> Result<Grammar, Error> {
-    rules::check_size(text, limits)?;
-    read(text, start, limits).map_err(|error| explained(text, error))
+    parse_with(text, start, &[], limits)
 }
 
-fn read(text: &str, start: &str, limits: &Limits) -> Result<Grammar, Error> {
+/// As [`parse`]; `@name` in a rule stands for the grammar of that name out of `grammars`.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_with(
+    text: &str,
+    start: &str,
+    grammars: &[(&str, Arc<Grammar>)],
+    limits: &Limits,
+) -> Result<Grammar, Error> {
+    rules::check_size(text, limits)?;
+    read(text, start, grammars, limits).map_err(|error| explained(text, error))
+}
+
+fn read(
+    text: &str,
+    start: &str,
+    grammars: &[(&str, Arc<Grammar>)],
+    limits: &Limits,
+) -> Result<Grammar, Error> {
     let tokens = lexer::tokens(text)?;
     let source = statements::read(text, &tokens)?;
-    let ast = parser::parse(text, &source, limits)?;
+    let ast = parser::parse(text, &source, grammars, limits)?;
     rules::lower(text, &ast, start, &[], limits)
 }
 

@@ -8,20 +8,24 @@ use super::directives::{self, Directives};
 use super::lexer::{Kind, Token, unsupported};
 use super::statements::{Definition, Source, is_terminal};
 use crate::error::{Error, SourceLocation};
-use crate::ir::TokenSet;
+use crate::ir::{Grammar, TokenSet};
 use crate::limits::Limits;
 use crate::maps::{SeededMap, SeededSet};
 use crate::syntax::json_schema;
-use crate::syntax::rules::{Ast, Function, Groups, Node, NodeId, Pattern, Rule};
+use crate::syntax::rules::{Ast, Function, Groups, Node, NodeId, Pattern, Rule, Sight};
 
 struct Parser<'s> {
     text: &'s str,
     limits: &'s Limits,
+    /// Whole grammars that `@name` stands for.
+    grammars: &'s [(&'s str, Arc<Grammar>)],
     groups: Groups<'s>,
     /// Names of the source's own rules and terminals.
     names: SeededSet<&'s str>,
     /// Terminals that are read: the expression and how many nodes it has, counted as often as they stand in it.
     terminals: SeededMap<&'s str, (NodeId, u64)>,
+    /// How the patterns of what is read see the text, where they do not stand alone.
+    sight: Sight,
     /// What may be ignored, any number of times; none if nothing is.
     ignored: Option<NodeId>,
 }
@@ -30,25 +34,30 @@ struct Parser<'s> {
 pub(super) fn parse<'s>(
     text: &'s str,
     source: &Source<'s>,
+    grammars: &'s [(&'s str, Arc<Grammar>)],
     limits: &'s Limits,
 ) -> Result<Ast, Error> {
     let directives = directives::read(text, source)?;
     let mut parser = Parser {
         text,
         limits,
+        grammars,
         groups: Groups::new(text, limits),
         names: source.definitions.keys().copied().collect(),
         terminals: SeededMap::default(),
+        sight: Sight::Part,
         ignored: None,
     };
     parser.read_imports(&directives, source)?;
     for name in terminals_in_order(text, source)? {
         let definition = &source.definitions[name];
+        parser.see(definition);
         let (body, weight) = parser.body(definition.body, definition.offset, true)?;
         let (body, weight) = parser.with_options(name, definition, body, weight)?;
         parser.terminals.insert(name, (body, weight));
         parser.define(name, definition.offset, body);
     }
+    parser.sight = Sight::Part;
     parser.read_ignored(&directives)?;
     for (&name, definition) in &source.definitions {
         if is_terminal(name) {
@@ -56,6 +65,7 @@ pub(super) fn parse<'s>(
         }
         // The shortest match is one of a regular language: such a rule is read as a terminal is.
         let regular = definition.options.lazy;
+        parser.see(definition);
         let (body, weight) = parser.body(definition.body, definition.offset, regular)?;
         let (body, _) = parser.with_options(name, definition, body, weight)?;
         let body = if regular {
@@ -122,6 +132,14 @@ impl<'s> Parser<'s> {
             body,
             parts: vec![body],
         });
+    }
+
+    fn see(&mut self, definition: &Definition<'s>) {
+        self.sight = if definition.options.lazy {
+            Sight::Shortest
+        } else {
+            Sight::Part
+        };
     }
 
     fn read_imports(
@@ -327,7 +345,19 @@ impl<'s> Parser<'s> {
                             .with_hint("it is written rule: alternative -> name"));
                     }
                 }
-                _ => weight = weight.saturating_add(self.item(tokens, &mut at, token, regular)?),
+                _ => {
+                    let ends = |token: Option<&Token>| {
+                        token.is_none_or(|token| token.kind == Kind::Sign('|'))
+                    };
+                    let before = at.checked_sub(2).and_then(|at| tokens.get(at));
+                    let alone = closers.is_empty() && ends(before) && ends(tokens.get(at));
+                    let sight = match self.sight {
+                        Sight::Part if !regular || alone => Sight::Whole,
+                        sight => sight,
+                    };
+                    let more = self.item(tokens, &mut at, token, (regular, sight))?;
+                    weight = weight.saturating_add(more);
+                }
             }
             if weight > self.limits.compile_fuel {
                 return Err(Error::limit(
@@ -355,7 +385,7 @@ impl<'s> Parser<'s> {
         tokens: &'s [Token],
         at: &mut usize,
         token: &'s Token,
-        regular: bool,
+        (regular, sight): (bool, Sight),
     ) -> Result<u64, Error> {
         let offset = token.offset;
         let mut weight = 1;
@@ -378,13 +408,14 @@ impl<'s> Parser<'s> {
             }
             Kind::Pattern(pattern, flags, inner) => {
                 weight = pattern.len() as u64;
-                if flags.is_empty() {
-                    Node::Pattern(Pattern::new(pattern.clone(), *inner))
+                let pattern = if flags.is_empty() {
+                    Pattern::new(pattern.clone(), *inner)
                 } else {
                     let prefix = format!("(?{flags})");
                     let start = inner.saturating_sub(prefix.len());
-                    Node::Pattern(Pattern::new(format!("{prefix}{pattern}"), start))
-                }
+                    Pattern::new(format!("{prefix}{pattern}"), start)
+                };
+                Node::Pattern(pattern.seeing(sight))
             }
             Kind::Directive(name) if name == "regex" => {
                 let Some(Token {
@@ -402,7 +433,7 @@ impl<'s> Parser<'s> {
                 weight = (chunks.len() * chunks.len()) as u64;
                 Node::Parts(chunks.into_iter().map(String::into_bytes).collect())
             }
-            Kind::Name(name) => return self.name(name, offset, regular),
+            Kind::Name(name) => return self.name(name, offset, (regular, sight)),
             _ if regular => {
                 return Err(Error::grammar(
                     "E-GRAMMAR-IRREGULAR",
@@ -431,10 +462,31 @@ impl<'s> Parser<'s> {
                 self.schema(json, *start)?
             }
             Kind::Sign('@') => {
-                return Err(
-                    unsupported(self.text, offset, "a reference to another grammar is")
-                        .with_hint("write its rules here"),
-                );
+                let name = match tokens.get(*at).map(|token| &token.kind) {
+                    Some(Kind::Name(name)) => name.clone(),
+                    Some(Kind::Number(number)) => number.to_string(),
+                    _ => {
+                        return Err(self
+                            .groups
+                            .error(offset, "expected the name of a grammar after @")
+                            .with_hint("a grammar that is given by name is written @name"));
+                    }
+                };
+                *at += 1;
+                let Some((_, grammar)) = self.grammars.iter().find(|(known, _)| *known == name)
+                else {
+                    let names: Vec<&str> = self.grammars.iter().map(|(name, _)| *name).collect();
+                    return Err(Error::grammar(
+                        "E-GRAMMAR-UNDEFINED",
+                        format!("there is no grammar {name:?}"),
+                    )
+                    .at(SourceLocation::in_text(self.text, offset))
+                    .with_hint(match names[..] {
+                        [] => "no grammar is given by name: write its rules here".to_owned(),
+                        _ => format!("those that are given by name are: {}", names.join(", ")),
+                    }));
+                };
+                Node::Grammar(Arc::clone(grammar))
             }
             _ => {
                 return Err(self
@@ -458,9 +510,21 @@ impl<'s> Parser<'s> {
         self.groups.item_again(id, offset);
     }
 
-    fn name(&mut self, name: &'s str, offset: usize, regular: bool) -> Result<u64, Error> {
+    fn name(
+        &mut self,
+        name: &'s str,
+        offset: usize,
+        (regular, sight): (bool, Sight),
+    ) -> Result<u64, Error> {
         if let Some(&(id, weight)) = self.terminals.get(name) {
             if regular {
+                let id = match sight {
+                    Sight::Part => {
+                        let part = Node::Function(Function::Part, id);
+                        self.groups.ast.add(part, offset)
+                    }
+                    _ => id,
+                };
                 self.groups.item_again(id, offset);
                 return Ok(weight + 1);
             }

@@ -48,6 +48,14 @@ impl Branches {
         items.any(|item| !matches!(item, Item::Text(_)))
     }
 
+    /// What is wrong if text outside of a match may decide whether it is one, anchors aside, and where that is said.
+    ///
+    /// A condition on the match's own text may reach over its edge only where that text is as long as one likes.
+    pub(super) fn looks_beyond(&self) -> Option<(&'static str, Option<usize>)> {
+        let mut branches = self.0.iter().map(|branch| settled(branch.clone()));
+        branches.find_map(|branch| beyond(&branch))
+    }
+
     /// About how many parts it is made of that may be copied.
     pub(super) fn size(&self) -> usize {
         let items = self.0.iter().flatten();
@@ -259,6 +267,37 @@ impl Branches {
     }
 }
 
+fn beyond(branch: &Branch) -> Option<(&'static str, Option<usize>)> {
+    branch.iter().enumerate().find_map(|(at, item)| {
+        let (side, condition, own) = match item {
+            Item::Text(_) => return None,
+            Item::Condition(condition) if is_empty(&condition.language) => return None,
+            Item::Condition(condition) => (condition.side, condition, Text::empty()),
+            Item::Guarded {
+                unit, condition, ..
+            } => (Side::Ahead, condition, unit.clone()),
+        };
+        let beside = match side {
+            Side::Ahead => &branch[at + 1..],
+            Side::Behind => &branch[..at],
+        };
+        let text = beside.iter().fold(own, |text, item| match item {
+            Item::Text(more) => text.then(more.clone()),
+            Item::Condition(_) => text,
+            Item::Guarded { unit, min, max, .. } => text.then(unit.clone().repeated(*min, *max)),
+        });
+        let is_long = text.least > 0 && text.most.is_none() && condition.reach.is_some();
+        if is_long || condition.is_decided_by(text.least) {
+            return None;
+        }
+        let message = match side {
+            Side::Ahead => "this terminal looks at the text that follows it",
+            Side::Behind => "this terminal looks at the text that stands before it",
+        };
+        Some((message, condition.origin))
+    })
+}
+
 impl Framed {
     fn items(self) -> Branch {
         let conditions = |all: Vec<Condition>| all.into_iter().map(Item::Condition);
@@ -350,6 +389,7 @@ fn guard(
     let origin = branches.iter().flatten().find_map(Item::origin);
     let mut units = Vec::new();
     let mut languages = Vec::new();
+    let mut farthest = Some(0);
     for branch in branches {
         let mut texts = branch.iter().filter_map(|item| match item {
             Item::Text(text) => Some(text),
@@ -365,9 +405,12 @@ fn guard(
                 return Err(Unsupported(what, origin));
             }
         }
+        farthest = farthest
+            .zip(reach(&branch, Side::Ahead))
+            .map(|(a, b)| a.max(b));
         languages.push(scope(branch, anything.clone(), Side::Ahead, anything)?);
     }
-    let mut condition = Condition::new(Side::Ahead, Regex::alt(languages), None);
+    let mut condition = Condition::new(Side::Ahead, Regex::alt(languages), farthest);
     condition.origin = origin;
     Ok(Item::Guarded {
         unit: Text::or(units),

@@ -21,8 +21,11 @@ pub(super) struct Translated {
 /// White space and line ends of ECMA-262 (`\s`), inside a class.
 const SPACE: &str = r"\t\n\x0B\x0C\r \x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}";
 
-/// Rewrites a pattern.
-pub(super) fn translate(pattern: &str, names: &Names) -> Result<Translated, Failure> {
+/// At the beginning of a pattern, for Python and Rust alike.
+const IGNORING_CASE: &str = "(?i)";
+
+/// Rewrites a pattern; `python`: with Python's spellings besides.
+pub(super) fn translate(pattern: &str, names: &Names, python: bool) -> Result<Translated, Failure> {
     let mut reader = Reader {
         source: pattern,
         names,
@@ -31,7 +34,13 @@ pub(super) fn translate(pattern: &str, names: &Names) -> Result<Translated, Fail
         offsets: Vec::new(),
         syntax: Syntax::new(),
         unsupported: None,
+        python,
     };
+    if python && pattern.starts_with(IGNORING_CASE) {
+        reader.offsets.push((0, 0));
+        reader.out.push_str(IGNORING_CASE);
+        reader.skip(IGNORING_CASE.len());
+    }
     while let Some((at, c)) = reader.next() {
         reader.offsets.push((reader.out.len(), at));
         match c {
@@ -71,6 +80,7 @@ struct Reader<'p> {
     offsets: Vec<(usize, usize)>,
     syntax: Syntax<'p>,
     unsupported: Option<Failure>,
+    python: bool,
 }
 
 /// What an escape stands for.
@@ -160,6 +170,9 @@ impl<'p> Reader<'p> {
 
     /// What stands between `(?` and the body of a group.
     fn kind_of_group(&mut self, at: usize) -> Result<(), Failure> {
+        if self.python && self.rest().starts_with("P<") {
+            self.next();
+        }
         let rest = self.rest();
         if let Some(named) = rest.strip_prefix('<') {
             let Some(end) = named.find('>') else {
@@ -204,6 +217,11 @@ impl<'p> Reader<'p> {
             Some(letter @ ('b' | 'B')) => {
                 self.next();
                 self.anchor(at, &format!(r"(?-u:\{letter})"));
+                Ok(())
+            }
+            Some(letter @ ('A' | 'Z')) if self.python => {
+                self.next();
+                self.anchor(at, if letter == 'A' { r"\A" } else { r"\z" });
                 Ok(())
             }
             Some('k' | '1'..='9') => {

@@ -52,8 +52,9 @@ impl Names {
         Some(Mark { look, offset })
     }
 
-    /// Rewrites look-around in a pattern in Rust's syntax; also says which offsets in the source belong to which in the
-    /// result: (result, source), ascending.
+    /// Rewrites look-around in a pattern in Rust's syntax, and `\<` and `\>`, which are characters here as in most dialects
+    /// (Rust's word boundaries of that spelling are `\b{start}` and `\b{end}`, too); also says which offsets in the source
+    /// belong to which in the result: (result, source), ascending.
     pub(super) fn rewrite(&self, pattern: &str) -> (String, Vec<(usize, usize)>) {
         let mut out = String::with_capacity(pattern.len());
         let mut offsets = vec![(0, 0)];
@@ -69,6 +70,15 @@ impl Names {
                     offset: at,
                 }));
                 at += length;
+                offsets.push((out.len(), at));
+                continue;
+            }
+            let angle = [(r"\<", r"\x3C"), (r"\>", r"\x3E")];
+            let angle = angle.iter().find(|(escape, _)| rest.starts_with(escape));
+            if let Some((escape, character)) = angle {
+                // By number, so that it opens no name of a group.
+                out.push_str(character);
+                at += escape.len();
                 offsets.push((out.len(), at));
                 continue;
             }

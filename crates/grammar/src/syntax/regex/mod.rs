@@ -11,6 +11,7 @@ mod cost;
 mod ecma;
 mod ecma_syntax;
 mod folding;
+mod habits;
 mod look_around;
 mod lower;
 mod patterns;
@@ -20,6 +21,7 @@ pub(crate) use alphabet::{Alphabet, Utf8, utf8_class};
 pub(crate) use patterns::Patterns;
 
 use branch::Unsupported;
+use habits::Habits;
 use look_around::Names;
 use lower::{Failure, Lowering};
 use regex_syntax::ast::parse::ParserBuilder;
@@ -40,6 +42,8 @@ pub enum Dialect {
     Rust,
     /// ECMA-262 with the `u` flag, without back-references; what JSON Schema uses.
     Ecma,
+    /// As [`Self::Ecma`], with what Python spells otherwise: `(?P<name>…)`, `(?i)` at the beginning, `\A` and `\Z`.
+    Python,
 }
 
 /// The language of the strings that match `pattern` as a whole; `^` and `$` at the edges add nothing.
@@ -61,6 +65,14 @@ pub(crate) struct InRule {
     pub(crate) somewhere: Option<Regex>,
     /// Where ignoring case may bring in letters beyond ASCII that it does not name.
     pub(crate) folds: Option<usize>,
+    /// That something outside of a match decides whether it is one, anchors aside, and where that is said.
+    pub(crate) looks_beyond: Option<(&'static str, usize)>,
+    /// Where `^` or `$` stands.
+    pub(crate) anchor: Option<usize>,
+    /// Where a lazy repetition is.
+    pub(crate) lazy: Option<usize>,
+    /// Whether a lazy repetition alone decides how long a match is.
+    pub(crate) is_shortest: bool,
 }
 
 /// Reads a pattern in Rust's syntax, one of several of a source.
@@ -72,7 +84,7 @@ pub(crate) fn parse_in_rule(
     check_size(pattern, limits)?;
     let names = Names::new(pattern);
     let source = Source::new(pattern, Dialect::Rust, &names)?;
-    let (hir, folds) = source.hir(limits, &mut patterns.fuel)?;
+    let (hir, folds, habits) = source.hir(limits, &mut patterns.fuel)?;
     let mut alphabet = Utf8;
     let mut lowering = Lowering::new(limits, &mut alphabet, patterns)?;
     let mut lower = || -> Result<InRule, Failure> {
@@ -82,12 +94,25 @@ pub(crate) fn parse_in_rule(
         } else {
             None
         };
+        let looks_beyond = branches.looks_beyond().map(|(message, origin)| {
+            let known = || {
+                habits
+                    .assertion
+                    .or(habits.anchor)
+                    .map(|offset| source.given_offset(offset))
+            };
+            (message, origin.or_else(known).unwrap_or(0))
+        });
         let whole = lowering.finish(branches, &Regex::empty())?;
-        let folds = folds.map(|offset| source.given_offset(offset));
+        let given = |offset: Option<usize>| offset.map(|offset| source.given_offset(offset));
         Ok(InRule {
             whole,
             somewhere,
-            folds,
+            folds: given(folds),
+            looks_beyond,
+            anchor: given(habits.anchor),
+            lazy: given(habits.lazy),
+            is_shortest: habits::is_shortest(&hir, &|name| names.read(name)),
         })
     };
     lower().map_err(|failure| source.failed(failure))
@@ -99,14 +124,14 @@ pub(crate) fn parse_in_rule(
 /// # Errors
 /// As [`parse`].
 pub fn ecma_search(pattern: &str, limits: &Limits) -> Result<Regex, Error> {
+    search(pattern, Dialect::Ecma, limits)
+}
+
+/// As [`ecma_search`], in another dialect.
+pub(crate) fn search(pattern: &str, dialect: Dialect, limits: &Limits) -> Result<Regex, Error> {
     let place = (&mut Utf8 as &mut dyn Alphabet, &any_text());
-    within(
-        pattern,
-        Dialect::Ecma,
-        limits,
-        place,
-        &mut Patterns::new(limits),
-    )
+    let mut patterns = Patterns::new(limits);
+    within(pattern, dialect, limits, place, &mut patterns)
 }
 
 /// The language of the texts that are a match with `around` (nothing, or every text) before and after it, over any
@@ -121,7 +146,7 @@ pub(crate) fn within(
     check_size(pattern, limits)?;
     let names = Names::new(pattern);
     let source = Source::new(pattern, dialect, &names)?;
-    let (hir, _) = source.hir(limits, &mut patterns.fuel)?;
+    let (hir, ..) = source.hir(limits, &mut patterns.fuel)?;
     let mut lowering = Lowering::new(limits, alphabet, patterns)?;
     let lowered = lowering.lower(&hir, &|name| names.read(name));
     lowered
@@ -158,12 +183,13 @@ impl<'p> Source<'p> {
                     unsupported: None,
                 })
             }
-            Dialect::Ecma => {
+            Dialect::Ecma | Dialect::Python => {
                 let located = |failure: ecma_syntax::Failure| {
                     Error::grammar(failure.code, failure.message)
                         .at(SourceLocation::in_text(given, failure.offset))
                 };
-                let translated = ecma::translate(given, names).map_err(located)?;
+                let translated =
+                    ecma::translate(given, names, dialect == Dialect::Python).map_err(located)?;
                 Ok(Self {
                     given,
                     text: translated.text,
@@ -195,8 +221,8 @@ impl<'p> Source<'p> {
         given + ahead.min(room)
     }
 
-    /// Its meaning, and where ignoring case may bring in letters beyond ASCII.
-    fn hir(&self, limits: &Limits, fuel: &mut Fuel) -> Result<(Hir, Option<usize>), Error> {
+    /// Its meaning, where ignoring case may bring in letters beyond ASCII, and how it is written.
+    fn hir(&self, limits: &Limits, fuel: &mut Fuel) -> Result<(Hir, Option<usize>, Habits), Error> {
         fuel.spend(UNITS_PER_PATTERN + self.text.len())
             .map_err(|error| error.at(self.place(0)))?;
         let nesting = limits.grammar_nesting.min(MAX_PATTERN_NESTING as usize) as u32;
@@ -248,7 +274,7 @@ impl<'p> Source<'p> {
                 .at(self.place(error.span().start.offset))
                 .with_hint(SYNTAX)
             })?;
-        Ok((hir, folding::beyond_ascii(&ast)))
+        Ok((hir, folding::beyond_ascii(&ast), Habits::of(&ast)))
     }
 
     fn failed(&self, failure: Failure) -> Error {

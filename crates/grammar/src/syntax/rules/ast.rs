@@ -27,6 +27,21 @@ pub(in crate::syntax) enum Function {
     Until,
     /// What matches without a proper prefix that matches.
     Shortest,
+    /// The operand itself, as a part of a longer terminal: no pattern in it may stop at its own shortest match.
+    Part,
+}
+
+/// What a pattern sees, and what its lazy repetitions mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::syntax) enum Sight {
+    /// It is matched against a text of its own; lazy repetitions say nothing.
+    Own,
+    /// It is a part of a terminal, in a text that goes on.
+    Part,
+    /// It is a terminal, in a text that goes on: a lazy repetition ends it at its shortest match.
+    Whole,
+    /// It is a part of a terminal that ends at its shortest match: lazy repetitions say nothing new.
+    Shortest,
 }
 
 /// A regular expression, and where in the source it stands.
@@ -37,6 +52,7 @@ pub(in crate::syntax) struct Pattern {
     start: usize,
     /// Where in the text backslashes are that the source writes as two.
     doubled: Vec<usize>,
+    pub(in crate::syntax) sight: Sight,
 }
 
 impl Pattern {
@@ -46,7 +62,13 @@ impl Pattern {
             text,
             start,
             doubled: Vec::new(),
+            sight: Sight::Own,
         }
+    }
+
+    /// The same, in a text that goes on before and after it.
+    pub(in crate::syntax) fn seeing(self, sight: Sight) -> Self {
+        Self { sight, ..self }
     }
 
     /// A pattern that is written as a string: two backslashes are one. Every other escape of a string means the same in a

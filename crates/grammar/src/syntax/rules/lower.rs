@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::ast::{Ast, Constant, Function, Node, NodeId, Pattern, Rule};
+use super::ast::{Ast, Constant, Function, Node, NodeId, Pattern, Rule, Sight};
 use super::checks;
 use super::operands::{self, Positions};
 use super::regular::{Context, Regular, apply, expansion, simple_repeat};
@@ -14,7 +14,7 @@ use crate::ir::{ByteSet, Expr, ExprId, ExprIds, Grammar, GrammarBuilder, Regex, 
 use crate::ir::{EmptinessChecks, is_visibly_nothing};
 use crate::limits::Limits;
 use crate::maps::{IdIndexMap, SeededIndexMap};
-use crate::syntax::regex::{self, Patterns, Utf8};
+use crate::syntax::regex::{self, InRule, Patterns, Utf8};
 use crate::tuning::{LOWER_ALL, LOWER_ONE, MAX_REGULAR_NESTING, REPEATED_WEIGHT};
 
 enum Lowered {
@@ -185,6 +185,8 @@ impl Lowering<'_> {
                     let warning = Diagnostic::new("W-REGEX-CASE", message).with_hint(hint);
                     self.warnings.push((pattern.source(at), warning));
                 }
+                self.check_sight(&read, pattern)?;
+                let stops = self.stops(&read, pattern)?;
                 let somewhere = read.somewhere.filter(|_| self.operand);
                 // What looks at text outside may still match somewhere in a text.
                 if is_visibly_nothing(&read.whole) && somewhere.is_none() {
@@ -192,10 +194,18 @@ impl Lowering<'_> {
                 }
                 let expansion = expansion(&read.whole);
                 let context = somewhere.map_or(Context::Free, |text| Context::Around(text, offset));
-                Ok(Lowered::Regular(Regular {
+                let whole = Regular {
                     expansion,
                     context,
+                    stops,
                     ..Regular::of(read.whole, [])
+                };
+                Ok(Lowered::Regular(match stops {
+                    None => whole,
+                    Some(_) => Regular {
+                        depth: 3,
+                        ..Regular::of(apply(Function::Shortest, &whole), [&whole])
+                    },
                 }))
             }
             Node::Parts(pieces) => {
@@ -235,6 +245,12 @@ impl Lowering<'_> {
             Node::Function(function, inner) => {
                 let regular = self.regular(*inner)?;
                 self.check_operand(*function, regular, *inner)?;
+                if *function == Function::Part {
+                    return match regular.stops {
+                        None => Ok(Lowered::Regular(regular.clone())),
+                        Some(at) => Err(self.lazy(at)),
+                    };
+                }
                 let regex = apply(*function, regular);
                 let mut whole = Regular::of(regex, [regular]);
                 // An intersection, a complement, and what stands around the operand.
@@ -265,6 +281,58 @@ impl Lowering<'_> {
                 separator,
             } => self.repeat(*inner, *min, *max, *separator, offset),
         }
+    }
+
+    /// Refuses a pattern in a text that goes on which looks beyond its own text, and says that its anchors are left out.
+    fn check_sight(&mut self, read: &InRule, pattern: &Pattern) -> Result<(), Error> {
+        if pattern.sight == Sight::Own {
+            return Ok(());
+        }
+        if let Some((message, at)) = read.looks_beyond {
+            return Err(Error::grammar("E-REGEX-UNSUPPORTED", message)
+                .at(SourceLocation::in_text(self.text, pattern.source(at)))
+                .with_hint(
+                    "a terminal is decided by its own text: take what it looks at into it, leave a \\b at its edge out, or exclude texts with & and ~",
+                ));
+        }
+        if let Some(at) = read.anchor {
+            let message = "^ and $ say nothing in a terminal, which may stand anywhere in a text";
+            let warning = Diagnostic::new("W-REGEX-ANCHOR", message).with_hint("leave them out");
+            self.warnings.push((pattern.source(at), warning));
+        }
+        Ok(())
+    }
+
+    /// Where the lazy repetition is that ends a pattern at its shortest match.
+    fn stops(&mut self, read: &InRule, pattern: &Pattern) -> Result<Option<usize>, Error> {
+        let Some(at) = read.lazy else {
+            return Ok(None);
+        };
+        if matches!(pattern.sight, Sight::Own | Sight::Shortest) {
+            return Ok(None);
+        }
+        let more = Regex::repeat(Regex::Class(ByteSet::FULL), 1, None);
+        let longer = Regex::concat(vec![read.whole.clone(), more]);
+        let both = Regex::And([read.whole.clone(), longer].into());
+        // No match begins another: there is nothing to choose from.
+        if self.checks.is_nothing(&both) {
+            return Ok(None);
+        }
+        let at = pattern.source(at);
+        if pattern.sight == Sight::Whole && read.is_shortest {
+            return Ok(Some(at));
+        }
+        Err(self.lazy(at))
+    }
+
+    fn lazy(&self, at: usize) -> Error {
+        let message =
+            "lazy repetition is only supported where it alone decides how long a terminal is";
+        Error::grammar("E-REGEX-UNSUPPORTED", message)
+            .at(SourceLocation::in_text(self.text, at))
+            .with_hint(
+                "write NAME[lazy]: … for the shortest match of a terminal, or say what may stand in it: /\"[^\"]*\"/",
+            )
     }
 
     /// A whole grammar; what is said of it is said once.

@@ -16,6 +16,8 @@ pub(super) struct Regular {
     /// Nodes, counted as often as they stand in it.
     pub(super) weight: u64,
     pub(super) context: Context,
+    /// The offset of a lazy repetition that ends a pattern in it at its shortest match.
+    pub(super) stops: Option<usize>,
 }
 
 /// Whether what matches depends on the text around it.
@@ -38,11 +40,13 @@ impl Regular {
             depth: 1,
             weight: 1,
             context: Context::Free,
+            stops: None,
         };
         for part in parts {
             if let Context::Around(_, offset) | Context::Inside(offset) = part.context {
                 whole.context = Context::Inside(offset);
             }
+            whole.stops = whole.stops.or(part.stops);
             whole.expansion = whole.expansion.max(part.expansion);
             whole.depth = whole.depth.max(part.depth + 1);
             whole.weight = whole.weight.saturating_add(part.weight);
@@ -104,6 +108,7 @@ pub(super) fn apply(function: Function, operand: &Regular) -> Regex {
     let regex = operand.regex.clone();
     let more = |unit: Regex| Regex::repeat(unit, 1, None);
     match function {
+        Function::Part => regex,
         Function::Complement => not(regex),
         Function::Not => and(any_text(), not(regex)),
         Function::Except => and(any_text(), not(operand.somewhere())),
