@@ -135,6 +135,13 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
+    /// Puts a place in a schema below `prefix`, a pointer.
+    pub(crate) fn place_below(&mut self, prefix: &str) {
+        if let Some(SourceLocation::Pointer(pointer)) = &mut self.location {
+            pointer.insert_str(0, prefix);
+        }
+    }
+
     /// A code, `E-AREA-WHAT` for errors and `W-AREA-WHAT` for warnings, and a sentence.
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self {

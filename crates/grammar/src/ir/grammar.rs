@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::identity::Identified;
 use super::regex::Regex;
-use crate::error::{Diagnostic, SourceLocation, WARNINGS};
+use crate::error::{Diagnostic, WARNINGS};
 use crate::maps::{IdSet, SeededIndexSet};
 
 /// A rule of one [`Grammar`].
@@ -317,21 +317,15 @@ impl Grammar {
     /// The same grammar as part of a larger source: the pointers of what is not enforced begin with `prefix`.
     #[must_use]
     pub fn with_pointer_prefix(mut self, prefix: &str) -> Self {
-        for (pointer, _) in &mut self.report.pointers {
-            pointer.insert_str(0, prefix);
-        }
-        for warning in &mut self.warnings {
-            if let Some(SourceLocation::Pointer(pointer)) = warning.location() {
-                let whole = SourceLocation::Pointer(format!("{prefix}{pointer}"));
-                *warning = warning.clone().at(whole);
-            }
-        }
+        let pointers = self.report.pointers.iter_mut();
+        pointers.for_each(|(pointer, _)| pointer.insert_str(0, prefix));
+        let warnings = self.warnings.iter_mut();
+        warnings.for_each(|warning| warning.place_below(prefix));
         self.identity = Identified::default();
         self
     }
 
-    /// What is odd in the sources, though it could be read: `W-GRAMMAR-UNUSED`, `W-GRAMMAR-CYCLE`, `W-GRAMMAR-UNPRODUCTIVE`,
-    /// `W-GRAMMAR-ENDLESS`, `W-REGEX-ANCHOR`, `W-REGEX-CASE`, `W-SCHEMA-NULL`, `W-SCHEMA-PATTERN`, each with its place.
+    /// What is odd in the sources, though it could be read, each with its place.
     #[must_use]
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
@@ -419,10 +413,8 @@ impl Grammar {
 
     fn combine(parts: &[Arc<Self>], join: fn(ExprIds) -> Expr) -> Self {
         let mut grammar = Self::of(|b| {
-            let ids = parts
-                .iter()
-                .map(|part| b.add(Expr::Embed(Arc::clone(part))))
-                .collect();
+            let embedded = parts.iter().map(|part| Expr::Embed(Arc::clone(part)));
+            let ids = embedded.map(|part| b.add(part)).collect();
             b.add(join(ids))
         });
         grammar.report = Self::joined_report(parts.iter());

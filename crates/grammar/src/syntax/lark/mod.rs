@@ -18,6 +18,7 @@
 //! wanted, `lazy` or `suffix` say so. Refused by name: `max_tokens`, `temperature`, `stop`, templates, priorities, rules with
 //! parameters, `%declare`, `%extend`, `%override`, and imports of anything but `common`.
 
+mod bounds;
 mod common;
 mod directives;
 mod lexer;

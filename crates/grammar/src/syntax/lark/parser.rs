@@ -14,12 +14,12 @@ use crate::maps::{SeededMap, SeededSet};
 use crate::syntax::json_schema;
 use crate::syntax::rules::{Ast, Function, Groups, Node, NodeId, Pattern, Rule, Sight};
 
-struct Parser<'s> {
-    text: &'s str,
+pub(super) struct Parser<'s> {
+    pub(super) text: &'s str,
     limits: &'s Limits,
     /// Whole grammars that `@name` stands for.
     grammars: &'s [(&'s str, Arc<Grammar>)],
-    groups: Groups<'s>,
+    pub(super) groups: Groups<'s>,
     /// Names of the source's own rules and terminals.
     names: SeededSet<&'s str>,
     /// Terminals that are read: the expression and how many nodes it has, counted as often as they stand in it.
@@ -408,14 +408,12 @@ impl<'s> Parser<'s> {
             }
             Kind::Pattern(pattern, flags, inner) => {
                 weight = pattern.len() as u64;
-                let pattern = if flags.is_empty() {
-                    Pattern::new(pattern.clone(), *inner)
-                } else {
-                    let prefix = format!("(?{flags})");
-                    let start = inner.saturating_sub(prefix.len());
-                    Pattern::new(format!("{prefix}{pattern}"), start)
+                let set = match flags.as_str() {
+                    "" => String::new(),
+                    flags => format!("(?{flags})"),
                 };
-                Node::Pattern(pattern.seeing(sight))
+                let start = inner.saturating_sub(set.len());
+                Node::Pattern(Pattern::new(set + pattern, start).seeing(sight))
             }
             Kind::Directive(name) if name == "regex" => {
                 let Some(Token {
@@ -518,11 +516,9 @@ impl<'s> Parser<'s> {
     ) -> Result<u64, Error> {
         if let Some(&(id, weight)) = self.terminals.get(name) {
             if regular {
+                let part = Node::Function(Function::Part, id);
                 let id = match sight {
-                    Sight::Part => {
-                        let part = Node::Function(Function::Part, id);
-                        self.groups.ast.add(part, offset)
-                    }
+                    Sight::Part => self.groups.ast.add(part, offset),
                     _ => id,
                 };
                 self.groups.item_again(id, offset);
@@ -594,63 +590,6 @@ impl<'s> Parser<'s> {
             SourceLocation::Pointer(pointer) => pointer,
         };
         Ok(Node::Grammar(Arc::new(grammar.with_pointer_prefix(&place))))
-    }
-
-    /// `n` or `m..n`
-    fn tilde_bounds(&self, tokens: &[Token], at: &mut usize) -> Result<(u32, Option<u32>), Error> {
-        let min = self.number(tokens, at)?;
-        if tokens.get(*at).map(|token| &token.kind) != Some(&Kind::Range) {
-            return Ok((min, Some(min)));
-        }
-        *at += 1;
-        Ok((min, Some(self.number(tokens, at)?)))
-    }
-
-    /// `n}`, `m,}`, `,n}` or `m,n}`
-    fn brace_bounds(&self, tokens: &[Token], at: &mut usize) -> Result<(u32, Option<u32>), Error> {
-        let sign = |at: usize, sign: char| {
-            tokens.get(at).map(|token| &token.kind) == Some(&Kind::Sign(sign))
-        };
-        let min = if sign(*at, ',') {
-            0
-        } else {
-            self.number(tokens, at)?
-        };
-        let mut max = Some(min);
-        if sign(*at, ',') {
-            *at += 1;
-            max = if sign(*at, '}') {
-                None
-            } else {
-                Some(self.number(tokens, at)?)
-            };
-        }
-        if sign(*at, '}') {
-            *at += 1;
-            return Ok((min, max));
-        }
-        let place = tokens
-            .get(*at)
-            .map_or(self.text.len(), |token| token.offset);
-        Err(self
-            .groups
-            .error(place, "expected } after the bounds of a repetition")
-            .with_hint("bounds are written {m}, {m,}, {,n} or {m,n}"))
-    }
-
-    fn number(&self, tokens: &[Token], at: &mut usize) -> Result<u32, Error> {
-        let token = tokens.get(*at);
-        *at += 1;
-        match token.map(|token| &token.kind) {
-            Some(Kind::Number(number)) => Ok(*number),
-            _ => Err(self
-                .groups
-                .error(
-                    token.map_or(self.text.len(), |token| token.offset),
-                    "expected a number",
-                )
-                .with_hint("it is written x~2, x~2..5, x{2} or x{2,5}")),
-        }
     }
 }
 
