@@ -24,6 +24,7 @@ mod directives;
 mod lexer;
 mod options;
 mod parser;
+mod references;
 mod statements;
 
 use std::sync::Arc;

@@ -18,7 +18,7 @@ pub(super) struct Parser<'s> {
     pub(super) text: &'s str,
     limits: &'s Limits,
     /// Whole grammars that `@name` stands for.
-    grammars: &'s [(&'s str, Arc<Grammar>)],
+    pub(super) grammars: &'s [(&'s str, Arc<Grammar>)],
     pub(super) groups: Groups<'s>,
     /// Names of the source's own rules and terminals.
     names: SeededSet<&'s str>,
@@ -140,6 +140,14 @@ impl<'s> Parser<'s> {
         } else {
             Sight::Part
         };
+    }
+
+    /// How an item sees the text; `whole`: it is no part of a longer terminal.
+    fn sight_of(&self, whole: bool) -> Sight {
+        match self.sight {
+            Sight::Part if whole => Sight::Whole,
+            sight => sight,
+        }
     }
 
     fn read_imports(
@@ -346,15 +354,8 @@ impl<'s> Parser<'s> {
                     }
                 }
                 _ => {
-                    let ends = |token: Option<&Token>| {
-                        token.is_none_or(|token| token.kind == Kind::Sign('|'))
-                    };
-                    let before = at.checked_sub(2).and_then(|at| tokens.get(at));
-                    let alone = closers.is_empty() && ends(before) && ends(tokens.get(at));
-                    let sight = match self.sight {
-                        Sight::Part if !regular || alone => Sight::Whole,
-                        sight => sight,
-                    };
+                    let alone = closers.is_empty() && is_alone(tokens, at - 1);
+                    let sight = self.sight_of(alone || !regular);
                     let more = self.item(tokens, &mut at, token, (regular, sight))?;
                     weight = weight.saturating_add(more);
                 }
@@ -459,33 +460,7 @@ impl<'s> Parser<'s> {
                 *at += 1;
                 self.schema(json, *start)?
             }
-            Kind::Sign('@') => {
-                let name = match tokens.get(*at).map(|token| &token.kind) {
-                    Some(Kind::Name(name)) => name.clone(),
-                    Some(Kind::Number(number)) => number.to_string(),
-                    _ => {
-                        return Err(self
-                            .groups
-                            .error(offset, "expected the name of a grammar after @")
-                            .with_hint("a grammar that is given by name is written @name"));
-                    }
-                };
-                *at += 1;
-                let Some((_, grammar)) = self.grammars.iter().find(|(known, _)| *known == name)
-                else {
-                    let names: Vec<&str> = self.grammars.iter().map(|(name, _)| *name).collect();
-                    return Err(Error::grammar(
-                        "E-GRAMMAR-UNDEFINED",
-                        format!("there is no grammar {name:?}"),
-                    )
-                    .at(SourceLocation::in_text(self.text, offset))
-                    .with_hint(match names[..] {
-                        [] => "no grammar is given by name: write its rules here".to_owned(),
-                        _ => format!("those that are given by name are: {}", names.join(", ")),
-                    }));
-                };
-                Node::Grammar(Arc::clone(grammar))
-            }
+            Kind::Sign('@') => self.given(tokens, at, offset)?,
             _ => {
                 return Err(self
                     .groups
@@ -596,4 +571,10 @@ impl<'s> Parser<'s> {
 /// The rule without what is ignored before it. No name of a source has a space.
 fn inner_name(name: &str) -> String {
     format!("{name} inside")
+}
+
+/// Whether a token is an alternative by itself.
+fn is_alone(tokens: &[Token], at: usize) -> bool {
+    let ends = |token: Option<&Token>| token.is_none_or(|token| token.kind == Kind::Sign('|'));
+    ends(at.checked_sub(1).and_then(|at| tokens.get(at))) && ends(tokens.get(at + 1))
 }

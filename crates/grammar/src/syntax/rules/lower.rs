@@ -176,38 +176,7 @@ impl Lowering<'_> {
         let leaf = |regex| Ok(Lowered::Regular(Regular::of(regex, [])));
         match node {
             Node::Bytes(bytes) => leaf(Regex::literal(bytes)),
-            Node::Pattern(pattern) => {
-                let read = regex::parse_in_rule(&pattern.text, self.limits, &mut self.patterns);
-                let read = read.map_err(|error| self.moved(error, pattern))?;
-                if let Some(at) = read.folds {
-                    let message = "ignoring case, the pattern matches letters beyond ASCII, such as ſ for s and the Kelvin sign for k";
-                    let hint = "write (?i-u:…) for the letters of ASCII alone";
-                    let warning = Diagnostic::new("W-REGEX-CASE", message).with_hint(hint);
-                    self.warnings.push((pattern.source(at), warning));
-                }
-                self.check_sight(&read, pattern)?;
-                let stops = self.stops(&read, pattern)?;
-                let somewhere = read.somewhere.filter(|_| self.operand);
-                // What looks at text outside may still match somewhere in a text.
-                if is_visibly_nothing(&read.whole) && somewhere.is_none() {
-                    return Err(self.nothing(offset));
-                }
-                let expansion = expansion(&read.whole);
-                let context = somewhere.map_or(Context::Free, |text| Context::Around(text, offset));
-                let whole = Regular {
-                    expansion,
-                    context,
-                    stops,
-                    ..Regular::of(read.whole, [])
-                };
-                Ok(Lowered::Regular(match stops {
-                    None => whole,
-                    Some(_) => Regular {
-                        depth: 3,
-                        ..Regular::of(apply(Function::Shortest, &whole), [&whole])
-                    },
-                }))
-            }
+            Node::Pattern(pattern) => self.pattern(pattern, offset),
             Node::Parts(pieces) => {
                 let given: usize = pieces.iter().map(Vec::len).sum();
                 let limit = ("E-LIMIT-REGEX-BYTES", "regex_bytes");
@@ -281,6 +250,39 @@ impl Lowering<'_> {
                 separator,
             } => self.repeat(*inner, *min, *max, *separator, offset),
         }
+    }
+
+    fn pattern(&mut self, pattern: &Pattern, offset: usize) -> Result<Lowered, Error> {
+        let read = regex::parse_in_rule(&pattern.text, self.limits, &mut self.patterns);
+        let read = read.map_err(|error| self.moved(error, pattern))?;
+        if let Some(at) = read.folds {
+            let message = "ignoring case, the pattern matches letters beyond ASCII, such as ſ for s and the Kelvin sign for k";
+            let hint = "write (?i-u:…) for the letters of ASCII alone";
+            let warning = Diagnostic::new("W-REGEX-CASE", message).with_hint(hint);
+            self.warnings.push((pattern.source(at), warning));
+        }
+        self.check_sight(&read, pattern)?;
+        let stops = self.stops(&read, pattern)?;
+        let somewhere = read.somewhere.filter(|_| self.operand);
+        // What looks at text outside may still match somewhere in a text.
+        if is_visibly_nothing(&read.whole) && somewhere.is_none() {
+            return Err(self.nothing(offset));
+        }
+        let expansion = expansion(&read.whole);
+        let context = somewhere.map_or(Context::Free, |text| Context::Around(text, offset));
+        let whole = Regular {
+            expansion,
+            context,
+            stops,
+            ..Regular::of(read.whole, [])
+        };
+        Ok(Lowered::Regular(match stops {
+            None => whole,
+            Some(_) => Regular {
+                depth: 3,
+                ..Regular::of(apply(Function::Shortest, &whole), [&whole])
+            },
+        }))
     }
 
     /// Refuses a pattern in a text that goes on which looks beyond its own text, and says that its anchors are left out.
