@@ -85,8 +85,9 @@ pub(super) fn explore(grammar: Grammar) -> Vec<u64> {
     let mut features = vec![number(grammar.rules().len().ilog2())];
     let bytes = grammar.to_bytes();
     let saved = Grammar::from_bytes(&bytes);
+    let is_deep = grammar.nesting().is_none_or(|levels| levels > 4_000);
     assert!(
-        saved.is_ok_and(|saved| saved == grammar),
+        is_deep || saved.is_ok_and(|saved| saved == grammar),
         "what is saved reads back"
     );
     if let Ok(forged) = Grammar::from_bytes(&forged(bytes)) {
@@ -147,7 +148,10 @@ fn walk(start: &GrammarMatcher, seed: u64) -> u64 {
             "every byte is a token, and none may come next"
         );
         let id = tokens[(seed.rotate_left(7 * steps as u32) % tokens.len() as u64) as usize];
-        assert!(matcher.accept_token(id).expect("it was asked before"));
+        match matcher.accept_token(id) {
+            Ok(taken) => assert!(taken, "it was asked before"),
+            Err(error) => break allowed(&error), // the step may cost more than the mask
+        }
         steps += 1;
     };
     number((answer, start.compiled().stats().states.max(1).ilog2()))

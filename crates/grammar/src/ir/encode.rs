@@ -53,6 +53,8 @@ pub(super) mod tag {
 
 impl Grammar {
     /// The grammar and what is said about it, as bytes that [`from_bytes`](Self::from_bytes) reads in any process.
+    ///
+    /// Where repetitions of repetitions make its [`nesting`](Self::nesting) more than 4,000, they are not read back.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut writer = Writer {

@@ -265,7 +265,8 @@ impl Grammar {
     }
 
     /// How many expressions lie within each other, rules and grammars in it aside; None where one lies in itself.
-    pub(super) fn nesting(&self) -> Option<usize> {
+    #[must_use]
+    pub fn nesting(&self) -> Option<usize> {
         let parts = |expr: &Expr| -> ExprIds {
             match expr {
                 Expr::Seq(parts) | Expr::Alt(parts) => parts.clone(),
