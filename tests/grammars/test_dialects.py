@@ -260,3 +260,10 @@ def test_other_files_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     assert read_text(str(path)) == "[1]"
     assert read_json(str(path)) == [1]
     assert ChatTemplate.from_file(path).source == "[1]"
+
+
+@pytest.mark.parametrize("text", ["x", "", '{"grammars": []}', '{"grammars": [{"json_schema": {}}'])
+def test_a_list_of_grammars_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(GrammarError) as caught:
+        Grammar.from_text(text, dialect="grammar_list")
+    assert caught.value.code == "E-GRAMMAR-SYNTAX"

@@ -98,7 +98,7 @@ class Grammar:
                 name of a grammar.
             LimitError: a source that is too large or nested too deeply.
         """
-        given = [(_text(name, "a name"), grammar._inner) for name, grammar in (grammars or {}).items()]
+        given = _given(grammars)
         text, start = _text(text, "text"), _text(start, "start")
         check_going_on()
         return cls(_engine.Grammar.from_ebnf(text, start, given, limits or _DEFAULT_LIMITS))
@@ -137,7 +137,7 @@ class Grammar:
             GrammarError: `E-GRAMMAR-…`, `E-REGEX-…` or `E-SCHEMA-…`, with place and hint.
             LimitError: a source that is too large or nested too deeply.
         """
-        given = [(_text(name, "a name"), grammar._inner) for name, grammar in (grammars or {}).items()]
+        given = _given(grammars)
         text, start = _text(text, "text"), _text(start, "start")
         check_going_on()
         return cls(_engine.Grammar.from_lark(text, start, given, limits or _DEFAULT_LIMITS))
@@ -664,6 +664,11 @@ def _joined(grammars: Sequence[Grammar]) -> list[_Bound]:
     for bound in sorted((bound for grammar in grammars for bound in grammar._bounds), key=lambda bound: bound[2]):
         smallest.setdefault(bound[0], bound)
     return list(smallest.values())
+
+
+def _given(grammars: Mapping[str, Grammar] | None) -> list[tuple[str, _engine.Grammar]]:
+    """Grammars by name, as the engine takes them."""
+    return [(_text(name, "a name"), grammar._inner) for name, grammar in (grammars or {}).items()]
 
 
 def _text(value: object, name: str) -> str:

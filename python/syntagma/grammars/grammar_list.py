@@ -72,14 +72,19 @@ def read_grammar_list(text: str, reader: type[G], start: str, limits: Limits) ->
         limits: bounds on each part.
 
     Raises:
-        GrammarError: `E-GRAMMAR-UNSUPPORTED`, an unknown option, or grammars that refer to each other in a circle;
-            `E-GRAMMAR-DUPLICATE`, two of one name; else as the reader of the part raises, with its pointer.
+        GrammarError: `E-GRAMMAR-SYNTAX`, no JSON, or an empty list; `E-GRAMMAR-UNSUPPORTED`, an unknown option, or
+            grammars that refer to each other in a circle; `E-GRAMMAR-DUPLICATE`, two of one name; else as the reader of
+            the part raises, with its pointer.
         LimitError: a part that is too large.
     """
     try:
         parts = msgspec.json.decode(text, type=_List).grammars
     except (msgspec.ValidationError, RecursionError) as error:
         raise GrammarError("E-GRAMMAR-UNSUPPORTED", f"the list of grammars: {error}", hint=_HINT) from None
+    except msgspec.DecodeError as error:
+        raise GrammarError("E-GRAMMAR-SYNTAX", f"the list of grammars: {error}", hint=_HINT) from None
+    if not parts:
+        raise GrammarError("E-GRAMMAR-SYNTAX", "the list of grammars is empty", hint=_HINT, pointer="/grammars")
     positions = {str(at): at for at in range(len(parts))}
     names: dict[str, int] = {}
     for at, part in enumerate(parts):

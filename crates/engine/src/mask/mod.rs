@@ -13,7 +13,7 @@
 //! * `stack_suffixes` finds states whose masks are the same;
 //! * `pool` makes masks small: where few tokens are allowed, where most of them are a terminal's, and where they are those
 //!   of another mask;
-//! * `answers` is what is found out about a state, and `known` keeps that for whoever asks again.
+//! * `answers` holds the results for one state; `known` stores them, so that other readers need not compute them again.
 
 mod anchor;
 mod answers;
