@@ -21,7 +21,13 @@ def check_written(column: str, name: str) -> None:
         return  # a template has no such thing, which is listed
     opened = reasoning is not None and reasoning.start == "open"
     prompt = anchor + (reasoning.block[0].opener if reasoning is not None and opened else "")
+    content = fmt.spec.content
     for message, text in messages(fmt):
+        wrapped = any(one.opener.strip() in text for one in fmt.spec.wrappers)
+        if content is not None and content.when == "reasoning" and message.content and not wrapped:
+            losses = fmt.to_response_template(start_anchor=anchor)[1]
+            assert any(one.pointer == "/content/block" for one in losses)
+            continue  # a template reads no text outside the wrapper as content, which is listed
         if not message.tool_calls or "tool_calls" in template["fields"]:
             assert _stripped(read(template, prompt, text)) == _meaning(message), text
 
