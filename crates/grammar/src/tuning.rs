@@ -210,6 +210,9 @@ pub(crate) const MAX_LOOK_BRANCHES: usize = 64;
 /// Alternatives whose conditions differ.
 pub(crate) const MAX_LOOK_ALTERNATIVES: usize = 512;
 
+/// Assertions that are left out of one pattern of a schema; past these all of the pattern is.
+pub(crate) const MAX_LEFT_OUT: usize = 32;
+
 /// Rounds of a guarded repetition that are written out.
 pub(crate) const MAX_LOOK_ROUNDS: u32 = 16;
 
