@@ -224,8 +224,11 @@ pub(crate) const MAX_INDENTED_NESTING: u32 = 24;
 /// Combinations of choices in one conjunction.
 pub(crate) const MAX_COMBINATIONS: usize = 2_000;
 
-/// Branches of one choice that are compared with each other.
+/// Branches of one choice that are compared with each other. Of more, as many pairs may have a value in common.
 pub(crate) const MAX_COMPARED_BRANCHES: usize = 200;
+
+/// Required properties whose values are looked at to tell more branches apart.
+pub(crate) const MAX_TELLING_PROPERTIES: usize = 8;
 
 /// Pairs of branches that may hold together and are told apart.
 pub(crate) const MAX_OVERLAPS: usize = 60;

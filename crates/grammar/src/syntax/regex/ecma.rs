@@ -207,6 +207,10 @@ impl<'p> Reader<'p> {
                 Opening::Capturing(name) => Some(Some(name)),
                 Opening::Plain => None,
                 Opening::Reference(name) => {
+                    if !self.captures.iter().any(|group| group.name == Some(name)) {
+                        let message = format!("no group before it has the name {name:?}");
+                        return Err(Failure::syntax(at, message));
+                    }
                     self.reference(at, Reference::Name(name));
                     return Ok(());
                 }
