@@ -114,13 +114,14 @@ impl<'s> Locator<'s> {
 }
 
 /// The codes of all warnings.
-pub(crate) const WARNINGS: [&str; 8] = [
+pub(crate) const WARNINGS: [&str; 9] = [
     "W-GRAMMAR-CYCLE",
     "W-GRAMMAR-ENDLESS",
     "W-GRAMMAR-UNPRODUCTIVE",
     "W-GRAMMAR-UNUSED",
     "W-REGEX-ANCHOR",
     "W-REGEX-CASE",
+    "W-SCHEMA-FOREIGN",
     "W-SCHEMA-NULL",
     "W-SCHEMA-PATTERN",
 ];
@@ -280,6 +281,18 @@ impl Error {
     #[must_use]
     pub fn at(mut self, location: SourceLocation) -> Self {
         self.0.diagnostic.location = Some(location);
+        self
+    }
+
+    /// The same error, each of its JSON pointers by another.
+    #[must_use]
+    pub(crate) fn placed(mut self, place: impl Fn(&str) -> String) -> Self {
+        if let Some(SourceLocation::Pointer(pointer)) = &mut self.0.diagnostic.location {
+            *pointer = place(pointer);
+        }
+        for (pointer, _) in &mut self.0.pointers {
+            *pointer = place(pointer);
+        }
         self
     }
 

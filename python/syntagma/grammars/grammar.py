@@ -26,7 +26,16 @@ from syntagma.grammars.dialects import (
 from syntagma.grammars.exports import Export, exports_of
 from syntagma.grammars.gbnf import Gbnf
 from syntagma.grammars.grammar_list import read_grammar_list
-from syntagma.grammars.json_schema import Draft, Order, Spacing, ValueNotation, Whitespace, schema_options, schema_text
+from syntagma.grammars.json_schema import (
+    Draft,
+    Order,
+    SchemaOptions,
+    Spacing,
+    ValueNotation,
+    Whitespace,
+    schema_options,
+    schema_text,
+)
 from syntagma.grammars.lru_cache import LruCache
 from syntagma.grammars.made import How, Recorded
 from syntagma.grammars.report import GrammarWarning, Report
@@ -190,13 +199,14 @@ class Grammar:
         schema: dict[str, Any] | bool | str,
         *,
         allow_widened: bool = True,
-        whitespace: Whitespace = "flexible",
+        whitespace: Whitespace | None = None,
         whitespace_pattern: str | None = None,
         separators: tuple[str, str] | None = None,
         indent: int | None = None,
         order: Order = "declared",
         draft: Draft | None = None,
         notation: ValueNotation | None = None,
+        resources: Mapping[str, dict[str, Any] | bool | str] | None = None,
         limits: Limits | None = None,
     ) -> Grammar:
         """JSON documents that a schema allows (2020-12 back to draft 4).
@@ -206,14 +216,17 @@ class Grammar:
         Args:
             schema: a schema, or its JSON text.
             allow_widened: False refuses a schema that cannot be enforced completely.
-            whitespace: `flexible`: JSON whitespace, at most `limits.json_whitespace` in a row; `compact`: none.
+            whitespace: `flexible`: JSON whitespace, at most `limits.json_whitespace` in a row; `compact`: none; None:
+                as the schema's `x-guidance` says (llguidance's options), else flexible.
             whitespace_pattern: a regular expression for the whitespace before each word.
             separators: exactly this comma and this colon, with their whitespace, as `json.dumps` takes them.
             indent: a line for each item, with so many spaces a level (at most 24 levels), as `json.dumps` writes it.
             order: of properties: `declared`, as the schema lists them, or `any`.
             draft: the version of JSON Schema; None: as `$schema` says, else the latest.
             notation: how values are spelled if not as JSON; such text is not checked as JSON.
-            limits: bounds on the schema.
+            resources: schemas, or their JSON texts, that `$ref` may lead to, by URI; their places in reports and errors
+                are `URI#/pointer`. Nothing else is ever loaded.
+            limits: bounds on the schema, together with its resources.
 
         Raises:
             ArgumentError: `E-SCHEMA-OPTION`, an unknown option.
@@ -222,13 +235,16 @@ class Grammar:
         """
         text = schema_text(schema)
         spacing = Spacing(whitespace, whitespace_pattern, separators, indent)
-        options = schema_options(spacing, allow_widened=allow_widened, order=order, draft=draft, notation=notation)
+        options = schema_options(
+            spacing, allow_widened=allow_widened, order=order, draft=draft, notation=notation, resources=resources
+        )
         bounds = limits or _DEFAULT_LIMITS
         check_going_on()
         inner = _SCHEMA_GRAMMARS.get(
             (text, options, bounds), _weight(text), lambda: _engine.Grammar.from_json_schema(text, options, bounds)
         )
-        return cls(inner, text if notation is None else None, (), ("schema", (text, options), ()))
+        alone = notation is None and not resources
+        return cls(inner, text if alone else None, (), ("schema", (text, options), ()))
 
     @classmethod
     @entry
@@ -505,8 +521,14 @@ class Grammar:
             GrammarError: the grammar does not compile, for instance because it names tokens by their numbers.
             LimitError: it is too large to compile.
         """
-        found = check_text(self._inner, _text(text, "text"), limits or _DEFAULT_LIMITS)
-        return msgspec.structs.replace(found, violations=self._violations(text)) if found.accepted else found
+        text = _text(text, "text")
+        found = check_text(self._inner, text, limits or _DEFAULT_LIMITS)
+        if found.accepted:
+            return msgspec.structs.replace(found, violations=self._violations(text))
+        if self._is_out_of_order(text, limits):
+            message = f'{found.message}; all that is wrong is the order of properties: order="any" accepts it'
+            return msgspec.structs.replace(found, message=message, out_of_order=True)
+        return found
 
     @entry
     def accepts(self, text: str, *, limits: Limits | None = None) -> bool:
@@ -532,6 +554,21 @@ class Grammar:
             LimitError: it is too large to compile; `E-LIMIT-STEP`, there are too many readings.
         """
         return match_text(self._inner, _text(text, "text"), limits or _DEFAULT_LIMITS)
+
+    def _is_out_of_order(self, text: str, limits: Limits | None) -> bool:
+        """Whether a JSON document that the schema does not allow would be allowed with its properties in any order."""
+        match self._made:
+            case ("schema", (str() as schema, SchemaOptions(any_order=False, notation=None) as options), ()):
+                pass
+            case _:
+                return False
+        try:
+            json.loads(text)
+            bounds = limits or _DEFAULT_LIMITS
+            any_order = msgspec.structs.replace(options, any_order=True)
+            return accepts_text(_engine.Grammar.from_json_schema(schema, any_order, bounds), text, bounds)
+        except (ValueError, RecursionError, SyntagmaError):
+            return False
 
     def _violations(self, text: str) -> tuple[str, ...]:
         report = self.report

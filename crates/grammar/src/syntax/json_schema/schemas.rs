@@ -12,6 +12,7 @@ use super::formats;
 use super::keywords::LocationId;
 use super::keywords::{Keywords, Pattern, Source};
 use super::locations::Locations;
+use super::metaschemas::Bundled;
 use super::notation::Notation;
 use super::options::{Draft, Options};
 use super::pointers::{pay_for_beginnings, pay_for_pointers};
@@ -75,14 +76,15 @@ pub(super) struct Schemas<'d> {
 
 impl<'d> Schemas<'d> {
     pub(super) fn new(
-        document: &'d Value,
+        bundled: &'d Bundled,
         options: &Options,
         limits: &'d Limits,
         mut read: Patterns,
     ) -> Result<Self, Error> {
+        let document = &bundled.document;
         let draft = options.draft.unwrap_or_else(|| Draft::of(document));
         Ok(Self {
-            locations: Locations::new(document, draft, &mut read.fuel)?,
+            locations: Locations::new(document, &bundled.given, draft, &mut read.fuel)?,
             draft,
             options: options.clone(),
             limits,
