@@ -239,6 +239,9 @@ pub(crate) const MAX_SUBSET_BRANCHES: usize = 8;
 /// Subschemas within subschemas in a question about a conjunction.
 pub(crate) const MAX_QUESTION_DEPTH: u32 = 6;
 
+/// The same in a schema that otherwise takes too much work.
+pub(crate) const FRUGAL_QUESTION_DEPTH: u32 = 2;
+
 /// What a branch of a choice counts for in that depth, since choices multiply.
 pub(crate) const CHOICE_DEPTH: u32 = 3;
 

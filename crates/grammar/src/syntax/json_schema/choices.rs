@@ -44,7 +44,12 @@ impl Lowering<'_> {
             })
         };
         // Leaves choices out, last first, for as long as there are too many combinations.
-        while open.len() > 1 && combinations(&open) > MAX_COMBINATIONS {
+        let most = if self.schemas.is_frugal {
+            1
+        } else {
+            MAX_COMBINATIONS
+        };
+        while open.len() > 1 && combinations(&open) > most {
             let Some((left_out, branches)) = open.pop() else {
                 break;
             };
@@ -152,6 +157,12 @@ impl Lowering<'_> {
 
     /// Exactly one branch: to each is added that those that it overlaps with fail.
     fn exclude(&mut self, branches: &mut [Branch], choice: &Open) -> Result<(), Error> {
+        if self.schemas.is_frugal {
+            let reason =
+                "more than one branch may hold: to tell them apart is too much work in this schema";
+            self.schemas.widen(&choice.choice.pointer, reason);
+            return Ok(());
+        }
         let Some(pairs) = self.compared(branches)? else {
             self.schemas.widen(
                 &choice.choice.pointer,

@@ -125,11 +125,28 @@ fn grammar(bundled: &Bundled, options: &Options, limits: &Limits) -> Result<Gram
         whitespace: Some(guidance::whitespace(options, &bundled.document)?),
         ..options.clone()
     };
+    let exact = lowered(bundled, options, limits, false);
+    match exact {
+        // Once more, holding less, which the report says.
+        Err(error) if error.code() == "E-LIMIT-FUEL" && options.allow_widened => {
+            lowered(bundled, options, limits, true).map_err(|_| error)
+        }
+        exact => exact,
+    }
+}
+
+fn lowered(
+    bundled: &Bundled,
+    options: &Options,
+    limits: &Limits,
+    is_frugal: bool,
+) -> Result<Grammar, Error> {
     let mut left_out = SeededSet::default();
     let mut read = Patterns::new(limits);
     let (mut lowering, start) = loop {
         let mut schemas = Schemas::new(bundled, options, limits, read)?;
         schemas.left_out.clone_from(&left_out);
+        schemas.is_frugal = is_frugal;
         let root = schemas.locations.root();
         let root = schemas.conjunction([root])?;
         let mut lowering = Lowering::new(schemas)?;

@@ -48,6 +48,8 @@ pub(super) struct Schemas<'d> {
     pub(super) draft: Draft,
     pub(super) options: Options,
     pub(super) limits: &'d Limits,
+    /// Whether choices are only held one at a time, and their branches not told apart: otherwise it is too much work.
+    pub(super) is_frugal: bool,
     /// What reading patterns shares, with the fuel of all of it.
     pub(super) read: Patterns,
     /// What is not enforced.
@@ -88,6 +90,7 @@ impl<'d> Schemas<'d> {
             draft,
             options: options.clone(),
             limits,
+            is_frugal: false,
             read,
             report: SeededIndexSet::default(),
             pythonic: SeededIndexSet::default(),
