@@ -180,3 +180,24 @@ def test_an_answer_in_another_order_is_told(text: str, is_told: bool, tmp_path: 
     done = CliRunner().invoke(app, ["grammar", str(tmp_path / "schema.json"), "--check", str(tmp_path / "answer.json")])
     assert done.exit_code == 1
     assert ("--order any" in done.output) is is_told
+
+
+def test_where_all_is_too_much_work_less_is_held_and_reported() -> None:
+    def rule(at: int) -> dict[str, Any]:
+        inner = {"type": "object", "properties": {f"p{at}": {"type": "string"}, "q": {"enum": [at, at + 1]}}}
+        then = {"properties": {"config": {"oneOf": [inner, {"type": "null"}]}}}
+        return {"if": {"properties": {"kind": {"const": f"k{at}"}}}, "then": then}
+
+    schema = {
+        "type": "object",
+        "properties": {"kind": {"type": "string"}, "config": {}},
+        "required": ["kind"],
+        "allOf": [rule(at) for at in range(150)],
+    }
+    with pytest.raises(sg.LimitError) as caught:
+        sg.Grammar.from_json_schema(schema, allow_widened=False)
+    assert caught.value.code == "E-LIMIT-FUEL"
+    grammar = sg.Grammar.from_json_schema(schema)
+    assert grammar.report.status == "widened"
+    assert grammar.accepts('{"kind": "k3", "config": {"p3": "x", "q": 3}}')
+    assert not grammar.accepts('{"kind": 3}')
