@@ -71,6 +71,12 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
     unheld: Annotated[
         str, typer.Option(help="A constraint that an engine cannot enforce: refuse the request, or check the answer.")
     ] = "refuse"
+    strict_fields: Annotated[
+        bool,
+        typer.Option(
+            "--strict-fields", help="Refuse a request for what would have no effect (header x-syntagma-ignored)."
+        ),
+    ] = False
     lookalikes: Annotated[
         str,
         typer.Option(

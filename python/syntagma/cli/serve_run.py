@@ -67,6 +67,7 @@ def settings_of(options: ServeOptions) -> Settings:
         complete=options.complete,
         on_length=options.on_length,  # type: ignore[arg-type]
         reasoning_fields=both if field == "both" else (field,),  # type: ignore[arg-type]
+        strict_fields=options.strict_fields,
         stored_bytes=options.stored_bytes,
         recording=_recording(options),
         inspector=options.inspector,
