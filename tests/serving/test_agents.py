@@ -8,8 +8,13 @@ from typing import Any
 
 import pytest
 
-from syntagma.serving import Settings
+from starlette.testclient import TestClient
+
+from syntagma import upstreams
+from syntagma.serving import ServedModel, Settings, create_app
 from tests.serving.support import client
+from tests.upstreams.mock import MockEngine
+from tests.upstreams.wires import CODEC, WIRES
 
 RESPONSES, MESSAGES, CHAT = "/v1/responses", "/v1/messages", "/v1/chat/completions"
 
@@ -258,3 +263,34 @@ def test_the_model_sees_that_a_result_is_an_error(content: Any, seen: str) -> No
         {"role": "user", "content": [result]},
     ]
     assert seen in prompt_of(MESSAGES, messages)
+
+
+def served_by(kind: str, engine: MockEngine) -> TestClient:
+    """A server in front of a made engine."""
+    return TestClient(create_app(ServedModel(upstreams.connect(f"{kind}:{engine.url}"), CODEC, name="scripted")))
+
+
+@pytest.mark.parametrize("kind", ["llamacpp", "vllm"])
+def test_engines_count_tokens_where_they_can(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    wire = WIRES[kind]
+    monkeypatch.setitem(wire.facts, "/tokenize", {"tokens": [1, 2, 3], "count": 3})
+    messages = [{"role": "user", "content": "hi"}]
+    with MockEngine(wire) as engine, served_by(kind, engine) as server:
+        counted = server.post(f"{MESSAGES}/count_tokens", json={"model": "scripted", "messages": messages})
+        assert counted.json() == {"input_tokens": 3}
+        assert server.post("/tokenize", json={"prompt": "hi"}).json()["tokens"] == [1, 2, 3]
+        texts = server.post("/tokenize", json={"prompt": "hi", "return_token_strs": True})
+        assert texts.status_code == 400
+        assert "--model FOLDER" in texts.text
+
+
+def test_a_budget_that_an_engine_cannot_hold_is_named() -> None:
+    thinking = {"type": "enabled", "budget_tokens": 2000}
+    messages = [{"role": "user", "content": "hi"}]
+    fields = {"model": "scripted", "max_tokens": 20, "messages": messages}
+    with MockEngine(WIRES["llamacpp"]) as engine, served_by("llamacpp", engine) as server:
+        answer = server.post(MESSAGES, json={**fields, "thinking": thinking})
+        assert answer.status_code == 200, answer.text
+        assert answer.headers["x-syntagma-ignored"] == "thinking.budget_tokens"
+        refused = server.post(CHAT, json={**fields, "thinking_token_budget": 2000})
+        assert refused.status_code == 400

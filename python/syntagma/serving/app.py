@@ -288,6 +288,13 @@ class _Server:
         check_values(body, self._settings.limits)
         asked = dialect.read(body, self._settings)
         served = self.named(asked.request.model)
+        inner = asked.request
+        if inner.budget_may_fall is not None and not served.computes:
+            without = msgspec.structs.replace(inner.resolved, budgets=None)
+            asked = asked._replace(
+                request=msgspec.structs.replace(inner, resolved=without),
+                ignored=(*asked.ignored, inner.budget_may_fall),
+            )
         self._tell_left_out(asked, served.name)
         return served, asked._replace(request=self._enforced(asked.request, served))
 

@@ -41,6 +41,7 @@ class InnerRequest(msgspec.Struct, frozen=True, kw_only=True):
         stream_reasoning: whether reasoning is sent as it comes, rather than in one piece.
         prompt: the prompt, text or token ids, in place of a conversation; the answer is then plain text. None: the
             prompt is rendered from `messages`.
+        budget_may_fall: the pointer of a budget that engines without budgets may leave out; None: they refuse it.
         thinking: whether the model is to reason, if its template has a switch for it; None: the request does not say.
     """
 
@@ -58,6 +59,7 @@ class InnerRequest(msgspec.Struct, frozen=True, kw_only=True):
     places: Mapping[str, str] = {}
     stream_reasoning: bool = True
     prompt: str | tuple[int, ...] | None = None
+    budget_may_fall: str | None = None
     thinking: bool | None = None
 
 

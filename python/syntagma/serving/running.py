@@ -33,10 +33,10 @@ from syntagma.serving.prompt_logprobs import PromptLogprobs, prompt_logprobs
 from syntagma.serving.recordings import Recordings, recorded
 from syntagma.serving.records import stage, timed
 from syntagma.serving.threads import ThreadStream
-from syntagma.serving.token_endpoints import vocabulary_of
+from syntagma.serving.token_endpoints import encoded
 from syntagma.stopping import unless_stopped
 
-__all__ = ["Ready", "Runner", "encoded", "in_request", "prepared"]
+__all__ = ["Ready", "Runner", "in_request", "prepared"]
 
 T = TypeVar("T")
 _ALONE = 2
@@ -290,16 +290,6 @@ def _score(ready: Ready) -> PromptLogprobs:
     with in_request(ready.request):
         ids = () if ready.served.engine.tokenizer_info is None else encoded(ready.served, ready.turn)
         return prompt_logprobs(engine, ids, top)
-
-
-def encoded(served: ServedModel, prompt: Turn | str) -> list[int]:
-    """The token ids of a turn's prompt, or of a text.
-
-    Raises:
-        RequestError: `E-REQUEST-UNSUPPORTED`, the vocabulary of the engine is unknown here.
-    """
-    info = vocabulary_of(served)
-    return info.encode(prompt) if isinstance(prompt, str) else prompt.prompt_ids(info)
 
 
 def prepared(served: ServedModel, request: InnerRequest) -> Turn:

@@ -17,10 +17,10 @@ from syntagma.serving.parsing_endpoints import (
 )
 from syntagma.serving.render_endpoints import DerenderRequest, derendered, rendered
 from syntagma.serving.responses import ResponsesDialect, ResponseStore
-from syntagma.serving.running import encoded, in_request, prepared
+from syntagma.serving.running import in_request, prepared
 from syntagma.serving.settings import Settings
 from syntagma.serving.small_answers import InputTokenCount, PromptText, TokenCount
-from syntagma.serving.token_endpoints import TokenizeRequest, detokenized, tokenized
+from syntagma.serving.token_endpoints import TokenizeRequest, detokenized, encoded, tokenized
 
 __all__ = ["SideEndpoints"]
 

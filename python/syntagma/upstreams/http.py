@@ -122,6 +122,25 @@ class HttpUpstream(ABC):
         if not ended:
             raise self._error("E-UPSTREAM-BROKEN", "the engine's stream ended without a finish reason", again=not wrote)
 
+    def tokenizing(self, text: str) -> Request | None:  # noqa: ARG002 - most engines have no such endpoint
+        """The request for the token ids of a text; None: the engine has no such endpoint."""
+        return None
+
+    async def tokenize(self, text: str) -> list[int] | None:
+        """The engine's token ids of a text, in which the text of a special token means this token; None: it tells none.
+
+        Raises:
+            UpstreamError: the engine cannot be reached, or its answer is unusable.
+        """
+        request = self.tokenizing(text)
+        if request is None:
+            return None
+        answer = await self.ask("POST", request.path, request.body)
+        ids = answer.get("tokens") if isinstance(answer, Mapping) else None
+        if not isinstance(ids, list) or not all(isinstance(token, int) for token in ids):
+            raise self._error("E-UPSTREAM-ANSWER", "the engine's tokens are no list of numbers")
+        return ids
+
     async def check(self) -> None:
         """Check that the engine can answer now; see `Upstream.check`."""
         await self.ask("GET", self.health_path, timeout=_CHECK_S)

@@ -110,6 +110,8 @@ def _inner(
         final_message=f"/messages/{len(request.messages) - 1}/content",
         places=places,
         add_generation_prompt=not continues,
+        # Clients of this form send it with every request; what it asks for first is that the model reasons.
+        budget_may_fall=None if _own_budget(request) is None else _BUDGET,
         thinking=None if request.thinking is None else request.thinking.type != "disabled",
     )
 
