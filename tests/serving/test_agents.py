@@ -7,7 +7,6 @@ import logging
 from typing import Any
 
 import pytest
-
 from starlette.testclient import TestClient
 
 from syntagma import upstreams
@@ -294,3 +293,81 @@ def test_a_budget_that_an_engine_cannot_hold_is_named() -> None:
         assert answer.headers["x-syntagma-ignored"] == "thinking.budget_tokens"
         refused = server.post(CHAT, json={**fields, "thinking_token_budget": 2000})
         assert refused.status_code == 400
+
+
+WEATHER = {"type": "function", "function": {"name": "weather", "parameters": function("weather")["parameters"]}}
+UNKNOWN, KNOWN = call("wether", q="a"), call("weather", q="b")
+
+
+def asked(rule: str, script: str, url: str = CHAT, **more: Any) -> Any:
+    settings = Settings(unknown_tools=rule, enforce="off")  # type: ignore[arg-type]
+    said = {"messages": [{"role": "user", "content": "hi"}], "tools": [WEATHER], "max_tokens": 500}
+    if url == RESPONSES:
+        said = {"input": "hi", "tools": [function("weather")]}
+    return client(script, settings=settings).post(url, json={"model": "scripted", "temperature": 0, **said, **more})
+
+
+def test_calls_of_undeclared_tools_are_passed_on_and_named(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, "syntagma.serving"):
+        answer = asked("pass", UNKNOWN + KNOWN, include_diagnostics=True).json()
+    calls = answer["choices"][0]["message"]["tool_calls"]
+    assert [one["function"]["name"] for one in calls] == ["wether", "weather"]
+    (noticed,) = answer["usage"]["extra"]["diagnostics"]
+    assert (noticed["index"], noticed["code"]) == (0, "E-PARSE-TOOL")
+    assert "the nearest is 'weather'" in noticed["message"]
+    assert any("E-PARSE-TOOL" in record.getMessage() for record in caplog.records)
+    assert "diagnostics" not in asked("pass", UNKNOWN).json()["usage"]["extra"]
+
+
+def test_diagnostics_come_with_the_usage_of_a_stream_and_are_counted() -> None:
+    settings = Settings(enforce="off")
+    fields = {
+        "model": "scripted",
+        "messages": [{"role": "user", "content": "hi"}],
+        "tools": [WEATHER],
+        "temperature": 0,
+    }
+    with client(UNKNOWN, settings=settings) as server:
+        text = server.post(CHAT, json={**fields, "stream": True, "include_diagnostics": True}).text
+        counted = server.get("/metrics").text
+    chunks = [json.loads(event.removeprefix("data: ")) for event in text.split("\n\n")[:-2]]
+    assert chunks[-1]["usage"]["extra"]["diagnostics"][0]["code"] == "E-PARSE-TOOL"
+    assert 'syntagma:parse_diagnostics_total{code="E-PARSE-TOOL",model_name="scripted"} 1.0' in counted
+
+
+@pytest.mark.parametrize("streams", [False, True])
+@pytest.mark.parametrize("url", [CHAT, RESPONSES])
+def test_calls_of_undeclared_tools_can_be_left_out(url: str, streams: bool) -> None:
+    answer = asked("drop", UNKNOWN + KNOWN + UNKNOWN, url, stream=streams)
+    assert answer.status_code == 200, answer.text
+    assert "wether" not in answer.text
+    assert "weather" in answer.text
+    if url == CHAT and not streams:
+        choice = answer.json()["choices"][0]
+        assert (len(choice["message"]["tool_calls"]), choice["finish_reason"]) == (1, "tool_calls")
+        alone = asked("drop", UNKNOWN).json()["choices"][0]
+        assert ("tool_calls" in alone["message"], alone["finish_reason"]) == (False, "stop")
+    if url == CHAT and streams:
+        indices = [
+            part["index"]
+            for event in events_of(answer.text.replace("data: [DONE]", ""))
+            for choice in event["choices"]
+            for part in choice["delta"].get("tool_calls", [])
+        ]
+        assert set(indices) == {0}
+
+
+def test_calls_of_undeclared_tools_can_be_content_or_refused() -> None:
+    assert "wether" in asked("content", UNKNOWN).json()["choices"][0]["message"]["content"]
+    refused = asked("refuse", UNKNOWN)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (502, "E-REQUEST-ANSWER")
+    streamed = asked("refuse", "Well. " + UNKNOWN, stream=True)
+    assert streamed.status_code == 200
+    assert "E-REQUEST-ANSWER" in streamed.text
+    assert "tool_calls" not in streamed.text
+    assert asked("refuse", KNOWN).status_code == 200
+
+
+def test_tokens_of_reasoning_are_counted() -> None:
+    usage = asked("pass", "<note>well</note>ok").json()["usage"]
+    assert usage["completion_tokens_details"] == {"reasoning_tokens": len("well")}

@@ -71,6 +71,13 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
     unheld: Annotated[
         str, typer.Option(help="A constraint that an engine cannot enforce: refuse the request, or check the answer.")
     ] = "refuse"
+    unknown_tools: Annotated[
+        str,
+        typer.Option(
+            help="A call of a tool that the request does not declare: pass it on, leave its text in the content, drop "
+            "it, or refuse the answer."
+        ),
+    ] = "pass"
     strict_fields: Annotated[
         bool,
         typer.Option(

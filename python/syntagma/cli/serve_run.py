@@ -32,6 +32,7 @@ _WORDS: Final[dict[str, tuple[str, ...]]] = {
     "reasoning_field": ("reasoning_content", "reasoning", "both"),
     "unheld": ("refuse", "check"),
     "lookalikes": ("break", "refuse"),
+    "unknown_tools": ("pass", "content", "drop", "refuse"),
     "require": ("proved", "supported"),
     "log_format": ("text", "json"),
     "log_level": ("debug", "info", "warning", "error"),
@@ -67,6 +68,7 @@ def settings_of(options: ServeOptions) -> Settings:
         complete=options.complete,
         on_length=options.on_length,  # type: ignore[arg-type]
         reasoning_fields=both if field == "both" else (field,),  # type: ignore[arg-type]
+        unknown_tools=options.unknown_tools,  # type: ignore[arg-type]
         strict_fields=options.strict_fields,
         stored_bytes=options.stored_bytes,
         recording=_recording(options),

@@ -150,7 +150,9 @@ class _Server:
         self._models = {model.name: model for model in models}
         self._settings = settings
         self.store = ResponseStore(settings.stored_bytes)
-        self._runner = Runner(settings.parallel, settings.limits, settings.on_length, around.recordings)
+        self._runner = Runner(
+            settings.parallel, settings.limits, settings.on_length, around.recordings, settings.unknown_tools
+        )
         self._admission = Admission(settings.limits)
         self._freed = FreedMemory()
         self._page: InspectorPage | None = None
@@ -289,6 +291,9 @@ class _Server:
         asked = dialect.read(body, self._settings)
         served = self.named(asked.request.model)
         inner = asked.request
+        if self._settings.unknown_tools == "content":
+            inner = msgspec.structs.replace(inner, unknown_as_content=True)
+            asked = asked._replace(request=inner)
         if inner.budget_may_fall is not None and not served.computes:
             without = msgspec.structs.replace(inner.resolved, budgets=None)
             asked = asked._replace(

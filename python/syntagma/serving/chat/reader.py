@@ -97,6 +97,7 @@ class ChatDialect:
             wants_ids=inner.return_token_ids,
             wants_logprobs=inner.options.logprobs is not None,
             with_usage=request.stream_options is not None and request.stream_options.include_usage is True,
+            with_diagnostics=request.include_diagnostics is True,
             reasoning_fields=() if request.include_reasoning is False else settings.reasoning_fields,
         )
         # The template takes all members of messages, except those in `notes`.

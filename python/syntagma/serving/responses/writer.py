@@ -73,7 +73,6 @@ class ResponsesWriter:
         """of its text"""
         self._turn: list[dict[str, Any]] = []
         """the parts of the assistant's message"""
-        self._reasoning_pieces = 0
 
     def whole(self, happening: Happening) -> None:
         """See `Writer`."""
@@ -122,7 +121,6 @@ class ResponsesWriter:
                     "response.output_text.delta", content_index=0, delta=text, logprobs=_of_event(logprobs)
                 )
             case ReasoningDelta(text=text):
-                self._reasoning_pieces += 1
                 if not isinstance(self._item, ReasoningItem):
                     yield from self._open(ReasoningItem(id=_id("rs")))
                     thought = ReasoningPart(text="")
@@ -202,7 +200,7 @@ class ResponsesWriter:
         response.usage = Usage(
             input_tokens=metrics.prompt_tokens,
             output_tokens=metrics.completion_tokens,
-            output_tokens_details=OutputTokens(reasoning_tokens=min(self._reasoning_pieces, metrics.completion_tokens)),
+            output_tokens_details=OutputTokens(reasoning_tokens=ended.reasoning_tokens),
             total_tokens=metrics.prompt_tokens + metrics.completion_tokens,
         )
         if self._keeping is not None:
