@@ -178,6 +178,12 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
         str | None,
         typer.Option(help="OTLP endpoint for traces over HTTP, such as http://127.0.0.1:4318/v1/traces."),
     ] = None
+    limits: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A bound, as NAME=VALUE, or a TOML file of bounds; their names are those of `Limits`. Repeatable."
+        ),
+    ] = None
     queue_timeout: Annotated[
         float, typer.Option(min=0.1, help="Seconds that a request may wait for a free generation.")
     ] = 300.0

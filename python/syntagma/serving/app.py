@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -27,12 +28,13 @@ from syntagma.serving.chat import ChatDialect
 from syntagma.serving.completions import CompletionsDialect
 from syntagma.serving.dialect import Asked, Dialect, Writer
 from syntagma.serving.disconnects import unless_gone
-from syntagma.serving.errors import error_body, error_response, json_response, param_of
+from syntagma.serving.errors import error_response, json_response, param_of
 from syntagma.serving.event_stream import EventStream, closed
 from syntagma.serving.freed_memory import FreedMemory
 from syntagma.serving.guard import Guard
 from syntagma.serving.inner import Happening, InnerRequest
 from syntagma.serving.inspecting import InspectorPage
+from syntagma.serving.late_models import LateModels
 from syntagma.serving.links import links
 from syntagma.serving.messages import MessagesDialect
 from syntagma.serving.metrics import metrics_response
@@ -40,7 +42,7 @@ from syntagma.serving.model import ServedModel
 from syntagma.serving.models import Model, ModelList
 from syntagma.serving.openapi import openapi_document
 from syntagma.serving.readiness import check_ready
-from syntagma.serving.records import Observer, Watch
+from syntagma.serving.records import Observer, Watch, tell_failure
 from syntagma.serving.refusals import refusal
 from syntagma.serving.responses import ResponsesDialect, ResponseStore, stored_routes
 from syntagma.serving.running import Runner
@@ -71,6 +73,7 @@ def create_app(
     settings: Settings = Settings(),  # noqa: B008 - frozen
     *,
     observers: Sequence[Observer] = (),
+    late: Mapping[str, Callable[[], ServedModel]] = MappingProxyType({}),
 ) -> ASGIApp:
     """An OpenAI-compatible ASGI application; run it with any ASGI server, or mount it into another.
 
@@ -78,12 +81,14 @@ def create_app(
         model: the model that is served; several must have different names.
         settings: how the server behaves.
         observers: hear of requests, beside the server's own log, metrics and traces.
+        late: what loads further models, by name, whose engines cannot be reached yet. Until one can, requests for its
+            model are 503 (`E-UPSTREAM-CONNECT`); it is tried again when one comes, every five seconds at most.
 
     Raises:
         RequestError: `E-REQUEST-ARGUMENT`, the inspector is asked for, but no model computes in this process.
     """
     around = Surroundings(settings, observers)
-    server = _Server([model] if isinstance(model, ServedModel) else model, settings, around)
+    server = _Server([model] if isinstance(model, ServedModel) else model, settings, around, LateModels(late))
     side = SideEndpoints(server.named, server.store, settings)
 
     @contextlib.asynccontextmanager
@@ -145,8 +150,11 @@ async def _refused(request: Request, error: Exception) -> Response:
 class _Server:
     """The endpoints and what they share."""
 
-    def __init__(self, models: Sequence[ServedModel], settings: Settings, around: Surroundings) -> None:
+    def __init__(
+        self, models: Sequence[ServedModel], settings: Settings, around: Surroundings, late: LateModels
+    ) -> None:
         self._around = around
+        self._late = late
         self._models = {model.name: model for model in models}
         self._settings = settings
         self.store = ResponseStore(settings.stored_bytes)
@@ -183,7 +191,7 @@ class _Server:
         return json_response(Health())
 
     async def ready(self, _: Request) -> Response:
-        await check_ready(self._models.values())
+        await check_ready(list(self._models.values()), self._late.names)
         return json_response(Health())
 
     async def openapi(self, request: Request) -> Response:
@@ -193,7 +201,7 @@ class _Server:
         return metrics_response(self._around.metrics)
 
     async def models(self, _: Request) -> Response:
-        return json_response(ModelList(data=[_card(model) for model in self._models.values()]))
+        return json_response(ModelList(data=[_card(model) for model in list(self._models.values())]))
 
     async def one_model(self, request: Request) -> Response:
         try:
@@ -321,6 +329,8 @@ class _Server:
         """The model that a request names, or the only one."""
         if name is None and len(self._models) == 1:
             return next(iter(self._models.values()))
+        if name is not None and name in self._late.names:
+            self._models[name] = self._late.load(name)
         if name not in self._models:
             raise _unknown_model(name, tuple(self._models))
         return self._models[name]
@@ -334,8 +344,7 @@ class _Server:
 
 def _said(request: Request, error: Exception, answer: Response) -> Response:
     """The answer to a request that failed; an error that is not the request's fault is logged first."""
-    if error_body(error)[0] == HTTPStatus.INTERNAL_SERVER_ERROR:
-        _log.error("%s failed", request.url.path, exc_info=error)
+    tell_failure(error, request.url.path)
     if answer.status_code == HTTPStatus.REQUEST_TIMEOUT:
         # Nobody waits for the rest of the body.
         answer.headers["connection"] = "close"

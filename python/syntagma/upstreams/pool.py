@@ -77,6 +77,10 @@ class UpstreamPool:
         known = [one for one in answers if isinstance(one, EngineFacts)]
         if not known:
             raise failed[0]
+        if len({one.chat_template for one in known if one.chat_template is not None}) > 1:
+            _log.warning(
+                "engines of one model have different chat templates, and the first one's is used: %s", self.address
+            )
         return known[0]
 
     async def stream(self, asked: Completion) -> AsyncGenerator[Piece, None]:
