@@ -136,9 +136,9 @@ def test_a_model_that_is_not_there_is_told_at_once() -> None:
 
     with mock(Fault("other models", "models.asked", valid=wrong)) as url:
         with pytest.raises(sg.UpstreamError) as raised:
-            diagnose(url, model="another")
+            diagnose(url, model="another", api_key=KEY)
         assert (raised.value.code, MODEL in (raised.value.hint or "")) == ("E-UPSTREAM-MODEL", True)
-        assert diagnose(url, model=MODEL, only=["models.asked"]).counts["held"] == 1
+        assert diagnose(url, model=MODEL, api_key=KEY, only=["models.asked"]).counts["held"] == 1
 
 
 def test_an_address_is_a_base_url() -> None:
