@@ -127,6 +127,33 @@ const MEANING: &[reference::Meaning] = &[
         &["'a''", "'a'b'", "#a", "~x~x~'a'"],
     ),
     ("start: /(?U)x.*y/ \"y\"", &["xyy", "xayy"], &["xyyy", "xy"]),
+    // What a lazy terminal takes, nobody else takes.
+    (
+        "start: f* TEXT\nTEXT: /(.|\\n)*/\nhd[lazy]: TEXT \"<f\"\nf: hd \"=\" /[0-9]+/ \">\"",
+        &["hi", "hi<f=12>", "<f=1><f=2>x", "", "<"],
+        &["hi<f", "hi<f=zz", "<f=1>x<fx", "<f=1"],
+    ),
+    (
+        "start: a \"x\" | c \"y\"\na[lazy]: /[ab]*b/\nc: /[ab]*/",
+        &["abx", "aay", "y"],
+        &["aby", "bby"],
+    ),
+    (
+        "start: v \"!\" | w \"?\"\nv[suffix=\".\"]: /[a-z]*/\nw[suffix=\";\"]: /[a-z.]*/",
+        &["a.!", "a;?"],
+        &["a.b;?"],
+    ),
+    (
+        "%ignore / +/\nstart: a \"x\" | c \"y\"\na[lazy]: /[ab]*b/\nc: /[ab]*/",
+        &["ab x", "aa y", " y"],
+        &["ab y", " aby"],
+    ),
+    // Alternatives that begin alike go on together.
+    (
+        "start: \"a\" w \"x\" | \"a\" c\nw[lazy]: /[bc]*c/\nc: /[bc]*/",
+        &["abcx", "abb"],
+        &["abc", "abcb"],
+    ),
     // One that decides nothing.
     (
         "start: A\nA: \"[\" /\"[^\"]*?\"/ \"]\"",

@@ -19,9 +19,11 @@
 //! parameters, `%declare`, `%extend`, `%override`, and imports of anything but `common`.
 
 mod bounds;
+mod commit;
 mod common;
 mod directives;
 mod lexer;
+mod nullable;
 mod options;
 mod parser;
 mod references;
@@ -67,7 +69,7 @@ fn read(
 ) -> Result<Grammar, Error> {
     let tokens = lexer::tokens(text)?;
     let source = statements::read(text, &tokens)?;
-    let ast = parser::parse(text, &source, grammars, limits)?;
+    let ast = parser::parse(text, &source, start, grammars, limits)?;
     rules::lower(text, &ast, start, &[], limits)
 }
 

@@ -4,15 +4,16 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::commit::{self, Lazies};
 use super::directives::{self, Directives};
 use super::lexer::{Kind, Token, unsupported};
 use super::statements::{Definition, Source, is_terminal};
 use crate::error::{Error, SourceLocation};
 use crate::ir::{Grammar, TokenSet};
 use crate::limits::Limits;
-use crate::maps::{SeededMap, SeededSet};
+use crate::maps::{IdSet, SeededMap, SeededSet};
 use crate::syntax::json_schema;
-use crate::syntax::rules::{Ast, Function, Groups, Node, NodeId, Pattern, Rule, Sight};
+use crate::syntax::rules::{Ast, Function, Groups, Node, NodeId, Pattern, Rule, Sight, Without};
 
 pub(super) struct Parser<'s> {
     pub(super) text: &'s str,
@@ -26,14 +27,20 @@ pub(super) struct Parser<'s> {
     terminals: SeededMap<&'s str, (NodeId, u64)>,
     /// How the patterns of what is read see the text, where they do not stand alone.
     sight: Sight,
-    /// What may be ignored, any number of times; none if nothing is.
+    /// What may be ignored; none if nothing is.
     ignored: Option<NodeId>,
+    /// Any number of them.
+    any_ignored: Option<NodeId>,
+    /// Whether some terminal is lazy, so that each place of a terminal gets a node of its own.
+    commits: bool,
+    lazies: Lazies,
 }
 
 /// Reads all statements.
 pub(super) fn parse<'s>(
     text: &'s str,
     source: &Source<'s>,
+    start: &str,
     grammars: &'s [(&'s str, Arc<Grammar>)],
     limits: &'s Limits,
 ) -> Result<Ast, Error> {
@@ -47,35 +54,60 @@ pub(super) fn parse<'s>(
         terminals: SeededMap::default(),
         sight: Sight::Part,
         ignored: None,
+        any_ignored: None,
+        commits: (source.definitions.values()).any(|definition| definition.options.lazy),
+        lazies: Lazies::default(),
     };
     parser.read_imports(&directives, source)?;
     for name in terminals_in_order(text, source)? {
         let definition = &source.definitions[name];
         parser.see(definition);
         let (body, weight) = parser.body(definition.body, definition.offset, true)?;
-        let (body, weight) = parser.with_options(name, definition, body, weight)?;
+        let (body, weight) = parser.shortest(definition, body, weight)?;
+        if definition.options.capture.is_some() {
+            return Err(
+                unsupported(text, definition.offset, "a capture of a terminal is")
+                    .with_hint("label a rule, which begins with a small letter"),
+            );
+        }
         parser.terminals.insert(name, (body, weight));
         parser.define(name, definition.offset, body);
     }
     parser.sight = Sight::Part;
     parser.read_ignored(&directives)?;
+    // The shortest match is one of a regular language: a lazy rule is read as a terminal is, and before what it is beside.
+    let mut lazy = SeededMap::default();
+    for (&name, definition) in &source.definitions {
+        if definition.options.lazy && !is_terminal(name) {
+            parser.see(definition);
+            let (body, weight) = parser.body(definition.body, definition.offset, true)?;
+            lazy.insert(name, parser.shortest(definition, body, weight)?.0);
+        }
+    }
+    parser.sight = Sight::Part;
     for (&name, definition) in &source.definitions {
         if is_terminal(name) {
             continue;
         }
-        // The shortest match is one of a regular language: such a rule is read as a terminal is.
-        let regular = definition.options.lazy;
-        parser.see(definition);
-        let (body, weight) = parser.body(definition.body, definition.offset, regular)?;
-        let (body, _) = parser.with_options(name, definition, body, weight)?;
-        let body = if regular {
-            parser.followed(body, definition.offset)
+        let offset = definition.offset;
+        let body = if let Some(&body) = lazy.get(name) {
+            let body = parser.placed(body, offset);
+            let body = parser.labelled(name, definition, body);
+            parser.followed(body, offset)
         } else {
-            body
+            let (body, _) = parser.body(definition.body, offset, false)?;
+            parser.labelled(name, definition, body)
         };
-        parser.define(name, definition.offset, body);
+        parser.define(name, offset, body);
     }
     parser.lead_with_ignored(source);
+    if !parser.lazies.is_empty() {
+        let terminals: IdSet<u32> = (parser.terminals.values().map(|(id, _)| id.0))
+            .chain(parser.ignored.map(|id| id.0))
+            .collect();
+        let ast = &mut parser.groups.ast;
+        commit::commit(ast, &parser.lazies, &terminals, (text, start, limits))?;
+    }
     Ok(parser.groups.ast)
 }
 
@@ -186,23 +218,16 @@ impl<'s> Parser<'s> {
         if parts.is_empty() {
             return Ok(());
         }
-        let any = self.groups.ast.add(Node::Alt(parts), place);
-        let repeated = Node::Repeat {
-            inner: any,
-            min: 0,
-            max: None,
-            separator: None,
-        };
-        self.ignored = Some(self.groups.ast.add(repeated, place));
+        self.ignored = Some(self.groups.ast.add(Node::Alt(parts), place));
         Ok(())
     }
 
     /// What is ignored may stand before everything, too. Rules that may begin a text are not known yet: each gets a second
     /// rule for what stands inside others only where it is named.
     fn lead_with_ignored(&mut self, source: &Source<'s>) {
-        let Some(ignored) = self.ignored else {
+        if self.ignored.is_none() {
             return;
-        };
+        }
         let rules = std::mem::take(&mut self.groups.ast.rules);
         for rule in rules {
             let Some(definition) = source.definitions.get(rule.name.as_str()) else {
@@ -217,7 +242,8 @@ impl<'s> Parser<'s> {
             };
             let inner = inner_name(&rule.name);
             let name = self.groups.ast.add(Node::Name(inner.clone()), offset);
-            let led = self.groups.ast.add(Node::Seq(vec![ignored, name]), offset);
+            let parts = self.skipped().into_iter().chain([name]).collect();
+            let led = self.groups.ast.add(Node::Seq(parts), offset);
             self.groups.ast.rules.push(Rule {
                 name: rule.name,
                 offset,
@@ -233,17 +259,47 @@ impl<'s> Parser<'s> {
         }
     }
 
+    /// What may be ignored, any number of times.
+    fn skipped(&mut self) -> Option<NodeId> {
+        let ignored = self.ignored?;
+        if let Some(repeated) = self.any_ignored.filter(|_| !self.commits) {
+            return Some(repeated);
+        }
+        let place = self.groups.ast.nodes[ignored.0 as usize].1;
+        let repeated = Node::Repeat {
+            inner: self.placed(ignored, place),
+            min: 0,
+            max: None,
+            separator: None,
+        };
+        self.any_ignored = Some(self.groups.ast.add(repeated, place));
+        self.any_ignored
+    }
+
     /// A terminal with what may be ignored after it.
     fn followed(&mut self, body: NodeId, offset: usize) -> NodeId {
-        match self.ignored {
+        match self.skipped() {
             None => body,
             Some(ignored) => self.groups.ast.add(Node::Seq(vec![body, ignored]), offset),
         }
     }
 
-    fn with_options(
+    /// A terminal in one place, where some may be lazy.
+    fn placed(&mut self, inner: NodeId, offset: usize) -> NodeId {
+        if !self.commits {
+            return inner;
+        }
+        let without = Without {
+            inner,
+            excluded: Vec::new(),
+            partly: Vec::new(),
+        };
+        self.groups.ast.add(Node::Without(without), offset)
+    }
+
+    /// What of a rule or terminal is matched, where its options ask for the shortest match; and its weight.
+    fn shortest(
         &mut self,
-        name: &str,
         definition: &Definition<'s>,
         body: NodeId,
         weight: u64,
@@ -256,19 +312,23 @@ impl<'s> Parser<'s> {
             weight += more;
         }
         if definition.options.lazy {
-            let shortest = Node::Function(Function::Shortest, body);
-            body = self.groups.ast.add(shortest, offset);
-        }
-        if let Some(label) = definition.options.capture {
-            if is_terminal(name) {
-                return Err(unsupported(self.text, offset, "a capture of a terminal is")
-                    .with_hint("label a rule, which begins with a small letter"));
-            }
-            let label = if label.is_empty() { name } else { label };
-            let capture = Node::Capture(label.to_owned(), body);
-            body = self.groups.ast.add(capture, offset);
+            let ast = &mut self.groups.ast;
+            let shortest = ast.add(Node::Function(Function::Shortest, body), offset);
+            self.lazies.add(ast, definition.written(), (body, shortest));
+            body = shortest;
         }
         Ok((body, weight))
+    }
+
+    fn labelled(&mut self, name: &str, definition: &Definition<'s>, body: NodeId) -> NodeId {
+        match definition.options.capture {
+            None => body,
+            Some(label) => {
+                let label = if label.is_empty() { name } else { label };
+                let capture = Node::Capture(label.to_owned(), body);
+                self.groups.ast.add(capture, definition.offset)
+            }
+        }
     }
 
     /// Reads an expression: its node, and its weight if it is regular.
@@ -475,11 +535,19 @@ impl<'s> Parser<'s> {
 
     /// Adds an item; in a rule what may be ignored follows it.
     fn add(&mut self, id: NodeId, offset: usize, regular: bool) {
-        let id = if regular {
-            id
+        if regular {
+            return self.groups.item_again(id, offset);
+        }
+        let is_terminal = !matches!(
+            self.groups.ast.nodes[id.0 as usize].0,
+            Node::Token(_) | Node::Grammar(_)
+        );
+        let id = if is_terminal {
+            self.placed(id, offset)
         } else {
-            self.followed(id, offset)
+            id
         };
+        let id = self.followed(id, offset);
         self.groups.item_again(id, offset);
     }
 

@@ -16,6 +16,19 @@ pub(super) struct Definition<'s> {
     pub(super) body: &'s [Token],
 }
 
+impl Definition<'_> {
+    /// How what it matches is written.
+    pub(super) fn written(&self) -> String {
+        let kinds = self.body.iter().chain(self.options.suffix);
+        let written = kinds.map(|token| format!("{:?} ", token.kind));
+        format!(
+            "{} {}",
+            self.options.suffix.is_some(),
+            written.collect::<String>()
+        )
+    }
+}
+
 /// A directive with what follows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Directive<'s> {

@@ -1,6 +1,8 @@
 //! Lowers a syntax tree to a grammar. What is regular stays one regular language for as long as an operator may need it
 //! whole.
 
+mod without;
+
 use std::sync::Arc;
 
 use super::ast::{Ast, Constant, Function, Node, NodeId, Pattern, Rule, Sight};
@@ -229,6 +231,7 @@ impl Lowering<'_> {
                 }
                 Ok(Lowered::Regular(whole))
             }
+            Node::Without(without) => self.without(without, offset),
             Node::And(operands) => {
                 let parts = operands
                     .iter()

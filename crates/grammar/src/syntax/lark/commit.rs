@@ -1,0 +1,445 @@
+//! What a lazy terminal takes, nobody else takes. Where it and another terminal may begin at the same place, the text from
+//! there is the lazy one's as soon as it matches: the other matches no text that begins with such a match.
+//!
+//! Which terminals may begin together is found on the places between them (Glushkov, The abstract theory of automata, 1961):
+//! what follows the end of a rule is what follows it anywhere. Where a terminal begins beside a lazy one in some places and
+//! without it in others, one language does not do for both, and the lowering refuses it unless the two share no text.
+
+use super::lexer::unsupported;
+use super::nullable::is_nullable;
+use crate::error::Error;
+use crate::limits::{Fuel, Limits};
+use crate::maps::{IdMap, IdSet, SeededIndexMap, SeededMap};
+use crate::syntax::rules::{Ast, Constant, Node, NodeId, Without};
+
+/// Lazy terminals that differ, of one source: each is a bit.
+const MAX_LAZY: usize = 64;
+
+/// A lazy terminal.
+#[derive(Debug, Clone, Copy)]
+struct Lazy {
+    /// The texts that begin with a match.
+    begun: NodeId,
+    /// Those that are longer than it.
+    longer: NodeId,
+}
+
+/// The lazy terminals of a source.
+#[derive(Debug, Default)]
+pub(super) struct Lazies {
+    /// By how they are written: those that are written alike match together.
+    known: SeededIndexMap<String, Lazy>,
+    /// The shortest matches, with their number.
+    matches: IdMap<u32, usize>,
+}
+
+impl Lazies {
+    /// Adds one that is written so; `body` is what it matches the shortest of, `shortest` that match.
+    pub(super) fn add(
+        &mut self,
+        ast: &mut Ast,
+        written: String,
+        (body, shortest): (NodeId, NodeId),
+    ) {
+        let offset = ast.nodes[body.0 as usize].1;
+        let number = self.known.len();
+        let entry = self.known.entry(written);
+        let number = entry.index().min(number);
+        self.matches.insert(shortest.0, number);
+        entry.or_insert_with(|| {
+            let mut begun = |min| {
+                let byte = ast.add(Node::Constant(Constant::Byte), offset);
+                let rest = Node::Repeat {
+                    inner: byte,
+                    min,
+                    max: None,
+                    separator: None,
+                };
+                let rest = ast.add(rest, offset);
+                ast.add(Node::Seq(vec![body, rest]), offset)
+            };
+            Lazy {
+                begun: begun(0),
+                longer: begun(1),
+            }
+        });
+    }
+
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    /// The number of a lazy terminal.
+    fn number(&self, ast: &Ast, id: NodeId) -> Option<usize> {
+        let id = match &ast.nodes[id.0 as usize].0 {
+            Node::Without(Without { inner, .. }) => *inner,
+            _ => id,
+        };
+        self.matches.get(&id.0).copied()
+    }
+}
+
+/// A place between terminals, in one of two forms: before anything of its rule was written, and after something was.
+type Place = u32;
+
+struct Occurrence {
+    node: NodeId,
+    from: u32,
+    to: u32,
+}
+
+/// The places of all rules.
+#[derive(Default)]
+struct Net {
+    count: u32,
+    steps: Vec<(u32, u32)>,
+    /// (rule, from, to)
+    calls: Vec<(usize, u32, u32)>,
+    occurrences: Vec<Occurrence>,
+    /// By rule: where it begins and ends.
+    rules: Vec<(u32, u32)>,
+}
+
+impl Net {
+    fn place(&mut self) -> u32 {
+        self.count += 1;
+        self.count - 1
+    }
+
+    fn new(ast: &Ast, terminals: &IdSet<u32>) -> Self {
+        let mut net = Self::default();
+        let positions: SeededMap<&str, usize> = (ast.rules.iter().enumerate())
+            .map(|(position, rule)| (rule.name.as_str(), position))
+            .collect();
+        net.rules = (0..ast.rules.len())
+            .map(|_| (net.place(), net.place()))
+            .collect();
+        let mut work: Vec<(NodeId, u32, u32)> = (ast.rules.iter().zip(&net.rules))
+            .map(|(rule, &(from, to))| (rule.body, from, to))
+            .collect();
+        while let Some((id, from, to)) = work.pop() {
+            let node = &ast.nodes[id.0 as usize].0;
+            match node {
+                _ if terminals.contains(&id.0) => {
+                    net.occurrences.push(Occurrence { node: id, from, to })
+                }
+                Node::Seq(parts) => {
+                    let mut at = from;
+                    for &part in parts {
+                        let next = net.place();
+                        work.push((part, at, next));
+                        at = next;
+                    }
+                    net.steps.push((at, to));
+                }
+                Node::Alt(parts) => work.extend(parts.iter().map(|&part| (part, from, to))),
+                Node::Capture(_, inner) => work.push((*inner, from, to)),
+                Node::Repeat {
+                    inner, min, max, ..
+                } => {
+                    let (begin, end) = (net.place(), net.place());
+                    if *max != Some(0) {
+                        net.steps.extend([(from, begin), (end, to)]);
+                        work.push((*inner, begin, end));
+                    }
+                    if *min == 0 {
+                        net.steps.push((from, to));
+                    }
+                    if max.is_none_or(|max| max > 1) {
+                        net.steps.push((end, begin));
+                    }
+                }
+                Node::Name(name) => match positions.get(name.as_str()) {
+                    Some(&rule) => net.calls.push((rule, from, to)),
+                    None => net.occurrences.push(Occurrence { node: id, from, to }),
+                },
+                _ => net.occurrences.push(Occurrence { node: id, from, to }),
+            }
+        }
+        let mut known = IdMap::default();
+        for Occurrence { node, from, to } in &net.occurrences {
+            if is_nullable(ast, *node, &mut known) {
+                net.steps.push((*from, *to));
+            }
+        }
+        net
+    }
+
+    /// By rule: whether it may write nothing.
+    fn nullable_rules(&self) -> Vec<bool> {
+        let mut nullable = vec![false; self.rules.len()];
+        let mut reached = vec![false; self.count as usize];
+        let mut next: IdMap<u32, Vec<u32>> = IdMap::default();
+        for &(from, to) in &self.steps {
+            next.entry(from).or_default().push(to);
+        }
+        // By rule: the calls that wait for it to be known as one that may write nothing.
+        let mut waiting: Vec<Vec<u32>> = vec![Vec::new(); self.rules.len()];
+        let mut calls: IdMap<u32, Vec<(usize, u32)>> = IdMap::default();
+        for &(rule, from, to) in &self.calls {
+            calls.entry(from).or_default().push((rule, to));
+        }
+        let ends: IdMap<u32, usize> = (self.rules.iter().enumerate())
+            .map(|(rule, &(_, end))| (end, rule))
+            .collect();
+        let mut work: Vec<u32> = self.rules.iter().map(|&(from, _)| from).collect();
+        while let Some(place) = work.pop() {
+            if std::mem::replace(&mut reached[place as usize], true) {
+                continue;
+            }
+            work.extend(next.get(&place).into_iter().flatten());
+            for &(rule, to) in calls.get(&place).into_iter().flatten() {
+                if nullable[rule] {
+                    work.push(to);
+                } else {
+                    waiting[rule].push(to);
+                }
+            }
+            if let Some(&rule) = ends.get(&place) {
+                nullable[rule] = true;
+                work.append(&mut waiting[rule]);
+            }
+        }
+        nullable
+    }
+
+    /// The steps between places that write nothing, in both forms.
+    fn graph(&self) -> Vec<Vec<Place>> {
+        let nullable = self.nullable_rules();
+        let mut graph = vec![Vec::new(); 2 * self.count as usize];
+        for &(from, to) in &self.steps {
+            for form in 0..2 {
+                graph[(2 * from + form) as usize].push(2 * to + form);
+            }
+        }
+        for &(rule, from, to) in &self.calls {
+            let (begin, end) = self.rules[rule];
+            for form in 0..2 {
+                graph[(2 * from + form) as usize].push(2 * begin);
+                if nullable[rule] {
+                    graph[(2 * from + form) as usize].push(2 * to + form);
+                }
+            }
+            graph[(2 * end + 1) as usize].push(2 * to + 1);
+        }
+        graph
+    }
+}
+
+/// Takes from every terminal what a lazy one takes where both may begin. `terminals` are the nodes that are one, whatever
+/// they are made of.
+pub(super) fn commit(
+    ast: &mut Ast,
+    lazies: &Lazies,
+    terminals: &IdSet<u32>,
+    (text, start, limits): (&str, &str, &Limits),
+) -> Result<(), Error> {
+    let Some(start) = ast.rules.iter().position(|rule| rule.name == start) else {
+        return Ok(());
+    };
+    if lazies.known.len() > MAX_LAZY {
+        let (_, last) = lazies.known.last().expect("there are some");
+        let offset = ast.nodes[last.begun.0 as usize].1;
+        return Err(unsupported(
+            text,
+            offset,
+            "more than 64 different lazy terminals are",
+        ));
+    }
+    let net = Net::new(ast, terminals);
+    let mut graph = net.graph();
+    let mut fuel = Fuel::new(limits);
+    let beginning = 2 * net.rules[start].0;
+    join_alike(ast, &net, &mut graph, beginning, &mut fuel)?;
+    // By place: the occurrences that begin there.
+    let mut begin: Vec<Vec<u32>> = vec![Vec::new(); graph.len()];
+    for (at, occurrence) in net.occurrences.iter().enumerate() {
+        for form in 0..2 {
+            begin[(2 * occurrence.from + form) as usize].push(at as u32);
+        }
+    }
+    let numbers: Vec<Option<usize>> = (net.occurrences.iter())
+        .map(|occurrence| lazies.number(ast, occurrence.node))
+        .collect();
+    // By place: the lazy terminals that may begin there without anything before.
+    let mut beside = vec![0u64; graph.len()];
+    for (place, occurrences) in begin.iter().enumerate() {
+        for &at in occurrences {
+            beside[place] |= numbers[at as usize].map_or(0, |number| 1 << number);
+        }
+    }
+    let mut back = vec![Vec::new(); graph.len()];
+    for (from, targets) in graph.iter().enumerate() {
+        for &to in targets {
+            back[to as usize].push(from as u32);
+        }
+    }
+    spread(&back, &mut beside, |before, after| before | after);
+    // The places where a text may go on: the beginning, and after each terminal.
+    let reached = reached(&graph, &net, &begin, beginning);
+    let mut some = vec![0u64; graph.len()];
+    let mut all = vec![u64::MAX; graph.len()];
+    let after = net
+        .occurrences
+        .iter()
+        .map(|occurrence| 2 * occurrence.to + 1);
+    for context in std::iter::once(beginning).chain(after) {
+        if reached[context as usize] {
+            some[context as usize] |= beside[context as usize];
+            all[context as usize] &= beside[context as usize];
+        }
+    }
+    spread(&graph, &mut some, |from, to| from | to);
+    spread(&graph, &mut all, |from, to| from & to);
+    for (at, occurrence) in net.occurrences.iter().enumerate() {
+        let own = numbers[at].map_or(0, |number| 1u64 << number);
+        let forms = [0, 1].map(|form| (2 * occurrence.from + form) as usize);
+        let forms = || forms.iter().filter(|&&place| reached[place]);
+        let some = forms().fold(0, |bits, &place| bits | some[place]) & !own;
+        let all = forms().fold(u64::MAX, |bits, &place| bits & all[place]);
+        let bits = |bits: u64| {
+            (lazies.known.values().enumerate())
+                .filter(move |(number, _)| bits & (1 << number) != 0)
+                .map(|(_, lazy)| if own == 0 { lazy.begun } else { lazy.longer })
+        };
+        let (excluded, partly): (Vec<NodeId>, Vec<NodeId>) =
+            (bits(some & all).collect(), bits(some & !all).collect());
+        if excluded.is_empty() && partly.is_empty() {
+            continue;
+        }
+        match &mut ast.nodes[occurrence.node.0 as usize] {
+            (Node::Without(without), _) => {
+                without.excluded = excluded;
+                without.partly = partly;
+            }
+            (Node::Token(_) | Node::Name(_), _) => {}
+            (Node::Grammar(_), offset) => {
+                return Err(unsupported(
+                    text,
+                    *offset,
+                    "a whole grammar that may begin where a lazy terminal does is",
+                )
+                .with_hint("let a text of its own stand before it"));
+            }
+            (_, offset) => {
+                return Err(unsupported(
+                    text,
+                    *offset,
+                    "an operator of terminals where a lazy terminal may begin is",
+                )
+                .with_hint("give it a name: terminals begin with a capital letter"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// After two terminals that begin together and are written alike, a text may go on as after either.
+fn join_alike(
+    ast: &Ast,
+    net: &Net,
+    graph: &mut [Vec<Place>],
+    beginning: Place,
+    fuel: &mut Fuel,
+) -> Result<(), Error> {
+    let mut spelt: SeededMap<String, u32> = SeededMap::default();
+    let spellings: Vec<u32> = (net.occurrences.iter())
+        .map(|occurrence| {
+            let count = spelt.len() as u32;
+            *spelt.entry(spelling(ast, occurrence.node)).or_insert(count)
+        })
+        .collect();
+    if spelt.len() == spellings.len() {
+        return Ok(());
+    }
+    let mut begin: Vec<Vec<u32>> = vec![Vec::new(); graph.len()];
+    for (at, occurrence) in net.occurrences.iter().enumerate() {
+        for form in 0..2 {
+            begin[(2 * occurrence.from + form) as usize].push(at as u32);
+        }
+    }
+    let after = net
+        .occurrences
+        .iter()
+        .map(|occurrence| 2 * occurrence.to + 1);
+    let contexts: Vec<Place> = std::iter::once(beginning).chain(after).collect();
+    let mut joined: IdSet<(Place, Place)> = IdSet::default();
+    loop {
+        let mut found = Vec::new();
+        for &context in &contexts {
+            let mut first: IdMap<u32, Place> = IdMap::default();
+            let mut seen: IdSet<Place> = IdSet::default();
+            let mut work = vec![context];
+            while let Some(place) = work.pop() {
+                if !seen.insert(place) {
+                    continue;
+                }
+                fuel.spend(1 + graph[place as usize].len() + begin[place as usize].len())?;
+                work.extend(&graph[place as usize]);
+                for &at in &begin[place as usize] {
+                    let to = 2 * net.occurrences[at as usize].to + 1;
+                    let known = *first.entry(spellings[at as usize]).or_insert(to);
+                    if known != to && joined.insert((known, to)) {
+                        found.push((known, to));
+                    }
+                }
+            }
+        }
+        if found.is_empty() {
+            return Ok(());
+        }
+        for (one, other) in found {
+            graph[one as usize].push(other);
+            graph[other as usize].push(one);
+        }
+    }
+}
+
+/// What a terminal is written as; those that are written alike match alike.
+fn spelling(ast: &Ast, id: NodeId) -> String {
+    match &ast.nodes[id.0 as usize].0 {
+        Node::Without(Without { inner, .. }) => spelling_of(ast, *inner),
+        _ => spelling_of(ast, id),
+    }
+}
+
+fn spelling_of(ast: &Ast, id: NodeId) -> String {
+    match &ast.nodes[id.0 as usize].0 {
+        Node::Pattern(pattern) => format!("/{}", pattern.text),
+        node @ (Node::Bytes(_) | Node::Token(_)) => format!("{node:?}"),
+        _ => id.0.to_string(),
+    }
+}
+
+/// Carries what is known of places along the steps until nothing changes.
+fn spread(graph: &[Vec<Place>], known: &mut [u64], join: impl Fn(u64, u64) -> u64) {
+    let mut work: Vec<u32> = (0..graph.len() as u32).collect();
+    while let Some(place) = work.pop() {
+        for &to in &graph[place as usize] {
+            let joined = join(known[place as usize], known[to as usize]);
+            if joined != known[to as usize] {
+                known[to as usize] = joined;
+                work.push(to);
+            }
+        }
+    }
+}
+
+/// The places that a text may come to.
+fn reached(graph: &[Vec<Place>], net: &Net, begin: &[Vec<u32>], beginning: Place) -> Vec<bool> {
+    let mut reached = vec![false; graph.len()];
+    let mut work = vec![beginning];
+    while let Some(place) = work.pop() {
+        if std::mem::replace(&mut reached[place as usize], true) {
+            continue;
+        }
+        work.extend(&graph[place as usize]);
+        work.extend(
+            begin[place as usize]
+                .iter()
+                .map(|&at| 2 * net.occurrences[at as usize].to + 1),
+        );
+    }
+    reached
+}
