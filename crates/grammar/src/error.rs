@@ -114,10 +114,12 @@ impl<'s> Locator<'s> {
 }
 
 /// The codes of all warnings.
-pub(crate) const WARNINGS: [&str; 9] = [
+pub(crate) const WARNINGS: [&str; 11] = [
     "W-GRAMMAR-CYCLE",
+    "W-GRAMMAR-DECLARED",
     "W-GRAMMAR-ENDLESS",
     "W-GRAMMAR-LAZY",
+    "W-GRAMMAR-PRIORITY",
     "W-GRAMMAR-UNPRODUCTIVE",
     "W-GRAMMAR-UNUSED",
     "W-REGEX-ANCHOR",

@@ -26,6 +26,9 @@ pub(crate) const MAX_JSON_NESTING: usize = 1_000;
 /// Containers within containers in the JSON that a directive of Lark is given.
 pub(crate) const MAX_DIRECTIVE_NESTING: usize = 127;
 
+/// Grammars in grammars of one source in Lark, whatever [`crate::Limits`] allow: they are read recursively.
+pub(crate) const MAX_NESTED_GRAMMARS: usize = 30;
+
 /// Chunks of one `%regex` substring: its expression nests as deep.
 pub(crate) const MAX_SUBSTRING_CHUNKS: usize = 256;
 

@@ -172,6 +172,74 @@ const MEANING: &[reference::Meaning] = &[
         &["a"],
     ),
     ("start: \"\\x41\\u00e9\\n\\\"\"", &["Aé\n\""], &["A"]),
+    // Priorities say nothing of texts.
+    (
+        "start.2: A | b\nA.-1: \"a\"\nb.0[capture]: \"b\"",
+        &["a", "b"],
+        &["ab"],
+    ),
+    // Templates, and the rules of them.
+    (
+        "start: _list{INT, \",\"}\n_list{x, sep}: x (sep x)*\nINT: /[0-9]/",
+        &["1", "1,2,3"],
+        &["", "1,", "12"],
+    ),
+    (
+        "start: pair{pair{\"a\" | \"b\", \"c\"}, two{\"d\"}}\npair{x, y}: x y\ntwo{x}.3: x~2",
+        &["acdd", "bcdd"],
+        &["acd", "abcdd"],
+    ),
+    (
+        "start: t{\"a\"}\nt{x}: x t{x} | \"!\"",
+        &["!", "aa!"],
+        &["a"],
+    ),
+    // Rules with a value.
+    (
+        "start: perm::0x0\nperm::_: \"\" %if is_ones([0:3])\n | \"a\" perm::set_bit(0) %if bit_clear(0)\n | \"b\" perm::set_bit(1) %if bit_clear(1)\n | \"c\" perm::set_bit(2) %if bit_clear(2)",
+        &["abc", "cab"],
+        &["", "ab", "aab", "abca"],
+    ),
+    (
+        "start: aa::0\naa::_: \"b\" aa::incr(_) %if lt(_, 3)\n | bb::_\nbb::_: \"a\" bb::incr([0:8]) %if and(lt(_, 3), not(eq([4:8], 1)))\n | \"\"",
+        &["", "b", "ba", "bbb", "aaa"],
+        &["bbba", "ab", "aaaa"],
+    ),
+    (
+        "start: x::7\nx::_: (\"a\" %if bit_set(2) | \"b\" %if bit_set(3)) y::bit_and(12)\ny::_: \"c\" z::decr([2:4]) z::bit_or(1) %if bit_count_eq(_, 1)\nz::_: \"0\" %if is_zeros(_) | \"5\" %if ge(_, 5)",
+        &["ac05"],
+        &["bc05", "ac00", "ac55"],
+    ),
+    // Grammars in grammars, which know nothing of what is around them.
+    (
+        "%ignore \" \"\nstart: \"(\" %lark {\n  start: \"a\" | x %lark { start: \"}\" }\n  x: \"b\"~2\n} \")\"",
+        &["( a )", "(bb})"],
+        &["(b b})", "(bb)"],
+    ),
+    // Declared and not given.
+    (
+        "%declare INDENT DEDENT\nstart: \"a\" | INDENT \"b\" | \"c\" DEDENT?",
+        &["a", "c"],
+        &["b", "ca"],
+    ),
+    // Patterns over lines.
+    ("start: /\n  a+   # some a\n  b\n/x", &["aab"], &["a", "b"]),
+    (
+        "%llguidance {\"no_forcing\": true}\n%llguidance {\"ignore_once\": true}\n%ignore /[ ]{1,2}/\nstart: \"A\" \"!\"",
+        &["A!", "A  !"],
+        &["A   !"],
+    ),
+    (
+        "%import common (_STRING_ESC_INNER, _EXP)\nstart: \"'\" _STRING_ESC_INNER \"'\" _EXP?",
+        &["'a'", "'a\\'b'e+1", "'\\\\'"],
+        &["'a\\'", "'a'e"],
+    ),
+    // Rules that are changed.
+    (
+        "start: a b\na: \"a\"\nb: \"b\"\n%override a: \"x\"\n%extend b: \"y\"\n  | \"z\"",
+        &["xb", "xy", "xz"],
+        &["ab"],
+    ),
 ];
 
 #[test]
@@ -214,6 +282,22 @@ const REFUSED: &[refusals::Refused] = &[
             ("start: @", 1, 8),
             ("start: %json [", 1, 14),
             ("start[what]: /a/", 1, 7),
+            ("start: A\nA.x: \"a\"", 2, 2),
+            ("start: x{\"a\", \"b\"}\nx{a}: a", 1, 8),
+            ("start: x{\"a\"\nx{a}: a", 1, 9),
+            ("start: x{}\nx{a}: a", 1, 10),
+            ("start: x\nx{a}: a", 1, 8),
+            ("start: x{\"a\"}\nx{a,a}: a", 2, 5),
+            ("start: x\nx::_: \"a\"", 1, 8),
+            ("start: x::_\nx::_: \"a\"", 1, 11),
+            ("start: x::1\nx::_: \"a\" %if no(1)", 2, 15),
+            ("start: x::1\nx::_: x::incr([3:3])", 2, 18),
+            ("start: x::1\nx::a: \"a\"", 2, 2),
+            ("start: %lark { start: \"a\"", 1, 14),
+            ("start: %lark start", 1, 14),
+            ("start: %lark { start: (\"a\" }", 1, 23),
+            ("start: /a\nb/", 1, 8),
+            ("start: x::0x10000000000000000\nx::_: \"a\"", 1, 11),
         ],
     ),
     (
@@ -224,11 +308,17 @@ const REFUSED: &[refusals::Refused] = &[
             ("start: A\nA: B", 2, 4),
             ("start: @other", 1, 8),
             ("%import common.NOPE\nstart: NOPE", 1, 16),
+            ("start: x::1", 1, 8),
+            ("start: %lark { start: x }", 1, 23),
+            ("start: \"a\"\n%extend x: \"a\"", 2, 1),
         ],
     ),
     (
         "E-GRAMMAR-DUPLICATE",
-        &[("start: \"a\"\nstart: \"b\"", 2, 1)],
+        &[
+            ("start: \"a\"\nstart: \"b\"", 2, 1),
+            ("start: x{\"a\"}\nx{a}: a\nx{b}: b", 3, 1),
+        ],
     ),
     (
         "E-GRAMMAR-IRREGULAR",
@@ -270,13 +360,22 @@ const REFUSED: &[refusals::Refused] = &[
         "E-GRAMMAR-UNSUPPORTED",
         &[
             ("start: %regex {\"other\": 1}", 1, 8),
-            ("%declare A\nstart: A", 1, 1),
+            (
+                "%llguidance {\"allow_invalid_utf8\": true}\nstart: \"a\"",
+                1,
+                1,
+            ),
+            ("start: \"a\" %if true", 1, 12),
             ("%import other.A\nstart: A", 1, 1),
             ("start[max_tokens=3]: /a/", 1, 7),
             ("start[stop=\"x\"]: /a/", 1, 7),
-            ("start: A\nA.2: \"a\"", 2, 2),
-            ("start: x\nx{a}: a", 2, 2),
-            ("start: x\nx::_: \"a\"", 2, 2),
+            (
+                "start: w | t | \"x\" t\nw[lazy]: /[ab]*b/\nt: /[ab]*/",
+                3,
+                4,
+            ),
+            ("start: w | %json {}\nw[lazy]: /[ab]*b/", 1, 12),
+            ("start: w | \"a\" & /a/\nw[lazy]: /[ab]*b/", 1, 12),
         ],
     ),
 ];
@@ -311,6 +410,67 @@ fn lazy_terminals_end_where_the_first_match_does() {
             }
         }
     }
+}
+
+/// A template or a rule with a value that never ends its own uses is stopped.
+#[test]
+fn what_expands_without_end_is_stopped() {
+    for text in [
+        "start: t{\"a\"}\nt{x}: x t{(x x)} | \"!\"",
+        "start: t::0\nt::_: \"a\" t::incr(_)",
+    ] {
+        assert_eq!(
+            parse(text).expect_err("endless").code(),
+            "E-LIMIT-FUEL",
+            "{text}"
+        );
+    }
+    let nested = |depth: usize| {
+        let open = "%lark { start: ".repeat(depth);
+        format!("start: {open}\"a\"{}", "}".repeat(depth))
+    };
+    assert!(parse(&nested(29)).is_ok());
+    let error = parse(&nested(40)).expect_err("too deep");
+    assert_eq!(error.code(), "E-LIMIT-GRAMMAR-NESTING");
+    let conditions = format!(
+        "start: x::0\nx::_: \"a\" %if {}true{}",
+        "not(".repeat(5_000),
+        ")".repeat(5_000)
+    );
+    assert_eq!(
+        parse(&conditions).expect_err("too deep").code(),
+        "E-LIMIT-GRAMMAR-NESTING"
+    );
+}
+
+#[test]
+fn what_is_left_out_is_told() {
+    for (text, code, line) in [
+        ("start: A\nA.2: \"a\"", "W-GRAMMAR-PRIORITY", 2),
+        ("start: \"a\" | A\n%declare A", "W-GRAMMAR-DECLARED", 2),
+        ("start: w | \"ab\"\nw[lazy]: /a*b/", "W-GRAMMAR-LAZY", 1),
+    ] {
+        let grammar = parsed(text);
+        let [warning] = grammar.warnings() else {
+            panic!("{text}: {:?}", grammar.warnings());
+        };
+        assert_eq!(warning.code(), code);
+        let Some(&SourceLocation::Text { line: found, .. }) = warning.location() else {
+            panic!("{warning}");
+        };
+        assert_eq!(found, line, "{text}");
+    }
+}
+
+#[test]
+fn declared_terminals_are_given() {
+    let given = [("INDENT", Arc::new(parsed("start: \"  \"")))];
+    let text = "%declare INDENT\nstart: \"a\" INDENT \"b\"";
+    let grammar = lark::parse_with(text, "start", &given, &Limits::default()).unwrap();
+    assert!(grammar.warnings().is_empty());
+    let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
+    assert!(reference::lnf_matches(&lnf, b"a  b"));
+    assert!(!reference::lnf_matches(&lnf, b"ab"));
 }
 
 #[test]

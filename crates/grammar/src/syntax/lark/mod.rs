@@ -22,19 +22,23 @@ mod bounds;
 mod commit;
 mod common;
 mod directives;
+mod expand;
+mod ignored;
 mod lexer;
 mod nullable;
 mod options;
 mod parser;
 mod references;
 mod statements;
+mod values;
 
 use std::sync::Arc;
 
-use crate::error::{Error, SourceLocation};
+use crate::error::{Diagnostic, Error, SourceLocation};
 use crate::ir::Grammar;
 use crate::limits::Limits;
 use crate::syntax::rules;
+use crate::tuning::MAX_NESTED_GRAMMARS;
 
 /// Reads a grammar; `start` names the rule that everything must match.
 ///
@@ -58,19 +62,79 @@ pub fn parse_with(
     limits: &Limits,
 ) -> Result<Grammar, Error> {
     rules::check_size(text, limits)?;
-    read(text, start, grammars, limits).map_err(|error| explained(text, error))
+    read(text, start, grammars, limits, 0).map_err(|error| explained(text, error))
 }
 
+/// Reads a grammar that lies in `depth` others.
 fn read(
     text: &str,
     start: &str,
     grammars: &[(&str, Arc<Grammar>)],
     limits: &Limits,
+    depth: usize,
 ) -> Result<Grammar, Error> {
-    let tokens = lexer::tokens(text)?;
+    let tokens = expand::expand(text, lexer::tokens(text)?, limits)?;
     let source = statements::read(text, &tokens)?;
-    let ast = parser::parse(text, &source, start, grammars, limits)?;
-    rules::lower(text, &ast, start, &[], limits)
+    let nested = |inner: &str| {
+        let limit = ("E-LIMIT-GRAMMAR-NESTING", "grammar_nesting");
+        let allowed = limits.grammar_nesting.min(MAX_NESTED_GRAMMARS);
+        Error::check_limit(limit, depth + 1, allowed)
+            .map_err(|error| error.at(SourceLocation::in_text(inner, 0)))?;
+        read(inner, "start", grammars, limits, depth + 1)
+    };
+    let around = parser::Around {
+        start,
+        grammars,
+        limits,
+        nested: &nested,
+    };
+    let ast = parser::parse(text, &source, &around)?;
+    let grammar = rules::lower(text, &ast, start, &[], limits)?;
+    Ok(noted(text, &source, grammars, grammar))
+}
+
+/// The grammar with warnings of what was left out.
+fn noted(
+    text: &str,
+    source: &statements::Source<'_>,
+    grammars: &[(&str, Arc<Grammar>)],
+    grammar: Grammar,
+) -> Grammar {
+    let mut notes = Vec::new();
+    let priority = source
+        .definitions
+        .values()
+        .find_map(|definition| definition.options.priority);
+    if let Some(offset) = priority {
+        let message = "priorities are left out: they say which reading of a text counts, and never which texts there are";
+        notes.push((offset, Diagnostic::new("W-GRAMMAR-PRIORITY", message)));
+    }
+    for directive in source
+        .directives
+        .iter()
+        .filter(|directive| directive.name == "declare")
+    {
+        for token in directive.body {
+            if let lexer::Kind::Name(name) = &token.kind
+                && !grammars.iter().any(|(known, _)| known == name)
+            {
+                let message = format!(
+                    "the terminal {name:?} is declared and not given: alternatives that need it fall away"
+                );
+                let warning = Diagnostic::new("W-GRAMMAR-DECLARED", message);
+                let hint = "give a grammar of its name: grammars={…}";
+                notes.push((token.offset, warning.with_hint(hint)));
+            }
+        }
+    }
+    if notes.is_empty() {
+        return grammar;
+    }
+    notes.sort_by_key(|&(offset, _)| offset);
+    let notes =
+        (notes.into_iter()).map(|(offset, note)| note.at(SourceLocation::in_text(text, offset)));
+    let warnings = notes.chain(grammar.warnings().iter().cloned()).collect();
+    grammar.with_warnings(warnings)
 }
 
 /// The same mistake, with the advice that its place asks for.

@@ -10,6 +10,8 @@ pub(super) struct Options<'s> {
     pub(super) capture: Option<&'s str>,
     /// Whether the shortest match is taken; what it ends in may be given beside the body.
     pub(super) lazy: bool,
+    /// Where a priority is, which says nothing of texts.
+    pub(super) priority: Option<usize>,
     /// What stands after the body, and ends it where it first occurs.
     pub(super) suffix: Option<&'s Token>,
 }
@@ -26,10 +28,18 @@ pub(super) fn read_options<'s>(
         _ => None,
     };
     let place = |at: usize| tokens.get(at).map_or(text.len(), |token| token.offset);
+    if sign(*at) == Some('.') {
+        options.priority = Some(place(*at));
+        *at += 1 + usize::from(sign(*at + 1) == Some('-'));
+        if !matches!(
+            tokens.get(*at).map(|token| &token.kind),
+            Some(Kind::Number(_))
+        ) {
+            return Err(wrong(text, place(*at), "expected a number, the priority"));
+        }
+        *at += 1;
+    }
     match sign(*at) {
-        Some('.') => return Err(unsupported(text, place(*at), "priorities are")),
-        Some('{') => return Err(unsupported(text, place(*at), "templates are")),
-        Some('§') => return Err(unsupported(text, place(*at), "rules with parameters are")),
         Some('[') => {
             *at += 1;
             loop {

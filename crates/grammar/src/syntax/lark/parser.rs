@@ -6,49 +6,62 @@ use std::sync::Arc;
 
 use super::commit::{self, Lazies};
 use super::directives::{self, Directives};
+use super::ignored::inner_name;
 use super::lexer::{Kind, Token, unsupported};
 use super::statements::{Definition, Source, is_terminal};
 use crate::error::{Error, SourceLocation};
 use crate::ir::{Grammar, TokenSet};
 use crate::limits::Limits;
-use crate::maps::{IdSet, SeededMap, SeededSet};
-use crate::syntax::json_schema;
-use crate::syntax::rules::{Ast, Function, Groups, Node, NodeId, Pattern, Rule, Sight, Without};
+use crate::maps::{IdSet, SeededIndexMap, SeededMap, SeededSet};
+use crate::syntax::rules::{Ast, Constant, Function, Groups, Node, NodeId, Pattern, Rule, Sight};
 
 pub(super) struct Parser<'s> {
     pub(super) text: &'s str,
     limits: &'s Limits,
-    /// Whole grammars that `@name` stands for.
-    pub(super) grammars: &'s [(&'s str, Arc<Grammar>)],
+    pub(super) around: &'s Around<'s>,
     pub(super) groups: Groups<'s>,
     /// Names of the source's own rules and terminals.
-    names: SeededSet<&'s str>,
+    pub(super) names: SeededSet<&'s str>,
     /// Terminals that are read: the expression and how many nodes it has, counted as often as they stand in it.
-    terminals: SeededMap<&'s str, (NodeId, u64)>,
+    pub(super) terminals: SeededMap<&'s str, (NodeId, u64)>,
     /// How the patterns of what is read see the text, where they do not stand alone.
-    sight: Sight,
+    pub(super) sight: Sight,
     /// What may be ignored; none if nothing is.
-    ignored: Option<NodeId>,
+    pub(super) ignored: Option<NodeId>,
     /// Any number of them.
-    any_ignored: Option<NodeId>,
+    pub(super) any_ignored: Option<NodeId>,
     /// Whether some terminal is lazy, so that each place of a terminal gets a node of its own.
-    commits: bool,
-    lazies: Lazies,
+    pub(super) commits: bool,
+    pub(super) lazies: Lazies,
+    /// Terminals that are declared, each with its offset.
+    pub(super) declared: SeededIndexMap<&'s str, usize>,
+    pub(super) ignores_once: bool,
+}
+
+/// What a source stands in.
+pub(super) struct Around<'a> {
+    pub(super) start: &'a str,
+    /// Whole grammars that `@name` and declared terminals stand for.
+    pub(super) grammars: &'a [(&'a str, Arc<Grammar>)],
+    pub(super) limits: &'a Limits,
+    /// Reads a grammar inside this one.
+    pub(super) nested: &'a dyn Fn(&str) -> Result<Grammar, Error>,
 }
 
 /// Reads all statements.
 pub(super) fn parse<'s>(
     text: &'s str,
     source: &Source<'s>,
-    start: &str,
-    grammars: &'s [(&'s str, Arc<Grammar>)],
-    limits: &'s Limits,
+    around: &'s Around<'s>,
 ) -> Result<Ast, Error> {
     let directives = directives::read(text, source)?;
+    let limits = around.limits;
     let mut parser = Parser {
         text,
         limits,
-        grammars,
+        around,
+        declared: directives.declared.clone(),
+        ignores_once: directives.ignores_once,
         groups: Groups::new(text, limits),
         names: source.definitions.keys().copied().collect(),
         terminals: SeededMap::default(),
@@ -106,7 +119,12 @@ pub(super) fn parse<'s>(
             .chain(parser.ignored.map(|id| id.0))
             .collect();
         let ast = &mut parser.groups.ast;
-        commit::commit(ast, &parser.lazies, &terminals, (text, start, limits))?;
+        commit::commit(
+            ast,
+            &parser.lazies,
+            &terminals,
+            (text, around.start, limits),
+        )?;
     }
     Ok(parser.groups.ast)
 }
@@ -208,95 +226,6 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    fn read_ignored(&mut self, directives: &Directives<'s>) -> Result<(), Error> {
-        let mut parts = Vec::new();
-        let mut place = 0;
-        for tokens in &directives.ignored {
-            place = tokens[0].offset;
-            parts.push(self.body(tokens, place, true)?.0);
-        }
-        if parts.is_empty() {
-            return Ok(());
-        }
-        self.ignored = Some(self.groups.ast.add(Node::Alt(parts), place));
-        Ok(())
-    }
-
-    /// What is ignored may stand before everything, too. Rules that may begin a text are not known yet: each gets a second
-    /// rule for what stands inside others only where it is named.
-    fn lead_with_ignored(&mut self, source: &Source<'s>) {
-        if self.ignored.is_none() {
-            return;
-        }
-        let rules = std::mem::take(&mut self.groups.ast.rules);
-        for rule in rules {
-            let Some(definition) = source.definitions.get(rule.name.as_str()) else {
-                self.groups.ast.rules.push(rule);
-                continue;
-            };
-            let offset = definition.offset;
-            let body = if is_terminal(&rule.name) {
-                self.followed(rule.body, offset)
-            } else {
-                rule.body
-            };
-            let inner = inner_name(&rule.name);
-            let name = self.groups.ast.add(Node::Name(inner.clone()), offset);
-            let parts = self.skipped().into_iter().chain([name]).collect();
-            let led = self.groups.ast.add(Node::Seq(parts), offset);
-            self.groups.ast.rules.push(Rule {
-                name: rule.name,
-                offset,
-                body: led,
-                parts: vec![rule.body],
-            });
-            self.groups.ast.rules.push(Rule {
-                name: inner,
-                offset,
-                body,
-                parts: Vec::new(),
-            });
-        }
-    }
-
-    /// What may be ignored, any number of times.
-    fn skipped(&mut self) -> Option<NodeId> {
-        let ignored = self.ignored?;
-        if let Some(repeated) = self.any_ignored.filter(|_| !self.commits) {
-            return Some(repeated);
-        }
-        let place = self.groups.ast.nodes[ignored.0 as usize].1;
-        let repeated = Node::Repeat {
-            inner: self.placed(ignored, place),
-            min: 0,
-            max: None,
-            separator: None,
-        };
-        self.any_ignored = Some(self.groups.ast.add(repeated, place));
-        self.any_ignored
-    }
-
-    /// A terminal with what may be ignored after it.
-    fn followed(&mut self, body: NodeId, offset: usize) -> NodeId {
-        match self.skipped() {
-            None => body,
-            Some(ignored) => self.groups.ast.add(Node::Seq(vec![body, ignored]), offset),
-        }
-    }
-
-    /// A terminal in one place, where some may be lazy.
-    fn placed(&mut self, inner: NodeId, offset: usize) -> NodeId {
-        if !self.commits {
-            return inner;
-        }
-        let without = Without {
-            inner,
-            excluded: Vec::new(),
-            partly: Vec::new(),
-        };
-        self.groups.ast.add(Node::Without(without), offset)
-    }
-
     /// What of a rule or terminal is matched, where its options ask for the shortest match; and its weight.
     fn shortest(
         &mut self,
@@ -332,7 +261,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Reads an expression: its node, and its weight if it is regular.
-    fn body(
+    pub(super) fn body(
         &mut self,
         tokens: &'s [Token],
         offset: usize,
@@ -492,17 +421,16 @@ impl<'s> Parser<'s> {
                 weight = (chunks.len() * chunks.len()) as u64;
                 Node::Parts(chunks.into_iter().map(String::into_bytes).collect())
             }
-            Kind::Name(name) => return self.name(name, offset, (regular, sight)),
-            _ if regular => {
-                return Err(Error::grammar(
-                    "E-GRAMMAR-IRREGULAR",
-                    "only what is regular may stand in a terminal",
-                )
-                .at(SourceLocation::in_text(self.text, offset))
-                .with_hint(
-                    "text, regular expressions, %regex, terminals and groups of them are regular",
-                ));
+            Kind::Nothing => Node::Constant(Constant::Nothing),
+            Kind::Name(name) if self.declared.contains_key(name.as_str()) => {
+                match self.around.grammar(name) {
+                    Some(_) if regular => return Err(self.irregular(offset)),
+                    Some(grammar) => Node::Grammar(Arc::clone(grammar)),
+                    None => Node::Constant(Constant::Nothing),
+                }
             }
+            Kind::Name(name) => return self.name(name, offset, (regular, sight)),
+            _ if regular => return Err(self.irregular(offset)),
             Kind::TokenText(text) => Node::Token(TokenSet::Text(text.as_str().into())),
             Kind::TokenIds(ranges) => Node::Token(TokenSet::Ids(ranges.as_slice().into())),
             Kind::Directive(name) if name == "json" => {
@@ -520,6 +448,21 @@ impl<'s> Parser<'s> {
                 *at += 1;
                 self.schema(json, *start)?
             }
+            Kind::Directive(name) if name == "lark" => {
+                let Some(Token {
+                    kind: Kind::Grammar(inner),
+                    offset: start,
+                    ..
+                }) = tokens.get(*at)
+                else {
+                    return Err(self
+                        .groups
+                        .error(offset, "expected a grammar after %lark")
+                        .with_hint("it is written %lark { start: … }"));
+                };
+                *at += 1;
+                self.nested(inner, *start)?
+            }
             Kind::Sign('@') => self.given(tokens, at, offset)?,
             _ => {
                 return Err(self
@@ -533,6 +476,15 @@ impl<'s> Parser<'s> {
         Ok(weight)
     }
 
+    fn irregular(&self, offset: usize) -> Error {
+        Error::grammar(
+            "E-GRAMMAR-IRREGULAR",
+            "only what is regular may stand in a terminal",
+        )
+        .at(SourceLocation::in_text(self.text, offset))
+        .with_hint("text, regular expressions, %regex, terminals and groups of them are regular")
+    }
+
     /// Adds an item; in a rule what may be ignored follows it.
     fn add(&mut self, id: NodeId, offset: usize, regular: bool) {
         if regular {
@@ -540,7 +492,7 @@ impl<'s> Parser<'s> {
         }
         let is_terminal = !matches!(
             self.groups.ast.nodes[id.0 as usize].0,
-            Node::Token(_) | Node::Grammar(_)
+            Node::Token(_) | Node::Grammar(_) | Node::Constant(_)
         );
         let id = if is_terminal {
             self.placed(id, offset)
@@ -612,33 +564,6 @@ impl<'s> Parser<'s> {
                 .with_hint(r#"it is written "a".."z""#)),
         }
     }
-
-    fn schema(&self, json: &str, start: usize) -> Result<Node, Error> {
-        let options = json_schema::Options::default();
-        let grammar = json_schema::parse(json, &options, self.limits).map_err(|error| {
-            let inside = match error.location() {
-                Some(SourceLocation::Text { offset, .. }) => *offset,
-                _ => 0,
-            };
-            let place = SourceLocation::in_text(self.text, start + inside);
-            match error.location() {
-                // The pointer says more than the place of the whole schema.
-                Some(SourceLocation::Pointer(_)) => error,
-                _ if error.hint().is_some() => error.at(place),
-                _ => error.at(place).with_hint("%json takes a JSON Schema"),
-            }
-        })?;
-        let place = match SourceLocation::in_text(self.text, start) {
-            SourceLocation::Text { line, column, .. } => format!("%json@{line}:{column}"),
-            SourceLocation::Pointer(pointer) => pointer,
-        };
-        Ok(Node::Grammar(Arc::new(grammar.with_pointer_prefix(&place))))
-    }
-}
-
-/// The rule without what is ignored before it. No name of a source has a space.
-fn inner_name(name: &str) -> String {
-    format!("{name} inside")
 }
 
 /// Whether a token is an alternative by itself.
