@@ -145,6 +145,12 @@ impl Diagnostic {
         }
     }
 
+    /// The same, saying in which file of several it is.
+    pub(crate) fn in_file(mut self, name: &str) -> Self {
+        self.message = format!("{}, in the file {name:?}", self.message);
+        self
+    }
+
     /// A code, `E-AREA-WHAT` for errors and `W-AREA-WHAT` for warnings, and a sentence.
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self {
@@ -297,6 +303,12 @@ impl Error {
     pub(crate) fn in_rule(mut self, name: &str) -> Self {
         let message = &mut self.0.diagnostic.message;
         *message = format!("{message}, in the rule {name:?}");
+        self
+    }
+
+    /// The same error, saying in which file of several it is.
+    pub(crate) fn in_file(mut self, name: &str) -> Self {
+        self.0.diagnostic = self.0.diagnostic.in_file(name);
         self
     }
 

@@ -466,7 +466,7 @@ fn what_is_left_out_is_told() {
 fn declared_terminals_are_given() {
     let given = [("INDENT", Arc::new(parsed("start: \"  \"")))];
     let text = "%declare INDENT\nstart: \"a\" INDENT \"b\"";
-    let grammar = lark::parse_with(text, "start", &given, &Limits::default()).unwrap();
+    let grammar = lark::parse_with(text, "start", &given, &[], &Limits::default()).unwrap();
     assert!(grammar.warnings().is_empty());
     let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
     assert!(reference::lnf_matches(&lnf, b"a  b"));
@@ -501,7 +501,7 @@ fn anchors_are_left_out_with_a_warning() {
 fn grammars_are_given_by_name() {
     let word = Arc::new(parsed("start: /[a-z]+/ \";\""));
     let given = [("word", Arc::clone(&word)), ("7", word)];
-    let read = |text: &str| lark::parse_with(text, "start", &given, &Limits::default());
+    let read = |text: &str| lark::parse_with(text, "start", &given, &[], &Limits::default());
     let grammar = read("%ignore \" \"\nstart: word (@word | @7)+\nword: \"w\"").unwrap();
     let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
     for (text, wanted) in [
@@ -523,6 +523,114 @@ fn grammars_are_given_by_name() {
         read("start: T\nT: @word").expect_err("irregular").code(),
         "E-GRAMMAR-IRREGULAR"
     );
+}
+
+#[test]
+fn files_are_imported() {
+    let files = [
+        (
+            "words",
+            "%import common.INT\n%import .more.deep (x, Y)\n%ignore \"!\"\nlist{i}: i (\",\" i)* x?\nWORD: /[a-z]/ INT?",
+        ),
+        ("more.deep", "%import .side.Z -> Y\nx: \"x\" | Y"),
+        ("more.side", "Z: \"z\""),
+    ];
+    let read = |text: &str| lark::parse_with(text, "start", &[], &files, &Limits::default());
+    let text =
+        "%import .words (WORD, list)\n%import .words.Y -> LAST\nstart: list{WORD} LAST x\nx: \"#\"";
+    let grammar = read(text).unwrap_or_else(|error| panic!("{error}"));
+    let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
+    for (text, wanted) in [
+        ("a,b1z#", true),
+        ("axz#", true),
+        ("azz#", true),
+        ("a!z#", false),
+        ("ax", false),
+    ] {
+        assert_eq!(
+            reference::lnf_matches(&lnf, text.as_bytes()),
+            wanted,
+            "{text}"
+        );
+    }
+    assert_eq!(
+        lark::imported_files(
+            "%import .a.b (X)\n%import .c.Y -> Z\n%import common.INT\n%import d.E",
+            "f.g"
+        )
+        .unwrap(),
+        ["f.a.b", "f.c"]
+    );
+    for (text, code, line, words) in [
+        (
+            "start: A\n%import .other.A",
+            "E-GRAMMAR-UNSUPPORTED",
+            2,
+            "imports={",
+        ),
+        (
+            "start: A\n%import python.A",
+            "E-GRAMMAR-UNSUPPORTED",
+            2,
+            "imports={",
+        ),
+        (
+            "%import .words.NOPE\nstart: NOPE",
+            "E-GRAMMAR-UNDEFINED",
+            1,
+            "file \"words\"",
+        ),
+        (
+            "%import .words.WORD\nstart: WORD\nWORD: \"a\"",
+            "E-GRAMMAR-DUPLICATE",
+            1,
+            "WORD",
+        ),
+        (
+            "%import .words.WORD WORD\nstart: WORD",
+            "E-GRAMMAR-SYNTAX",
+            1,
+            "import",
+        ),
+    ] {
+        let error = read(text).expect_err(text);
+        assert_eq!(error.code(), code, "{error}");
+        let Some(&SourceLocation::Text { line: found, .. }) = error.location() else {
+            panic!("{error}");
+        };
+        assert_eq!(found, line, "{error}");
+        assert!(error.to_string().contains(words), "{error}");
+    }
+    // A mistake is told of with its place in its own file.
+    for (file, line) in [
+        ("A: \"a\"\n\nB: (", 3),
+        ("A: \"a\"\nB: NOPE", 2),
+        ("\n\nA: \"", 3),
+    ] {
+        let files = [("f", file)];
+        let read = lark::parse_with(
+            "%import .f.A\nstart: A",
+            "start",
+            &[],
+            &files,
+            &Limits::default(),
+        );
+        let error = read.expect_err(file);
+        let Some(&SourceLocation::Text { line: found, .. }) = error.location() else {
+            panic!("{error}");
+        };
+        assert_eq!(found, line, "{error}");
+        assert!(error.message().contains("in the file \"f\""), "{error}");
+    }
+    let files = [("a", "%import .b.X"), ("b", "%import .a.X")];
+    let read = lark::parse_with(
+        "%import .a.X\nstart: X",
+        "start",
+        &[],
+        &files,
+        &Limits::default(),
+    );
+    assert_eq!(read.expect_err("a circle").code(), "E-GRAMMAR-UNDEFINED");
 }
 
 #[test]

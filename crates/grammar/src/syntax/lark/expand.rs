@@ -14,12 +14,22 @@ const COPIED: usize = 10;
 
 /// A definition, or a directive, which has no name.
 #[derive(Debug, Clone, Default)]
-struct Statement {
-    name: String,
+pub(super) struct Statement {
+    pub(super) name: String,
     /// The place of the name in `tokens`.
-    at: usize,
-    tokens: Vec<Token>,
+    pub(super) at: usize,
+    pub(super) tokens: Vec<Token>,
     takes: Takes,
+}
+
+impl Statement {
+    /// The names of what it takes.
+    pub(super) fn parameters(&self) -> &[String] {
+        match &self.takes {
+            Takes::Names(names, _) => names,
+            _ => &[],
+        }
+    }
 }
 
 #[derive(Debug, Clone, Default)]
@@ -83,7 +93,8 @@ struct Bound {
     called: String,
 }
 
-fn statements(text: &str, tokens: &[Token]) -> Result<Vec<Statement>, Error> {
+/// Splits a source.
+pub(super) fn statements(text: &str, tokens: &[Token]) -> Result<Vec<Statement>, Error> {
     let mut found: Vec<Statement> = Vec::new();
     let mut at = 0;
     while at < tokens.len() {

@@ -49,9 +49,14 @@ struct Lexer<'t> {
 
 /// Splits a source into words.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Error> {
-    let mut lexer = Lexer {
-        cursor: Cursor::new(text),
-    };
+    tokens_between(text, 0, text.len())
+}
+
+/// Splits a part of a source into words.
+pub(super) fn tokens_between(text: &str, start: usize, end: usize) -> Result<Vec<Token>, Error> {
+    let mut cursor = Cursor::new(&text[..end]);
+    cursor.at = start;
+    let mut lexer = Lexer { cursor };
     let mut tokens: Vec<Token> = Vec::new();
     loop {
         let before = lexer.cursor.at;

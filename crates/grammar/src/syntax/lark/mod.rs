@@ -23,6 +23,7 @@ mod commit;
 mod common;
 mod directives;
 mod expand;
+mod files;
 mod ignored;
 mod lexer;
 mod nullable;
@@ -33,6 +34,10 @@ mod statements;
 mod values;
 
 use std::sync::Arc;
+
+pub use files::{Files, imported_files};
+
+use files::Joined;
 
 use crate::error::{Diagnostic, Error, SourceLocation};
 use crate::ir::Grammar;
@@ -48,10 +53,11 @@ use crate::tuning::MAX_NESTED_GRAMMARS;
 /// `E-LIMIT-GRAMMAR-NESTING`, `E-LIMIT-GRAMMAR-ALTERNATIVES`, `E-LIMIT-REGEX-REPETITION`, `E-LIMIT-REGEX-EXPANSION`,
 /// `E-LIMIT-FUEL` for terminals that stand in terminals too often; each with its place.
 pub fn parse(text: &str, start: &str, limits: &Limits) -> Result<Grammar, Error> {
-    parse_with(text, start, &[], limits)
+    parse_with(text, start, &[], &[], limits)
 }
 
-/// As [`parse`]; `@name` in a rule stands for the grammar of that name out of `grammars`.
+/// As [`parse`]; `@name` in a rule, and a declared terminal, stands for the grammar of that name out of `grammars`, and
+/// what is imported is read out of `files`.
 ///
 /// # Errors
 /// As [`parse`].
@@ -59,28 +65,48 @@ pub fn parse_with(
     text: &str,
     start: &str,
     grammars: &[(&str, Arc<Grammar>)],
+    files: &Files<'_>,
     limits: &Limits,
 ) -> Result<Grammar, Error> {
     rules::check_size(text, limits)?;
-    read(text, start, grammars, limits, 0).map_err(|error| explained(text, error))
+    let mut joined = Joined::new(text);
+    let read = joined.read(files, limits).and_then(|()| {
+        let tokens = std::mem::take(&mut joined.tokens);
+        read(&joined.text, tokens, start, grammars, limits, 0)
+    });
+    let grammar = read.map_err(|error| joined.placed(explained(&joined.text, error)))?;
+    if !joined.is_several() {
+        return Ok(grammar);
+    }
+    let warnings = grammar.warnings().iter().cloned();
+    let warnings = warnings.map(|warning| joined.noted(warning)).collect();
+    Ok(grammar.with_warnings(warnings))
 }
 
 /// Reads a grammar that lies in `depth` others.
 fn read(
     text: &str,
+    tokens: Vec<lexer::Token>,
     start: &str,
     grammars: &[(&str, Arc<Grammar>)],
     limits: &Limits,
     depth: usize,
 ) -> Result<Grammar, Error> {
-    let tokens = expand::expand(text, lexer::tokens(text)?, limits)?;
+    let tokens = expand::expand(text, tokens, limits)?;
     let source = statements::read(text, &tokens)?;
     let nested = |inner: &str| {
         let limit = ("E-LIMIT-GRAMMAR-NESTING", "grammar_nesting");
         let allowed = limits.grammar_nesting.min(MAX_NESTED_GRAMMARS);
         Error::check_limit(limit, depth + 1, allowed)
             .map_err(|error| error.at(SourceLocation::in_text(inner, 0)))?;
-        read(inner, "start", grammars, limits, depth + 1)
+        read(
+            inner,
+            lexer::tokens(inner)?,
+            "start",
+            grammars,
+            limits,
+            depth + 1,
+        )
     };
     let around = parser::Around {
         start,
