@@ -114,12 +114,13 @@ impl<'s> Locator<'s> {
 }
 
 /// The codes of all warnings.
-pub(crate) const WARNINGS: [&str; 11] = [
+pub(crate) const WARNINGS: [&str; 12] = [
     "W-GRAMMAR-CYCLE",
     "W-GRAMMAR-DECLARED",
     "W-GRAMMAR-ENDLESS",
     "W-GRAMMAR-LAZY",
     "W-GRAMMAR-PRIORITY",
+    "W-GRAMMAR-TEMPERATURE",
     "W-GRAMMAR-UNPRODUCTIVE",
     "W-GRAMMAR-UNUSED",
     "W-REGEX-ANCHOR",

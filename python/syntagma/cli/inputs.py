@@ -208,4 +208,6 @@ def grammar_of(
         notations = notation_of_file(path, text)
         if notations == ("json_schema",):
             return Grammar.from_json_schema(text, order=cast("Order", order), allow_widened=not strict)
+        if notations == ("lark",) and path != "-":
+            return Grammar.from_file(path, start=start)
         return read_first(notations, lambda notation: Grammar.from_text(text, notation, start=start))

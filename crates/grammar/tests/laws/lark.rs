@@ -148,6 +148,28 @@ const MEANING: &[reference::Meaning] = &[
         &["ab x", "aa y", " y"],
         &["ab y", " aby"],
     ),
+    // A part that ends before a text, and one whose label does so.
+    (
+        "start: w \".!\"\nw[stop=\".\"]: /[a-z.]*/",
+        &["a.!", ".!"],
+        &["a..!", "a.b.!", "a!"],
+    ),
+    (
+        "start: w \"abab\" | TEXT \"?\"\nw[stop=\"abab\"]: /[abc]*/\nTEXT: /[abc]*/",
+        &["cabab", "abab", "aba?", "caaabab"],
+        &["ababab", "abcababc", "abab?", "cababa?", "abababab"],
+    ),
+    (
+        "start: w \"!\"\nw[capture, suffix=\"aa\", stop_capture=\"end\"]: /[ab]*/",
+        &["aa!", "baa!", "abaa!"],
+        &["aaa!", "aab!", "a!", "baaa!"],
+    ),
+    ("start: x \"b\"\nx[max_tokens=0]: /a/", &["b"], &["ab"]),
+    (
+        "start: x \"b\"\nx[max_tokens=5, temperature=0.7, capture=\"y\"]: /a+/",
+        &["aab"],
+        &["b"],
+    ),
     // Alternatives that begin alike go on together.
     (
         "start: \"a\" w \"x\" | \"a\" c\nw[lazy]: /[bc]*c/\nc: /[bc]*/",
@@ -367,8 +389,28 @@ const REFUSED: &[refusals::Refused] = &[
             ),
             ("start: \"a\" %if true", 1, 12),
             ("%import other.A\nstart: A", 1, 1),
-            ("start[max_tokens=3]: /a/", 1, 7),
-            ("start[stop=\"x\"]: /a/", 1, 7),
+            ("start: x*\nx[max_tokens=3]: /a/", 2, 3),
+            ("start: x | \"(\" start x\nx[max_tokens=3]: /a/", 2, 3),
+            ("start: y y\ny: x \"b\"\nx[max_tokens=3]: /a/", 3, 3),
+            (
+                "start: x y\nx[max_tokens=3]: /a/\ny[capture=\"x\"]: /b/",
+                2,
+                3,
+            ),
+            ("start: %lark { start[max_tokens=3]: /a/ }", 1, 22),
+            ("start: A\nA[max_tokens=3]: /a/", 2, 1),
+            ("start: A\nA[capture]: /a/", 2, 1),
+            ("start[stop=\"x\"]: /a/", 1, 1),
+            ("start: w \"y\"\nw[stop=\"x\"]: /a/", 2, 1),
+            ("start: w \"x\"?\nw[stop=\"x\"]: /a/", 2, 1),
+            ("start: w \"x\"\nw[stop=\"\"]: /a/", 2, 8),
+            ("start: w \"x\"\nw[stop=/x/]: /a/", 2, 8),
+            (
+                "start: w \"x\"\nw[stop=\"x\", stop_capture=\"y\"]: /a/",
+                2,
+                30,
+            ),
+            ("start: w\nw[suffix=/x/, capture]: /a/", 2, 10),
             (
                 "start: w | t | \"x\" t\nw[lazy]: /[ab]*b/\nt: /[ab]*/",
                 3,
@@ -447,6 +489,11 @@ fn what_expands_without_end_is_stopped() {
 fn what_is_left_out_is_told() {
     for (text, code, line) in [
         ("start: A\nA.2: \"a\"", "W-GRAMMAR-PRIORITY", 2),
+        (
+            "start: a\na[temperature=0.7]: \"a\"",
+            "W-GRAMMAR-TEMPERATURE",
+            2,
+        ),
         ("start: \"a\" | A\n%declare A", "W-GRAMMAR-DECLARED", 2),
         ("start: w | \"ab\"\nw[lazy]: /a*b/", "W-GRAMMAR-LAZY", 1),
     ] {
@@ -463,10 +510,24 @@ fn what_is_left_out_is_told() {
 }
 
 #[test]
+fn parts_that_come_once_have_a_budget() {
+    let text =
+        "start: x | y \"(\" x? \")\"\nx[max_tokens=7]: /a+/\ny[max_tokens=2, capture=\"z\"]: \"b\"";
+    let (_, budgets) = lark::parse_with(text, "start", &[], &[], &Limits::default()).unwrap();
+    let found: Vec<(&str, u32)> = budgets
+        .iter()
+        .map(|budget| (budget.label.as_str(), budget.tokens))
+        .collect();
+    assert_eq!(found, [("x", 7), ("z", 2)]);
+}
+
+#[test]
 fn declared_terminals_are_given() {
     let given = [("INDENT", Arc::new(parsed("start: \"  \"")))];
     let text = "%declare INDENT\nstart: \"a\" INDENT \"b\"";
-    let grammar = lark::parse_with(text, "start", &given, &[], &Limits::default()).unwrap();
+    let grammar = lark::parse_with(text, "start", &given, &[], &Limits::default())
+        .unwrap()
+        .0;
     assert!(grammar.warnings().is_empty());
     let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
     assert!(reference::lnf_matches(&lnf, b"a  b"));
@@ -501,7 +562,9 @@ fn anchors_are_left_out_with_a_warning() {
 fn grammars_are_given_by_name() {
     let word = Arc::new(parsed("start: /[a-z]+/ \";\""));
     let given = [("word", Arc::clone(&word)), ("7", word)];
-    let read = |text: &str| lark::parse_with(text, "start", &given, &[], &Limits::default());
+    let read = |text: &str| {
+        lark::parse_with(text, "start", &given, &[], &Limits::default()).map(|read| read.0)
+    };
     let grammar = read("%ignore \" \"\nstart: word (@word | @7)+\nword: \"w\"").unwrap();
     let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
     for (text, wanted) in [
@@ -535,7 +598,9 @@ fn files_are_imported() {
         ("more.deep", "%import .side.Z -> Y\nx: \"x\" | Y"),
         ("more.side", "Z: \"z\""),
     ];
-    let read = |text: &str| lark::parse_with(text, "start", &[], &files, &Limits::default());
+    let read = |text: &str| {
+        lark::parse_with(text, "start", &[], &files, &Limits::default()).map(|read| read.0)
+    };
     let text =
         "%import .words (WORD, list)\n%import .words.Y -> LAST\nstart: list{WORD} LAST x\nx: \"#\"";
     let grammar = read(text).unwrap_or_else(|error| panic!("{error}"));

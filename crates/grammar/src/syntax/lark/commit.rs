@@ -29,23 +29,16 @@ struct Lazy {
 pub(super) struct Lazies {
     /// By how they are written: those that are written alike match together.
     known: SeededIndexMap<String, Lazy>,
-    /// The shortest matches, with their number.
-    matches: IdMap<u32, usize>,
+    /// What they match, with their number and with the text that is to follow.
+    matches: IdMap<u32, (usize, Option<Vec<u8>>)>,
 }
 
 impl Lazies {
-    /// Adds one that is written so; `body` is what it matches the shortest of, `shortest` that match.
-    pub(super) fn add(
-        &mut self,
-        ast: &mut Ast,
-        written: String,
-        (body, shortest): (NodeId, NodeId),
-    ) {
-        let offset = ast.nodes[body.0 as usize].1;
-        let number = self.known.len();
+    /// Adds one that is written so, and matches the shortest of `whole`; says its number.
+    pub(super) fn add(&mut self, ast: &mut Ast, written: String, whole: NodeId) -> usize {
+        let offset = ast.nodes[whole.0 as usize].1;
         let entry = self.known.entry(written);
-        let number = entry.index().min(number);
-        self.matches.insert(shortest.0, number);
+        let number = entry.index();
         entry.or_insert_with(|| {
             let mut begun = |min| {
                 let byte = ast.add(Node::Constant(Constant::Byte), offset);
@@ -56,13 +49,24 @@ impl Lazies {
                     separator: None,
                 };
                 let rest = ast.add(rest, offset);
-                ast.add(Node::Seq(vec![body, rest]), offset)
+                ast.add(Node::Seq(vec![whole, rest]), offset)
             };
             Lazy {
                 begun: begun(0),
                 longer: begun(1),
             }
         });
+        number
+    }
+
+    /// Says what one matches; where it ends before a text, that.
+    pub(super) fn matched(&mut self, number: usize, id: NodeId, before: Option<Vec<u8>>) {
+        self.matches.insert(id.0, (number, before));
+    }
+
+    /// The texts that begin with a match of one.
+    pub(super) fn begun(&self, number: usize) -> NodeId {
+        self.known[number].begun
     }
 
     /// Whether there are none.
@@ -70,13 +74,14 @@ impl Lazies {
         self.known.is_empty()
     }
 
-    /// The number of a lazy terminal.
-    fn number(&self, ast: &Ast, id: NodeId) -> Option<usize> {
+    /// The number of a lazy terminal, and what is to follow.
+    fn of(&self, ast: &Ast, id: NodeId) -> Option<(usize, Option<&[u8]>)> {
         let id = match &ast.nodes[id.0 as usize].0 {
-            Node::Without(Without { inner, .. }) => *inner,
+            Node::Without(Without { inner, .. }) if !self.matches.contains_key(&id.0) => *inner,
             _ => id,
         };
-        self.matches.get(&id.0).copied()
+        let (number, before) = self.matches.get(&id.0)?;
+        Some((*number, before.as_deref()))
     }
 }
 
@@ -107,7 +112,7 @@ impl Net {
         self.count - 1
     }
 
-    fn new(ast: &Ast, terminals: &IdSet<u32>) -> Self {
+    fn new(ast: &Ast, terminals: &IdSet<u32>, lazies: &Lazies) -> Self {
         let mut net = Self::default();
         let positions: SeededMap<&str, usize> = (ast.rules.iter().enumerate())
             .map(|(position, rule)| (rule.name.as_str(), position))
@@ -159,7 +164,9 @@ impl Net {
         }
         let mut known = IdMap::default();
         for Occurrence { node, from, to } in &net.occurrences {
-            if is_nullable(ast, *node, &mut known) {
+            // What ends before a text is never empty with it.
+            let is_cut = matches!(lazies.of(ast, *node), Some((_, Some(_))));
+            if !is_cut && is_nullable(ast, *node, &mut known) {
                 net.steps.push((*from, *to));
             }
         }
@@ -247,7 +254,7 @@ pub(super) fn commit(
             "more than 64 different lazy terminals are",
         ));
     }
-    let net = Net::new(ast, terminals);
+    let net = Net::new(ast, terminals, lazies);
     let mut graph = net.graph();
     let mut fuel = Fuel::new(limits);
     let beginning = 2 * net.rules[start].0;
@@ -259,9 +266,23 @@ pub(super) fn commit(
             begin[(2 * occurrence.from + form) as usize].push(at as u32);
         }
     }
-    let numbers: Vec<Option<usize>> = (net.occurrences.iter())
-        .map(|occurrence| lazies.number(ast, occurrence.node))
+    let found: Vec<Option<(usize, Option<&[u8]>)>> = (net.occurrences.iter())
+        .map(|occurrence| lazies.of(ast, occurrence.node))
         .collect();
+    let numbers: Vec<Option<usize>> = found
+        .iter()
+        .map(|found| found.map(|(number, _)| number))
+        .collect();
+    let end = 2 * net.rules[start].1 + 1;
+    for (occurrence, found) in net.occurrences.iter().zip(&found) {
+        if let Some((_, Some(stop))) = found
+            && !follows(ast, &net, (&graph, &begin), occurrence, end, stop)
+        {
+            let offset = ast.nodes[occurrence.node.0 as usize].1;
+            return Err(unsupported(text, offset, "a stop that is not the beginning of all that may follow is")
+                .with_hint("write the stop behind the rule, or use suffix=…, which keeps what ends the text as a part of it"));
+        }
+    }
     // By place: the lazy terminals that may begin there without anything before.
     let mut beside = vec![0u64; graph.len()];
     for (place, occurrences) in begin.iter().enumerate() {
@@ -294,6 +315,8 @@ pub(super) fn commit(
     spread(&graph, &mut all, |from, to| from & to);
     for (at, occurrence) in net.occurrences.iter().enumerate() {
         let own = numbers[at].map_or(0, |number| 1u64 << number);
+        // What ends before a text is beside the others with that text.
+        let is_whole = matches!(found[at], Some((_, None)));
         let forms = [0, 1].map(|form| (2 * occurrence.from + form) as usize);
         let forms = || forms.iter().filter(|&&place| reached[place]);
         let some = forms().fold(0, |bits, &place| bits | some[place]) & !own;
@@ -301,7 +324,7 @@ pub(super) fn commit(
         let bits = |bits: u64| {
             (lazies.known.values().enumerate())
                 .filter(move |(number, _)| bits & (1 << number) != 0)
-                .map(|(_, lazy)| if own == 0 { lazy.begun } else { lazy.longer })
+                .map(|(_, lazy)| if is_whole { lazy.longer } else { lazy.begun })
         };
         let (excluded, partly): (Vec<NodeId>, Vec<NodeId>) =
             (bits(some & all).collect(), bits(some & !all).collect());
@@ -333,6 +356,37 @@ pub(super) fn commit(
         }
     }
     Ok(())
+}
+
+/// Whether all that may stand behind a terminal begins with a text.
+fn follows(
+    ast: &Ast,
+    net: &Net,
+    (graph, begin): (&[Vec<Place>], &[Vec<u32>]),
+    occurrence: &Occurrence,
+    end: Place,
+    text: &[u8],
+) -> bool {
+    let mut seen: IdSet<Place> = IdSet::default();
+    let mut work = vec![2 * occurrence.to + 1];
+    while let Some(place) = work.pop() {
+        if !seen.insert(place) {
+            continue;
+        }
+        let begins = |&at: &u32| {
+            let node = &ast.nodes[net.occurrences[at as usize].node.0 as usize].0;
+            let inner = match node {
+                Node::Without(Without { inner, .. }) => &ast.nodes[inner.0 as usize].0,
+                node => node,
+            };
+            matches!(inner, Node::Bytes(bytes) if bytes.starts_with(text))
+        };
+        if place == end || !begin[place as usize].iter().all(begins) {
+            return false;
+        }
+        work.extend(&graph[place as usize]);
+    }
+    true
 }
 
 /// After two terminals that begin together and are written alike, a text may go on as after either.

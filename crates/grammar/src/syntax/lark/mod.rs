@@ -22,11 +22,13 @@ mod bounds;
 mod commit;
 mod common;
 mod directives;
+mod endings;
 mod expand;
 mod files;
 mod ignored;
 mod lexer;
 mod nullable;
+mod once;
 mod options;
 mod parser;
 mod references;
@@ -35,6 +37,7 @@ mod values;
 
 use std::sync::Arc;
 
+pub use endings::Budget;
 pub use files::{Files, imported_files};
 
 use files::Joined;
@@ -53,11 +56,11 @@ use crate::tuning::MAX_NESTED_GRAMMARS;
 /// `E-LIMIT-GRAMMAR-NESTING`, `E-LIMIT-GRAMMAR-ALTERNATIVES`, `E-LIMIT-REGEX-REPETITION`, `E-LIMIT-REGEX-EXPANSION`,
 /// `E-LIMIT-FUEL` for terminals that stand in terminals too often; each with its place.
 pub fn parse(text: &str, start: &str, limits: &Limits) -> Result<Grammar, Error> {
-    parse_with(text, start, &[], &[], limits)
+    parse_with(text, start, &[], &[], limits).map(|(grammar, _)| grammar)
 }
 
 /// As [`parse`]; `@name` in a rule, and a declared terminal, stands for the grammar of that name out of `grammars`, and
-/// what is imported is read out of `files`.
+/// what is imported is read out of `files`. With it, the most tokens of parts that come once.
 ///
 /// # Errors
 /// As [`parse`].
@@ -67,20 +70,20 @@ pub fn parse_with(
     grammars: &[(&str, Arc<Grammar>)],
     files: &Files<'_>,
     limits: &Limits,
-) -> Result<Grammar, Error> {
+) -> Result<(Grammar, Vec<Budget>), Error> {
     rules::check_size(text, limits)?;
     let mut joined = Joined::new(text);
     let read = joined.read(files, limits).and_then(|()| {
         let tokens = std::mem::take(&mut joined.tokens);
         read(&joined.text, tokens, start, grammars, limits, 0)
     });
-    let grammar = read.map_err(|error| joined.placed(explained(&joined.text, error)))?;
+    let (grammar, budgets) = read.map_err(|error| joined.placed(explained(&joined.text, error)))?;
     if !joined.is_several() {
-        return Ok(grammar);
+        return Ok((grammar, budgets));
     }
     let warnings = grammar.warnings().iter().cloned();
     let warnings = warnings.map(|warning| joined.noted(warning)).collect();
-    Ok(grammar.with_warnings(warnings))
+    Ok((grammar.with_warnings(warnings), budgets))
 }
 
 /// Reads a grammar that lies in `depth` others.
@@ -91,7 +94,7 @@ fn read(
     grammars: &[(&str, Arc<Grammar>)],
     limits: &Limits,
     depth: usize,
-) -> Result<Grammar, Error> {
+) -> Result<(Grammar, Vec<Budget>), Error> {
     let tokens = expand::expand(text, tokens, limits)?;
     let source = statements::read(text, &tokens)?;
     let nested = |inner: &str| {
@@ -99,24 +102,19 @@ fn read(
         let allowed = limits.grammar_nesting.min(MAX_NESTED_GRAMMARS);
         Error::check_limit(limit, depth + 1, allowed)
             .map_err(|error| error.at(SourceLocation::in_text(inner, 0)))?;
-        read(
-            inner,
-            lexer::tokens(inner)?,
-            "start",
-            grammars,
-            limits,
-            depth + 1,
-        )
+        let tokens = lexer::tokens(inner)?;
+        read(inner, tokens, "start", grammars, limits, depth + 1).map(|(grammar, _)| grammar)
     };
     let around = parser::Around {
         start,
         grammars,
         limits,
         nested: &nested,
+        is_inside: depth > 0,
     };
-    let ast = parser::parse(text, &source, &around)?;
+    let (ast, budgets) = parser::parse(text, &source, &around)?;
     let grammar = rules::lower(text, &ast, start, &[], limits)?;
-    Ok(noted(text, &source, grammars, grammar))
+    Ok((noted(text, &source, grammars, grammar), budgets))
 }
 
 /// The grammar with warnings of what was left out.
@@ -134,6 +132,12 @@ fn noted(
     if let Some(offset) = priority {
         let message = "priorities are left out: they say which reading of a text counts, and never which texts there are";
         notes.push((offset, Diagnostic::new("W-GRAMMAR-PRIORITY", message)));
+    }
+    let temperature =
+        (source.definitions.values()).find_map(|definition| definition.options.temperature);
+    if let Some(offset) = temperature {
+        let message = "temperatures are left out: they say how tokens are chosen, and never which texts there are";
+        notes.push((offset, Diagnostic::new("W-GRAMMAR-TEMPERATURE", message)));
     }
     for directive in source
         .directives

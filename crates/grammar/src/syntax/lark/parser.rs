@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use super::commit::{self, Lazies};
 use super::directives::{self, Directives};
+use super::endings::Budget;
 use super::ignored::inner_name;
-use super::lexer::{Kind, Token, unsupported};
+use super::lexer::{Kind, Token};
+use super::once;
 use super::statements::{Definition, Source, is_terminal};
 use crate::error::{Error, SourceLocation};
 use crate::ir::{Grammar, TokenSet};
@@ -33,6 +35,7 @@ pub(super) struct Parser<'s> {
     /// Whether some terminal is lazy, so that each place of a terminal gets a node of its own.
     pub(super) commits: bool,
     pub(super) lazies: Lazies,
+    pub(super) budgets: Vec<Budget>,
     /// Terminals that are declared, each with its offset.
     pub(super) declared: SeededIndexMap<&'s str, usize>,
     pub(super) ignores_once: bool,
@@ -44,6 +47,8 @@ pub(super) struct Around<'a> {
     /// Whole grammars that `@name` and declared terminals stand for.
     pub(super) grammars: &'a [(&'a str, Arc<Grammar>)],
     pub(super) limits: &'a Limits,
+    /// Whether it stands in another grammar.
+    pub(super) is_inside: bool,
     /// Reads a grammar inside this one.
     pub(super) nested: &'a dyn Fn(&str) -> Result<Grammar, Error>,
 }
@@ -53,7 +58,7 @@ pub(super) fn parse<'s>(
     text: &'s str,
     source: &Source<'s>,
     around: &'s Around<'s>,
-) -> Result<Ast, Error> {
+) -> Result<(Ast, Vec<Budget>), Error> {
     let directives = directives::read(text, source)?;
     let limits = around.limits;
     let mut parser = Parser {
@@ -70,19 +75,15 @@ pub(super) fn parse<'s>(
         any_ignored: None,
         commits: (source.definitions.values()).any(|definition| definition.options.lazy),
         lazies: Lazies::default(),
+        budgets: Vec::new(),
     };
     parser.read_imports(&directives, source)?;
     for name in terminals_in_order(text, source)? {
         let definition = &source.definitions[name];
         parser.see(definition);
         let (body, weight) = parser.body(definition.body, definition.offset, true)?;
+        parser.check_terminal(definition)?;
         let (body, weight) = parser.shortest(definition, body, weight)?;
-        if definition.options.capture.is_some() {
-            return Err(
-                unsupported(text, definition.offset, "a capture of a terminal is")
-                    .with_hint("label a rule, which begins with a small letter"),
-            );
-        }
         parser.terminals.insert(name, (body, weight));
         parser.define(name, definition.offset, body);
     }
@@ -105,11 +106,11 @@ pub(super) fn parse<'s>(
         let offset = definition.offset;
         let body = if let Some(&body) = lazy.get(name) {
             let body = parser.placed(body, offset);
-            let body = parser.labelled(name, definition, body);
+            let body = parser.labelled(name, definition, body)?;
             parser.followed(body, offset)
         } else {
             let (body, _) = parser.body(definition.body, offset, false)?;
-            parser.labelled(name, definition, body)
+            parser.labelled(name, definition, body)?
         };
         parser.define(name, offset, body);
     }
@@ -126,7 +127,8 @@ pub(super) fn parse<'s>(
             (text, around.start, limits),
         )?;
     }
-    Ok(parser.groups.ast)
+    once::check(text, &parser.groups.ast, &parser.budgets, around)?;
+    Ok((parser.groups.ast, parser.budgets))
 }
 
 /// Terminals, each after those that it names.
@@ -224,40 +226,6 @@ impl<'s> Parser<'s> {
             self.define(name, offset, body);
         }
         Ok(())
-    }
-
-    /// What of a rule or terminal is matched, where its options ask for the shortest match; and its weight.
-    fn shortest(
-        &mut self,
-        definition: &Definition<'s>,
-        body: NodeId,
-        weight: u64,
-    ) -> Result<(NodeId, u64), Error> {
-        let (mut body, mut weight) = (body, weight);
-        let offset = definition.offset;
-        if let Some(suffix) = definition.options.suffix {
-            let (end, more) = self.body(std::slice::from_ref(suffix), suffix.offset, true)?;
-            body = self.groups.ast.add(Node::Seq(vec![body, end]), offset);
-            weight += more;
-        }
-        if definition.options.lazy {
-            let ast = &mut self.groups.ast;
-            let shortest = ast.add(Node::Function(Function::Shortest, body), offset);
-            self.lazies.add(ast, definition.written(), (body, shortest));
-            body = shortest;
-        }
-        Ok((body, weight))
-    }
-
-    fn labelled(&mut self, name: &str, definition: &Definition<'s>, body: NodeId) -> NodeId {
-        match definition.options.capture {
-            None => body,
-            Some(label) => {
-                let label = if label.is_empty() { name } else { label };
-                let capture = Node::Capture(label.to_owned(), body);
-                self.groups.ast.add(capture, definition.offset)
-            }
-        }
     }
 
     /// Reads an expression: its node, and its weight if it is regular.

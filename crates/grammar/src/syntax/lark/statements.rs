@@ -19,13 +19,10 @@ pub(super) struct Definition<'s> {
 impl Definition<'_> {
     /// How what it matches is written.
     pub(super) fn written(&self) -> String {
-        let kinds = self.body.iter().chain(self.options.suffix);
+        let end = self.options.suffix.or(self.options.stop);
+        let kinds = self.body.iter().chain(end);
         let written = kinds.map(|token| format!("{:?} ", token.kind));
-        format!(
-            "{} {}",
-            self.options.suffix.is_some(),
-            written.collect::<String>()
-        )
+        format!("{} {}", end.is_some(), written.collect::<String>())
     }
 }
 
