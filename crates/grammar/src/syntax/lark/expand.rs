@@ -151,6 +151,11 @@ fn takes(text: &str, statement: &Statement) -> Result<Takes, Error> {
     match kind(at) {
         Some(Kind::Sign('§')) => match kind(at + 1) {
             Some(Kind::Name(name)) if name == "_" => Ok(Takes::Value),
+            Some(Kind::Sign('=')) => Err(unsupported(
+                text,
+                statement.tokens[at].offset,
+                "rules with ::= are",
+            )),
             _ => Err(
                 wrong(text, statement.tokens[at].offset, "expected _ after ::")
                     .with_hint("a rule that takes a value is written name::_ : …"),
