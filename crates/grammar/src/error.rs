@@ -114,11 +114,12 @@ impl<'s> Locator<'s> {
 }
 
 /// The codes of all warnings.
-pub(crate) const WARNINGS: [&str; 12] = [
+pub(crate) const WARNINGS: [&str; 13] = [
     "W-GRAMMAR-CYCLE",
     "W-GRAMMAR-DECLARED",
     "W-GRAMMAR-ENDLESS",
     "W-GRAMMAR-LAZY",
+    "W-GRAMMAR-LONGEST",
     "W-GRAMMAR-PRIORITY",
     "W-GRAMMAR-TEMPERATURE",
     "W-GRAMMAR-UNPRODUCTIVE",

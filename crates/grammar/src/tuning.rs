@@ -68,6 +68,15 @@ pub(crate) const LOWER_ONE: u64 = 20_000;
 /// Units for the checks of all terminals of a source.
 pub(crate) const LOWER_ALL: u64 = 1_000_000;
 
+/// Steps to find what may follow the terminals of a source: about ten milliseconds.
+pub(crate) const FOLLOWED: u64 = 400_000;
+
+/// Units to see whether a terminal may go on with what follows it, for a warning.
+pub(crate) const LONGEST_ONE: u64 = 5_000;
+
+/// Units to see it for all terminals of a source.
+pub(crate) const LONGEST_ALL: u64 = 100_000;
+
 /// Units for the check of one language that is printed: more than [`LOWER_ONE`], so that what is written can be read.
 pub(crate) const PRINT_ONE: u64 = 200_000;
 

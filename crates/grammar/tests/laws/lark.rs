@@ -510,6 +510,19 @@ fn what_is_left_out_is_told() {
 }
 
 #[test]
+fn terminals_that_end_by_themselves_are_not_warned_of() {
+    for text in [
+        "start: A+ \"b\"\nA: /a+/",
+        "start: S \":\" S\nS: /\"[^\"]*\"/",
+        "%ignore / +/\nstart: NAME \"=\" NAME\nNAME: /[a-z]+/",
+        "start: w T\nw[lazy]: /[ab]*b/\nT: /[ab]*/",
+        "start: \"a\" \"ab\"",
+    ] {
+        assert_eq!(parsed(text).warnings(), [], "{text}");
+    }
+}
+
+#[test]
 fn parts_that_come_once_have_a_budget() {
     let text =
         "start: x | y \"(\" x? \")\"\nx[max_tokens=7]: /a+/\ny[max_tokens=2, capture=\"z\"]: \"b\"";

@@ -6,7 +6,7 @@
 //! without it in others, one language does not do for both, and the lowering refuses it unless the two share no text.
 
 use super::lexer::unsupported;
-use super::nullable::is_nullable;
+use super::places::{Net, Occurrence, Place, reached, spread};
 use crate::error::Error;
 use crate::limits::{Fuel, Limits};
 use crate::maps::{IdMap, IdSet, SeededIndexMap, SeededMap};
@@ -75,162 +75,13 @@ impl Lazies {
     }
 
     /// The number of a lazy terminal, and what is to follow.
-    fn of(&self, ast: &Ast, id: NodeId) -> Option<(usize, Option<&[u8]>)> {
+    pub(super) fn of(&self, ast: &Ast, id: NodeId) -> Option<(usize, Option<&[u8]>)> {
         let id = match &ast.nodes[id.0 as usize].0 {
             Node::Without(Without { inner, .. }) if !self.matches.contains_key(&id.0) => *inner,
             _ => id,
         };
         let (number, before) = self.matches.get(&id.0)?;
         Some((*number, before.as_deref()))
-    }
-}
-
-/// A place between terminals, in one of two forms: before anything of its rule was written, and after something was.
-type Place = u32;
-
-struct Occurrence {
-    node: NodeId,
-    from: u32,
-    to: u32,
-}
-
-/// The places of all rules.
-#[derive(Default)]
-struct Net {
-    count: u32,
-    steps: Vec<(u32, u32)>,
-    /// (rule, from, to)
-    calls: Vec<(usize, u32, u32)>,
-    occurrences: Vec<Occurrence>,
-    /// By rule: where it begins and ends.
-    rules: Vec<(u32, u32)>,
-}
-
-impl Net {
-    fn place(&mut self) -> u32 {
-        self.count += 1;
-        self.count - 1
-    }
-
-    fn new(ast: &Ast, terminals: &IdSet<u32>, lazies: &Lazies) -> Self {
-        let mut net = Self::default();
-        let positions: SeededMap<&str, usize> = (ast.rules.iter().enumerate())
-            .map(|(position, rule)| (rule.name.as_str(), position))
-            .collect();
-        net.rules = (0..ast.rules.len())
-            .map(|_| (net.place(), net.place()))
-            .collect();
-        let mut work: Vec<(NodeId, u32, u32)> = (ast.rules.iter().zip(&net.rules))
-            .map(|(rule, &(from, to))| (rule.body, from, to))
-            .collect();
-        while let Some((id, from, to)) = work.pop() {
-            let node = &ast.nodes[id.0 as usize].0;
-            match node {
-                _ if terminals.contains(&id.0) => {
-                    net.occurrences.push(Occurrence { node: id, from, to })
-                }
-                Node::Seq(parts) => {
-                    let mut at = from;
-                    for &part in parts {
-                        let next = net.place();
-                        work.push((part, at, next));
-                        at = next;
-                    }
-                    net.steps.push((at, to));
-                }
-                Node::Alt(parts) => work.extend(parts.iter().map(|&part| (part, from, to))),
-                Node::Capture(_, inner) => work.push((*inner, from, to)),
-                Node::Repeat {
-                    inner, min, max, ..
-                } => {
-                    let (begin, end) = (net.place(), net.place());
-                    if *max != Some(0) {
-                        net.steps.extend([(from, begin), (end, to)]);
-                        work.push((*inner, begin, end));
-                    }
-                    if *min == 0 {
-                        net.steps.push((from, to));
-                    }
-                    if max.is_none_or(|max| max > 1) {
-                        net.steps.push((end, begin));
-                    }
-                }
-                Node::Name(name) => match positions.get(name.as_str()) {
-                    Some(&rule) => net.calls.push((rule, from, to)),
-                    None => net.occurrences.push(Occurrence { node: id, from, to }),
-                },
-                _ => net.occurrences.push(Occurrence { node: id, from, to }),
-            }
-        }
-        let mut known = IdMap::default();
-        for Occurrence { node, from, to } in &net.occurrences {
-            // What ends before a text is never empty with it.
-            let is_cut = matches!(lazies.of(ast, *node), Some((_, Some(_))));
-            if !is_cut && is_nullable(ast, *node, &mut known) {
-                net.steps.push((*from, *to));
-            }
-        }
-        net
-    }
-
-    /// By rule: whether it may write nothing.
-    fn nullable_rules(&self) -> Vec<bool> {
-        let mut nullable = vec![false; self.rules.len()];
-        let mut reached = vec![false; self.count as usize];
-        let mut next: IdMap<u32, Vec<u32>> = IdMap::default();
-        for &(from, to) in &self.steps {
-            next.entry(from).or_default().push(to);
-        }
-        // By rule: the calls that wait for it to be known as one that may write nothing.
-        let mut waiting: Vec<Vec<u32>> = vec![Vec::new(); self.rules.len()];
-        let mut calls: IdMap<u32, Vec<(usize, u32)>> = IdMap::default();
-        for &(rule, from, to) in &self.calls {
-            calls.entry(from).or_default().push((rule, to));
-        }
-        let ends: IdMap<u32, usize> = (self.rules.iter().enumerate())
-            .map(|(rule, &(_, end))| (end, rule))
-            .collect();
-        let mut work: Vec<u32> = self.rules.iter().map(|&(from, _)| from).collect();
-        while let Some(place) = work.pop() {
-            if std::mem::replace(&mut reached[place as usize], true) {
-                continue;
-            }
-            work.extend(next.get(&place).into_iter().flatten());
-            for &(rule, to) in calls.get(&place).into_iter().flatten() {
-                if nullable[rule] {
-                    work.push(to);
-                } else {
-                    waiting[rule].push(to);
-                }
-            }
-            if let Some(&rule) = ends.get(&place) {
-                nullable[rule] = true;
-                work.append(&mut waiting[rule]);
-            }
-        }
-        nullable
-    }
-
-    /// The steps between places that write nothing, in both forms.
-    fn graph(&self) -> Vec<Vec<Place>> {
-        let nullable = self.nullable_rules();
-        let mut graph = vec![Vec::new(); 2 * self.count as usize];
-        for &(from, to) in &self.steps {
-            for form in 0..2 {
-                graph[(2 * from + form) as usize].push(2 * to + form);
-            }
-        }
-        for &(rule, from, to) in &self.calls {
-            let (begin, end) = self.rules[rule];
-            for form in 0..2 {
-                graph[(2 * from + form) as usize].push(2 * begin);
-                if nullable[rule] {
-                    graph[(2 * from + form) as usize].push(2 * to + form);
-                }
-            }
-            graph[(2 * end + 1) as usize].push(2 * to + 1);
-        }
-        graph
     }
 }
 
@@ -254,18 +105,14 @@ pub(super) fn commit(
             "more than 64 different lazy terminals are",
         ));
     }
-    let net = Net::new(ast, terminals, lazies);
+    let net = Net::new(ast, terminals, |id| {
+        matches!(lazies.of(ast, id), Some((_, Some(_))))
+    });
     let mut graph = net.graph();
     let mut fuel = Fuel::new(limits);
-    let beginning = 2 * net.rules[start].0;
+    let beginning = net.beginning(start);
     join_alike(ast, &net, &mut graph, beginning, &mut fuel)?;
-    // By place: the occurrences that begin there.
-    let mut begin: Vec<Vec<u32>> = vec![Vec::new(); graph.len()];
-    for (at, occurrence) in net.occurrences.iter().enumerate() {
-        for form in 0..2 {
-            begin[(2 * occurrence.from + form) as usize].push(at as u32);
-        }
-    }
+    let begin = net.begin();
     let found: Vec<Option<(usize, Option<&[u8]>)>> = (net.occurrences.iter())
         .map(|occurrence| lazies.of(ast, occurrence.node))
         .collect();
@@ -273,7 +120,7 @@ pub(super) fn commit(
         .iter()
         .map(|found| found.map(|(number, _)| number))
         .collect();
-    let end = 2 * net.rules[start].1 + 1;
+    let end = net.end(start);
     for (occurrence, found) in net.occurrences.iter().zip(&found) {
         if let Some((_, Some(stop))) = found
             && !follows(ast, &net, (&graph, &begin), occurrence, end, stop)
@@ -301,10 +148,7 @@ pub(super) fn commit(
     let reached = reached(&graph, &net, &begin, beginning);
     let mut some = vec![0u64; graph.len()];
     let mut all = vec![u64::MAX; graph.len()];
-    let after = net
-        .occurrences
-        .iter()
-        .map(|occurrence| 2 * occurrence.to + 1);
+    let after = net.occurrences.iter().map(|occurrence| occurrence.after());
     for context in std::iter::once(beginning).chain(after) {
         if reached[context as usize] {
             some[context as usize] |= beside[context as usize];
@@ -317,7 +161,7 @@ pub(super) fn commit(
         let own = numbers[at].map_or(0, |number| 1u64 << number);
         // What ends before a text is beside the others with that text.
         let is_whole = matches!(found[at], Some((_, None)));
-        let forms = [0, 1].map(|form| (2 * occurrence.from + form) as usize);
+        let forms = occurrence.places().map(|place| place as usize);
         let forms = || forms.iter().filter(|&&place| reached[place]);
         let some = forms().fold(0, |bits, &place| bits | some[place]) & !own;
         let all = forms().fold(u64::MAX, |bits, &place| bits & all[place]);
@@ -368,7 +212,7 @@ fn follows(
     text: &[u8],
 ) -> bool {
     let mut seen: IdSet<Place> = IdSet::default();
-    let mut work = vec![2 * occurrence.to + 1];
+    let mut work = vec![occurrence.after()];
     while let Some(place) = work.pop() {
         if !seen.insert(place) {
             continue;
@@ -407,16 +251,8 @@ fn join_alike(
     if spelt.len() == spellings.len() {
         return Ok(());
     }
-    let mut begin: Vec<Vec<u32>> = vec![Vec::new(); graph.len()];
-    for (at, occurrence) in net.occurrences.iter().enumerate() {
-        for form in 0..2 {
-            begin[(2 * occurrence.from + form) as usize].push(at as u32);
-        }
-    }
-    let after = net
-        .occurrences
-        .iter()
-        .map(|occurrence| 2 * occurrence.to + 1);
+    let begin = net.begin();
+    let after = net.occurrences.iter().map(|occurrence| occurrence.after());
     let contexts: Vec<Place> = std::iter::once(beginning).chain(after).collect();
     let mut joined: IdSet<(Place, Place)> = IdSet::default();
     loop {
@@ -432,7 +268,7 @@ fn join_alike(
                 fuel.spend(1 + graph[place as usize].len() + begin[place as usize].len())?;
                 work.extend(&graph[place as usize]);
                 for &at in &begin[place as usize] {
-                    let to = 2 * net.occurrences[at as usize].to + 1;
+                    let to = net.occurrences[at as usize].after();
                     let known = *first.entry(spellings[at as usize]).or_insert(to);
                     if known != to && joined.insert((known, to)) {
                         found.push((known, to));
@@ -464,36 +300,4 @@ fn spelling_of(ast: &Ast, id: NodeId) -> String {
         node @ (Node::Bytes(_) | Node::Token(_)) => format!("{node:?}"),
         _ => id.0.to_string(),
     }
-}
-
-/// Carries what is known of places along the steps until nothing changes.
-fn spread(graph: &[Vec<Place>], known: &mut [u64], join: impl Fn(u64, u64) -> u64) {
-    let mut work: Vec<u32> = (0..graph.len() as u32).collect();
-    while let Some(place) = work.pop() {
-        for &to in &graph[place as usize] {
-            let joined = join(known[place as usize], known[to as usize]);
-            if joined != known[to as usize] {
-                known[to as usize] = joined;
-                work.push(to);
-            }
-        }
-    }
-}
-
-/// The places that a text may come to.
-fn reached(graph: &[Vec<Place>], net: &Net, begin: &[Vec<u32>], beginning: Place) -> Vec<bool> {
-    let mut reached = vec![false; graph.len()];
-    let mut work = vec![beginning];
-    while let Some(place) = work.pop() {
-        if std::mem::replace(&mut reached[place as usize], true) {
-            continue;
-        }
-        work.extend(&graph[place as usize]);
-        work.extend(
-            begin[place as usize]
-                .iter()
-                .map(|&at| 2 * net.occurrences[at as usize].to + 1),
-        );
-    }
-    reached
 }

@@ -9,6 +9,7 @@ use super::directives::{self, Directives};
 use super::endings::Budget;
 use super::ignored::inner_name;
 use super::lexer::{Kind, Token};
+use super::longest;
 use super::once;
 use super::statements::{Definition, Source, is_terminal};
 use crate::error::{Error, SourceLocation};
@@ -115,18 +116,15 @@ pub(super) fn parse<'s>(
         parser.define(name, offset, body);
     }
     parser.lead_with_ignored(source);
-    if !parser.lazies.is_empty() {
-        let terminals: IdSet<u32> = (parser.terminals.values().map(|(id, _)| id.0))
-            .chain(parser.ignored.map(|id| id.0))
-            .collect();
-        let ast = &mut parser.groups.ast;
-        commit::commit(
-            ast,
-            &parser.lazies,
-            &terminals,
-            (text, around.start, limits),
-        )?;
+    let terminals: IdSet<u32> = (parser.terminals.values().map(|(id, _)| id.0))
+        .chain(parser.ignored.map(|id| id.0))
+        .collect();
+    let (ast, lazies) = (&mut parser.groups.ast, &parser.lazies);
+    if !lazies.is_empty() {
+        commit::commit(ast, lazies, &terminals, (text, around.start, limits))?;
     }
+    let is_shortest = |id| lazies.of(ast, id).is_some();
+    ast.followed = longest::followed(ast, &terminals, is_shortest, around.start);
     once::check(text, &parser.groups.ast, &parser.budgets, around)?;
     Ok((parser.groups.ast, parser.budgets))
 }

@@ -186,6 +186,8 @@ pub(in crate::syntax) struct Ast {
     /// Whether a rule that can never write anything is refused; else it is only warned of.
     pub(in crate::syntax) refuses_stuck_rules: bool,
     pub(in crate::syntax) rules: Vec<Rule>,
+    /// Terminals that readers might read on, each with those that may follow it.
+    pub(in crate::syntax) followed: Vec<(NodeId, Vec<NodeId>)>,
     /// Each with the offset where it starts.
     pub(in crate::syntax) nodes: Vec<(Node, usize)>,
 }

@@ -1,6 +1,7 @@
 //! Lowers a syntax tree to a grammar. What is regular stays one regular language for as long as an operator may need it
 //! whole.
 
+mod longest;
 mod without;
 
 use std::sync::Arc;
@@ -125,6 +126,7 @@ pub(in crate::syntax) fn lower(
         let body = lowering.expr(rule.body);
         lowering.builder.define(id, body);
     }
+    lowering.warn_of_longest();
     let grammar = lowering.builder.finish(start_rule, Report::default());
     let found = (grammar, lowering.warnings);
     let grammar = checks::check(text, ast, start_position, &lowering.positions, found)?;
