@@ -679,7 +679,10 @@ fn files_are_imported() {
         assert_eq!(found, line, "{error}");
         assert!(error.to_string().contains(words), "{error}");
     }
-    // A mistake is told of with its place in its own file.
+}
+
+#[test]
+fn mistakes_in_imported_files_are_told_of_there() {
     for (file, line) in [
         ("A: \"a\"\n\nB: (", 3),
         ("A: \"a\"\nB: NOPE", 2),

@@ -110,127 +110,144 @@ pub(super) fn commit(
     });
     let mut graph = net.graph();
     let mut fuel = Fuel::new(limits);
-    let beginning = net.beginning(start);
-    join_alike(ast, &net, &mut graph, beginning, &mut fuel)?;
+    join_alike(ast, &net, &mut graph, net.beginning(start), &mut fuel)?;
     let begin = net.begin();
-    let found: Vec<Option<(usize, Option<&[u8]>)>> = (net.occurrences.iter())
-        .map(|occurrence| lazies.of(ast, occurrence.node))
-        .collect();
-    let numbers: Vec<Option<usize>> = found
-        .iter()
-        .map(|found| found.map(|(number, _)| number))
-        .collect();
-    let end = net.end(start);
-    for (occurrence, found) in net.occurrences.iter().zip(&found) {
-        if let Some((_, Some(stop))) = found
-            && !follows(ast, &net, (&graph, &begin), occurrence, end, stop)
+    let ways = Ways {
+        net: &net,
+        graph: &graph,
+        begin: &begin,
+        start,
+    };
+    for occurrence in &net.occurrences {
+        if let Some((_, Some(stop))) = lazies.of(ast, occurrence.node)
+            && !ways.all_follow(ast, occurrence, stop)
         {
             let offset = ast.nodes[occurrence.node.0 as usize].1;
             return Err(unsupported(text, offset, "a stop that is not the beginning of all that may follow is")
                 .with_hint("write the stop behind the rule, or use suffix=…, which keeps what ends the text as a part of it"));
         }
     }
-    // By place: the lazy terminals that may begin there without anything before.
-    let mut beside = vec![0u64; graph.len()];
-    for (place, occurrences) in begin.iter().enumerate() {
-        for &at in occurrences {
-            beside[place] |= numbers[at as usize].map_or(0, |number| 1 << number);
-        }
-    }
-    let mut back = vec![Vec::new(); graph.len()];
-    for (from, targets) in graph.iter().enumerate() {
-        for &to in targets {
-            back[to as usize].push(from as u32);
-        }
-    }
-    spread(&back, &mut beside, |before, after| before | after);
-    // The places where a text may go on: the beginning, and after each terminal.
-    let reached = reached(&graph, &net, &begin, beginning);
-    let mut some = vec![0u64; graph.len()];
-    let mut all = vec![u64::MAX; graph.len()];
-    let after = net.occurrences.iter().map(|occurrence| occurrence.after());
-    for context in std::iter::once(beginning).chain(after) {
-        if reached[context as usize] {
-            some[context as usize] |= beside[context as usize];
-            all[context as usize] &= beside[context as usize];
-        }
-    }
-    spread(&graph, &mut some, |from, to| from | to);
-    spread(&graph, &mut all, |from, to| from & to);
-    for (at, occurrence) in net.occurrences.iter().enumerate() {
-        let own = numbers[at].map_or(0, |number| 1u64 << number);
+    let numbers: Vec<u64> = (net.occurrences.iter())
+        .map(|occurrence| (lazies.of(ast, occurrence.node)).map_or(0, |(number, _)| 1 << number))
+        .collect();
+    for (at, (some, all)) in ways.beside(&numbers).into_iter().enumerate() {
+        let id = net.occurrences[at].node;
         // What ends before a text is beside the others with that text.
-        let is_whole = matches!(found[at], Some((_, None)));
-        let forms = occurrence.places().map(|place| place as usize);
-        let forms = || forms.iter().filter(|&&place| reached[place]);
-        let some = forms().fold(0, |bits, &place| bits | some[place]) & !own;
-        let all = forms().fold(u64::MAX, |bits, &place| bits & all[place]);
-        let bits = |bits: u64| {
+        let is_whole = matches!(lazies.of(ast, id), Some((_, None)));
+        let chosen = |bits: u64| -> Vec<NodeId> {
             (lazies.known.values().enumerate())
-                .filter(move |(number, _)| bits & (1 << number) != 0)
+                .filter(|(number, _)| bits & !numbers[at] & (1 << number) != 0)
                 .map(|(_, lazy)| if is_whole { lazy.longer } else { lazy.begun })
+                .collect()
         };
-        let (excluded, partly): (Vec<NodeId>, Vec<NodeId>) =
-            (bits(some & all).collect(), bits(some & !all).collect());
-        if excluded.is_empty() && partly.is_empty() {
-            continue;
-        }
-        match &mut ast.nodes[occurrence.node.0 as usize] {
-            (Node::Without(without), _) => {
-                without.excluded = excluded;
-                without.partly = partly;
-            }
-            (Node::Token(_) | Node::Name(_), _) => {}
-            (Node::Grammar(_), offset) => {
-                return Err(unsupported(
-                    text,
-                    *offset,
-                    "a whole grammar that may begin where a lazy terminal does is",
-                )
-                .with_hint("let a text of its own stand before it"));
-            }
-            (_, offset) => {
-                return Err(unsupported(
-                    text,
-                    *offset,
-                    "an operator of terminals where a lazy terminal may begin is",
-                )
-                .with_hint("give it a name: terminals begin with a capital letter"));
-            }
-        }
+        leave_out(text, ast, id, (chosen(some & all), chosen(some & !all)))?;
     }
     Ok(())
 }
 
-/// Whether all that may stand behind a terminal begins with a text.
-fn follows(
-    ast: &Ast,
-    net: &Net,
-    (graph, begin): (&[Vec<Place>], &[Vec<u32>]),
-    occurrence: &Occurrence,
-    end: Place,
-    text: &[u8],
-) -> bool {
-    let mut seen: IdSet<Place> = IdSet::default();
-    let mut work = vec![occurrence.after()];
-    while let Some(place) = work.pop() {
-        if !seen.insert(place) {
-            continue;
-        }
-        let begins = |&at: &u32| {
-            let node = &ast.nodes[net.occurrences[at as usize].node.0 as usize].0;
-            let inner = match node {
-                Node::Without(Without { inner, .. }) => &ast.nodes[inner.0 as usize].0,
-                node => node,
-            };
-            matches!(inner, Node::Bytes(bytes) if bytes.starts_with(text))
-        };
-        if place == end || !begin[place as usize].iter().all(begins) {
-            return false;
-        }
-        work.extend(&graph[place as usize]);
+/// Takes texts from a terminal in one place: those that lazy ones take, and those that they take in some places.
+fn leave_out(
+    text: &str,
+    ast: &mut Ast,
+    id: NodeId,
+    (excluded, partly): (Vec<NodeId>, Vec<NodeId>),
+) -> Result<(), Error> {
+    if excluded.is_empty() && partly.is_empty() {
+        return Ok(());
     }
-    true
+    let (what, hint) = match &mut ast.nodes[id.0 as usize].0 {
+        Node::Without(without) => {
+            without.excluded = excluded;
+            without.partly = partly;
+            return Ok(());
+        }
+        Node::Token(_) | Node::Name(_) => return Ok(()),
+        Node::Grammar(_) => (
+            "a whole grammar that may begin where a lazy terminal does is",
+            "let a text of its own stand before it",
+        ),
+        _ => (
+            "an operator of terminals where a lazy terminal may begin is",
+            "give it a name: terminals begin with a capital letter",
+        ),
+    };
+    Err(unsupported(text, ast.nodes[id.0 as usize].1, what).with_hint(hint))
+}
+
+/// The places of a grammar with the steps between them and what begins there.
+struct Ways<'n> {
+    net: &'n Net,
+    graph: &'n [Vec<Place>],
+    begin: &'n [Vec<u32>],
+    start: usize,
+}
+
+impl Ways<'_> {
+    /// By occurrence: the lazy terminals that may begin beside it in some place where a text may go on, and in all of them,
+    /// as bits. `numbers` has the bit of each lazy one.
+    fn beside(&self, numbers: &[u64]) -> Vec<(u64, u64)> {
+        let Self {
+            net,
+            graph,
+            begin,
+            start,
+        } = *self;
+        let mut beside: Vec<u64> = (begin.iter())
+            .map(|here| here.iter().fold(0, |bits, &at| bits | numbers[at as usize]))
+            .collect();
+        let mut back = vec![Vec::new(); graph.len()];
+        for (from, targets) in graph.iter().enumerate() {
+            for &to in targets {
+                back[to as usize].push(from as u32);
+            }
+        }
+        spread(&back, &mut beside, |before, after| before | after);
+        let beginning = net.beginning(start);
+        let reached = reached(graph, net, begin, beginning);
+        let mut some = vec![0u64; graph.len()];
+        let mut all = vec![u64::MAX; graph.len()];
+        let after = net.occurrences.iter().map(Occurrence::after);
+        for context in std::iter::once(beginning).chain(after) {
+            if reached[context as usize] {
+                some[context as usize] |= beside[context as usize];
+                all[context as usize] &= beside[context as usize];
+            }
+        }
+        spread(graph, &mut some, |from, to| from | to);
+        spread(graph, &mut all, |from, to| from & to);
+        let of = |occurrence: &Occurrence| {
+            let places = occurrence.places().into_iter().map(|place| place as usize);
+            let places = places.filter(|&place| reached[place]);
+            places.fold((0, u64::MAX), |(any, every), place| {
+                (any | some[place], every & all[place])
+            })
+        };
+        net.occurrences.iter().map(of).collect()
+    }
+
+    /// Whether all that may stand behind a terminal begins with a text.
+    fn all_follow(&self, ast: &Ast, occurrence: &Occurrence, text: &[u8]) -> bool {
+        let mut seen: IdSet<Place> = IdSet::default();
+        let mut work = vec![occurrence.after()];
+        while let Some(place) = work.pop() {
+            if !seen.insert(place) {
+                continue;
+            }
+            let begins = |&at: &u32| {
+                let node = &ast.nodes[self.net.occurrences[at as usize].node.0 as usize].0;
+                let inner = match node {
+                    Node::Without(Without { inner, .. }) => &ast.nodes[inner.0 as usize].0,
+                    node => node,
+                };
+                matches!(inner, Node::Bytes(bytes) if bytes.starts_with(text))
+            };
+            if place == self.net.end(self.start) || !self.begin[place as usize].iter().all(begins) {
+                return false;
+            }
+            work.extend(&self.graph[place as usize]);
+        }
+        true
+    }
 }
 
 /// After two terminals that begin together and are written alike, a text may go on as after either.
@@ -252,7 +269,7 @@ fn join_alike(
         return Ok(());
     }
     let begin = net.begin();
-    let after = net.occurrences.iter().map(|occurrence| occurrence.after());
+    let after = net.occurrences.iter().map(Occurrence::after);
     let contexts: Vec<Place> = std::iter::once(beginning).chain(after).collect();
     let mut joined: IdSet<(Place, Place)> = IdSet::default();
     loop {

@@ -46,7 +46,7 @@ fn options(
         return Err(wrong(text, directive.offset, "the options cannot be read")
             .with_hint("options are a JSON object, which ends with its line: %llguidance {}"));
     };
-    for (name, value) in options.iter() {
+    for (name, value) in options {
         match (name.as_str(), value) {
             (name, Value::Bool(_)) if WITHOUT_EFFECT.contains(&name) => {}
             ("ignore_once", Value::Bool(once)) => directives.ignores_once = *once,

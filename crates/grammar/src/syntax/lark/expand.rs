@@ -198,7 +198,7 @@ fn changed(text: &str, statements: Vec<Statement>) -> Result<Vec<Statement>, Err
     for (number, statement) in statements.into_iter().enumerate() {
         match &statement.tokens[0].kind {
             Kind::Directive(name) if matches!(name.as_str(), "extend" | "override") => {
-                changes.push(statement)
+                changes.push(statement);
             }
             // Two definitions of one name are told of later.
             _ => {

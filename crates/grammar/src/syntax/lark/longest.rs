@@ -42,17 +42,18 @@ pub(super) fn followed(
                 break;
             }
             work.extend(&graph[place as usize]);
-            let next = begin[place as usize].iter();
-            let next = next.map(|&at| inner(ast, net.occurrences[at as usize].node));
-            let next = next.filter(|next| *next != id && is_text(ast, *next));
+            let behind = begin[place as usize].iter();
+            let behind = behind.map(|&at| inner(ast, net.occurrences[at as usize].node));
+            let behind = behind.filter(|behind| *behind != id && is_text(ast, *behind));
             found
                 .entry(id.0)
                 .or_default()
-                .extend(next.map(|next| next.0));
+                .extend(behind.map(|behind| behind.0));
         }
     }
-    let pair =
-        |(id, next): (u32, IdIndexSet<u32>)| (NodeId(id), next.into_iter().map(NodeId).collect());
+    let pair = |(id, behind): (u32, IdIndexSet<u32>)| {
+        (NodeId(id), behind.into_iter().map(NodeId).collect())
+    };
     found.into_iter().map(pair).collect()
 }
 

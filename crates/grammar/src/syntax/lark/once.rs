@@ -54,7 +54,6 @@ fn times(ast: &Ast, label: &str, start: &str, fuel: &mut Fuel) -> Result<u8, Err
             let inner = || node.children().map(|child| nodes[child.0 as usize]);
             nodes[at] = match node {
                 Node::Capture(known, _) if known == label => 1 + inner().sum::<u8>().min(1),
-                Node::Alt(_) => inner().max().unwrap_or(0),
                 Node::Seq(_) => inner().fold(0, |sum: u8, part| (sum + part).min(2)),
                 Node::Repeat { max, .. } => match (inner().max().unwrap_or(0), max) {
                     (0, _) | (_, Some(0)) => 0,

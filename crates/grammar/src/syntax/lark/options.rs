@@ -54,20 +54,17 @@ pub(super) fn read_options<'s>(
         }
         *at += 1;
     }
-    match sign(*at) {
-        Some('[') => {
+    if sign(*at) == Some('[') {
+        *at += 1;
+        loop {
+            read_option(text, tokens, at, &mut options)?;
             *at += 1;
-            loop {
-                read_option(text, tokens, at, &mut options)?;
-                *at += 1;
-                match sign(*at - 1) {
-                    Some(',') => {}
-                    Some(']') => break,
-                    _ => return Err(wrong(text, place(*at - 1), "expected a comma or ]")),
-                }
+            match sign(*at - 1) {
+                Some(',') => {}
+                Some(']') => break,
+                _ => return Err(wrong(text, place(*at - 1), "expected a comma or ]")),
             }
         }
-        _ => {}
     }
     if options.stop_capture.is_some() && options.suffix.is_none() {
         return Err(
@@ -128,7 +125,7 @@ fn read_option<'s>(
             _ => return Err(wrong(text, token.offset, "a label is text")),
         },
         ("max_tokens", Some(token)) => match token.kind {
-            Kind::Number(number) if number <= u64::from(u32::MAX) => {
+            Kind::Number(number) if u32::try_from(number).is_ok() => {
                 options.max_tokens = Some((number as u32, offset));
             }
             _ => return Err(wrong(text, token.offset, "expected a number of tokens")),

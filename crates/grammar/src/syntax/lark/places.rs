@@ -49,7 +49,7 @@ impl Net {
             let node = &ast.nodes[id.0 as usize].0;
             match node {
                 _ if terminals.contains(&id.0) => {
-                    net.occurrences.push(Occurrence { node: id, from, to })
+                    net.occurrences.push(Occurrence { node: id, from, to });
                 }
                 Node::Seq(parts) => {
                     let mut at = from;
