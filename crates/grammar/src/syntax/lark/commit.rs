@@ -6,10 +6,10 @@
 //! without it in others, one language does not do for both, and the lowering refuses it unless the two share no text.
 
 use super::lexer::unsupported;
-use super::places::{Net, Occurrence, Place, reached, spread};
+use super::places::{Net, Occurrence, Place, forward, plain, reached, spread};
 use crate::error::Error;
 use crate::limits::{Fuel, Limits};
-use crate::maps::{IdMap, IdSet, SeededIndexMap, SeededMap};
+use crate::maps::{IdIndexSet, IdMap, IdSet, SeededIndexMap, SeededMap};
 use crate::syntax::rules::{Ast, Constant, Node, NodeId, Without};
 
 /// Lazy terminals that differ, of one source: each is a bit.
@@ -90,7 +90,7 @@ impl Lazies {
 pub(super) fn commit(
     ast: &mut Ast,
     lazies: &Lazies,
-    terminals: &IdSet<u32>,
+    terminals: (&IdSet<u32>, Option<NodeId>),
     (text, start, limits): (&str, &str, &Limits),
 ) -> Result<(), Error> {
     let Some(start) = ast.rules.iter().position(|rule| rule.name == start) else {
@@ -234,12 +234,8 @@ impl Ways<'_> {
                 continue;
             }
             let begins = |&at: &u32| {
-                let node = &ast.nodes[self.net.occurrences[at as usize].node.0 as usize].0;
-                let inner = match node {
-                    Node::Without(Without { inner, .. }) => &ast.nodes[inner.0 as usize].0,
-                    node => node,
-                };
-                matches!(inner, Node::Bytes(bytes) if bytes.starts_with(text))
+                let id = plain(ast, self.net.occurrences[at as usize].node);
+                matches!(&ast.nodes[id.0 as usize].0, Node::Bytes(bytes) if bytes.starts_with(text))
             };
             if place == self.net.end(self.start) || !self.begin[place as usize].iter().all(begins) {
                 return false;
@@ -274,7 +270,11 @@ fn join_alike(
     let mut joined: IdSet<(Place, Place)> = IdSet::default();
     loop {
         let mut found = Vec::new();
-        for &context in &contexts {
+        let places = contexts
+            .iter()
+            .map(|&place| forward(net, graph, &begin, place));
+        let places: IdIndexSet<Place> = places.collect();
+        for context in places {
             let mut first: IdMap<u32, Place> = IdMap::default();
             let mut seen: IdSet<Place> = IdSet::default();
             let mut work = vec![context];
@@ -305,13 +305,7 @@ fn join_alike(
 
 /// What a terminal is written as; those that are written alike match alike.
 fn spelling(ast: &Ast, id: NodeId) -> String {
-    match &ast.nodes[id.0 as usize].0 {
-        Node::Without(Without { inner, .. }) => spelling_of(ast, *inner),
-        _ => spelling_of(ast, id),
-    }
-}
-
-fn spelling_of(ast: &Ast, id: NodeId) -> String {
+    let id = plain(ast, id);
     match &ast.nodes[id.0 as usize].0 {
         Node::Pattern(pattern) => format!("/{}", pattern.text),
         node @ (Node::Bytes(_) | Node::Token(_)) => format!("{node:?}"),

@@ -10,7 +10,7 @@ use crate::maps::{SeededIndexMap, SeededMap};
 use crate::syntax::rules::{check_nesting, duplicate};
 
 /// What a token costs that is written once more.
-const COPIED: usize = 10;
+const COPIED: usize = 20;
 
 /// A definition, or a directive, which has no name.
 #[derive(Debug, Clone, Default)]

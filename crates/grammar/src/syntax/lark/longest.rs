@@ -1,16 +1,16 @@
 //! Which terminals may stand right behind which: where the one could go on with what the other begins with, readers that
 //! take the longest match refuse texts that are accepted here.
 
-use super::places::{Net, reached};
+use super::places::{Net, Place, forward, plain, reached};
 use crate::limits::Fuel;
-use crate::maps::{IdIndexMap, IdIndexSet, IdSet};
-use crate::syntax::rules::{Ast, Node, NodeId, Without};
+use crate::maps::{IdIndexMap, IdIndexSet, IdMap, IdSet};
+use crate::syntax::rules::{Ast, Node, NodeId};
 use crate::tuning::FOLLOWED;
 
 /// Terminals, each with those that may follow it. What is left when the work is too much is left out.
 pub(super) fn followed(
     ast: &Ast,
-    terminals: &IdSet<u32>,
+    terminals: (&IdSet<u32>, Option<NodeId>),
     is_shortest: impl Fn(NodeId) -> bool,
     start: &str,
 ) -> Vec<(NodeId, Vec<NodeId>)> {
@@ -22,46 +22,46 @@ pub(super) fn followed(
     let reached = reached(&graph, &net, &begin, net.beginning(start));
     let mut fuel = Fuel::of(FOLLOWED);
     let mut found: IdIndexMap<u32, IdIndexSet<u32>> = IdIndexMap::default();
+    let mut behind: IdMap<Place, Vec<NodeId>> = IdMap::default();
     for occurrence in &net.occurrences {
-        let is_there = occurrence
-            .places()
-            .iter()
-            .any(|&place| reached[place as usize]);
-        let id = inner(ast, occurrence.node);
+        let is_there = (occurrence.places().iter()).any(|&place| reached[place as usize]);
+        let id = plain(ast, occurrence.node);
         if !is_there || !may_go_on(ast, id) || is_shortest(occurrence.node) {
             continue;
         }
-        let mut seen: IdSet<u32> = IdSet::default();
-        let mut work = vec![occurrence.after()];
-        while let Some(place) = work.pop() {
-            if !seen.insert(place) {
-                continue;
+        // What is ignored right there comes first.
+        let here = begin[occurrence.after() as usize].iter();
+        let here = here.map(|&at| plain(ast, net.occurrences[at as usize].node));
+        let place = forward(&net, &graph, &begin, occurrence.after());
+        let known = behind.entry(place).or_insert_with(|| {
+            let mut seen: IdSet<Place> = IdSet::default();
+            let mut ids: IdIndexSet<u32> = IdIndexSet::default();
+            let mut work = vec![place];
+            while let Some(place) = work.pop().filter(|_| !fuel.is_spent()) {
+                if !seen.insert(place) {
+                    continue;
+                }
+                fuel.take(1 + graph[place as usize].len() + begin[place as usize].len());
+                work.extend(&graph[place as usize]);
+                let there = begin[place as usize].iter();
+                ids.extend(there.map(|&at| plain(ast, net.occurrences[at as usize].node).0));
             }
-            fuel.take(1 + graph[place as usize].len() + begin[place as usize].len());
-            if fuel.is_spent() {
-                break;
-            }
-            work.extend(&graph[place as usize]);
-            let behind = begin[place as usize].iter();
-            let behind = behind.map(|&at| inner(ast, net.occurrences[at as usize].node));
-            let behind = behind.filter(|behind| *behind != id && is_text(ast, *behind));
-            found
-                .entry(id.0)
-                .or_default()
-                .extend(behind.map(|behind| behind.0));
+            ids.into_iter().map(NodeId).collect()
+        });
+        fuel.take(known.len());
+        if fuel.is_spent() {
+            break;
         }
+        let others = here.chain(known.iter().copied());
+        let others = others.filter(|&other| other != id && is_text(ast, other));
+        let entry = found.entry(id.0).or_default();
+        entry.extend(others.map(|other| other.0));
     }
     let pair = |(id, behind): (u32, IdIndexSet<u32>)| {
-        (NodeId(id), behind.into_iter().map(NodeId).collect())
+        let behind = behind.into_iter().map(NodeId).collect();
+        (NodeId(id), behind)
     };
     found.into_iter().map(pair).collect()
-}
-
-fn inner(ast: &Ast, id: NodeId) -> NodeId {
-    match &ast.nodes[id.0 as usize].0 {
-        Node::Without(Without { inner, .. }) => *inner,
-        _ => id,
-    }
 }
 
 /// Whether a terminal is no single text, after which nothing could go on.

@@ -41,34 +41,47 @@ pub(super) fn check(
     Ok(())
 }
 
-/// How often a label may come in a text of a rule; 2 is any number above 1.
+/// How often a label may come in a text of a rule; 2 is any number above 1. What changes is carried to what holds it.
 fn times(ast: &Ast, label: &str, start: &str, fuel: &mut Fuel) -> Result<u8, Error> {
-    let positions: SeededMap<&str, usize> = (ast.rules.iter().enumerate())
-        .map(|(position, rule)| (rule.name.as_str(), position))
+    fuel.spend(ast.nodes.len())?;
+    let mut holders: Vec<Vec<u32>> = vec![Vec::new(); ast.nodes.len()];
+    let bodies: SeededMap<&str, u32> = (ast.rules.iter())
+        .map(|rule| (rule.name.as_str(), rule.body.0))
         .collect();
-    let mut rules = vec![0u8; ast.rules.len()];
-    loop {
-        fuel.spend(ast.nodes.len())?;
-        let mut nodes = vec![0u8; ast.nodes.len()];
-        for (at, (node, _)) in ast.nodes.iter().enumerate() {
-            let inner = || node.children().map(|child| nodes[child.0 as usize]);
-            nodes[at] = match node {
-                Node::Capture(known, _) if known == label => 1 + inner().sum::<u8>().min(1),
-                Node::Seq(_) => inner().fold(0, |sum: u8, part| (sum + part).min(2)),
-                Node::Repeat { max, .. } => match (inner().max().unwrap_or(0), max) {
-                    (0, _) | (_, Some(0)) => 0,
-                    (inner, Some(1)) => inner,
-                    _ => 2,
-                },
-                Node::Name(name) => positions.get(name.as_str()).map_or(0, |&rule| rules[rule]),
-                _ => inner().max().unwrap_or(0),
-            };
+    for (at, (node, _)) in ast.nodes.iter().enumerate() {
+        let named = match node {
+            Node::Name(name) => bodies.get(name.as_str()).copied(),
+            _ => None,
+        };
+        for child in node.children().map(|child| child.0).chain(named) {
+            holders[child as usize].push(at as u32);
         }
-        let bodies = ast.rules.iter().map(|rule| nodes[rule.body.0 as usize]);
-        let found: Vec<u8> = bodies.collect();
-        if found == rules {
-            return Ok(positions.get(start).map_or(0, |&rule| rules[rule]));
-        }
-        rules = found;
     }
+    let mut times = vec![0u8; ast.nodes.len()];
+    // (node, how often it comes more than before)
+    let mut work: Vec<(u32, u8)> = Vec::new();
+    for (at, (node, _)) in ast.nodes.iter().enumerate() {
+        if matches!(node, Node::Capture(known, _) if known == label) {
+            times[at] = 1;
+            work.push((at as u32, 1));
+        }
+    }
+    while let Some((id, more)) = work.pop() {
+        for &holder in &holders[id as usize] {
+            let (before, inner) = (times[holder as usize], times[id as usize]);
+            let now = match &ast.nodes[holder as usize].0 {
+                Node::Seq(_) => before.saturating_add(more),
+                Node::Capture(known, _) if known == label => 2,
+                Node::Repeat { max: Some(0), .. } => 0,
+                Node::Repeat { max, .. } if *max != Some(1) => 2,
+                _ => before.max(inner),
+            };
+            let now = now.min(2);
+            if now > before {
+                times[holder as usize] = now;
+                work.push((holder, now - before));
+            }
+        }
+    }
+    Ok(bodies.get(start).map_or(0, |&body| times[body as usize]))
 }

@@ -119,12 +119,13 @@ pub(super) fn parse<'s>(
     let terminals: IdSet<u32> = (parser.terminals.values().map(|(id, _)| id.0))
         .chain(parser.ignored.map(|id| id.0))
         .collect();
+    let terminals = (&terminals, parser.ignored);
     let (ast, lazies) = (&mut parser.groups.ast, &parser.lazies);
     if !lazies.is_empty() {
-        commit::commit(ast, lazies, &terminals, (text, around.start, limits))?;
+        commit::commit(ast, lazies, terminals, (text, around.start, limits))?;
     }
     let is_shortest = |id| lazies.of(ast, id).is_some();
-    ast.followed = longest::followed(ast, &terminals, is_shortest, around.start);
+    ast.followed = longest::followed(ast, terminals, is_shortest, around.start);
     once::check(text, &parser.groups.ast, &parser.budgets, around)?;
     Ok((parser.groups.ast, parser.budgets))
 }

@@ -3,7 +3,7 @@
 
 use super::nullable::is_nullable;
 use crate::maps::{IdMap, IdSet, SeededMap};
-use crate::syntax::rules::{Ast, Node, NodeId};
+use crate::syntax::rules::{Ast, Node, NodeId, Without};
 
 /// A place between terminals, in one of two forms: before anything of its rule was written, and after something was.
 pub(super) type Place = u32;
@@ -13,6 +13,8 @@ pub(super) struct Occurrence {
     pub(super) node: NodeId,
     from: u32,
     to: u32,
+    /// Whether it is what may be ignored, after which a text is where it was.
+    is_ignored: bool,
 }
 
 /// The places of all rules.
@@ -34,7 +36,11 @@ impl Net {
     }
 
     /// `is_cut` says of which terminals a text is to follow.
-    pub(super) fn new(ast: &Ast, terminals: &IdSet<u32>, is_cut: impl Fn(NodeId) -> bool) -> Self {
+    pub(super) fn new(
+        ast: &Ast,
+        (terminals, ignored): (&IdSet<u32>, Option<NodeId>),
+        is_cut: impl Fn(NodeId) -> bool,
+    ) -> Self {
         let mut net = Self::default();
         let positions: SeededMap<&str, usize> = (ast.rules.iter().enumerate())
             .map(|(position, rule)| (rule.name.as_str(), position))
@@ -49,7 +55,12 @@ impl Net {
             let node = &ast.nodes[id.0 as usize].0;
             match node {
                 _ if terminals.contains(&id.0) => {
-                    net.occurrences.push(Occurrence { node: id, from, to });
+                    net.occurrences.push(Occurrence {
+                        node: id,
+                        from,
+                        to,
+                        is_ignored: false,
+                    });
                 }
                 Node::Seq(parts) => {
                     let mut at = from;
@@ -62,6 +73,17 @@ impl Net {
                 }
                 Node::Alt(parts) => work.extend(parts.iter().map(|&part| (part, from, to))),
                 Node::Capture(_, inner) => work.push((*inner, from, to)),
+                Node::Repeat { inner, .. }
+                    if ignored.is_some_and(|id| plain(ast, *inner) == id) =>
+                {
+                    net.steps.push((from, to));
+                    net.occurrences.push(Occurrence {
+                        node: *inner,
+                        from,
+                        to: from,
+                        is_ignored: true,
+                    });
+                }
                 Node::Repeat {
                     inner, min, max, ..
                 } => {
@@ -79,13 +101,23 @@ impl Net {
                 }
                 Node::Name(name) => match positions.get(name.as_str()) {
                     Some(&rule) => net.calls.push((rule, from, to)),
-                    None => net.occurrences.push(Occurrence { node: id, from, to }),
+                    None => net.occurrences.push(Occurrence {
+                        node: id,
+                        from,
+                        to,
+                        is_ignored: false,
+                    }),
                 },
-                _ => net.occurrences.push(Occurrence { node: id, from, to }),
+                _ => net.occurrences.push(Occurrence {
+                    node: id,
+                    from,
+                    to,
+                    is_ignored: false,
+                }),
             }
         }
         let mut known = IdMap::default();
-        for Occurrence { node, from, to } in &net.occurrences {
+        for Occurrence { node, from, to, .. } in &net.occurrences {
             // What ends before a text is never empty with it.
             if !is_cut(*node) && is_nullable(ast, *node, &mut known) {
                 net.steps.push((*from, *to));
@@ -174,6 +206,32 @@ impl Net {
         }
         begin
     }
+}
+
+/// A terminal without what marks its place.
+pub(super) fn plain(ast: &Ast, id: NodeId) -> NodeId {
+    match &ast.nodes[id.0 as usize].0 {
+        Node::Without(Without { inner, .. }) => *inner,
+        _ => id,
+    }
+}
+
+/// Places that are passed in search of the one that counts.
+const MOST_PASSED: usize = 1_000;
+
+/// The place from which a text may go on as from another: what is only passed, or only ignores something, is left out.
+pub(super) fn forward(net: &Net, graph: &[Vec<Place>], begin: &[Vec<u32>], place: Place) -> Place {
+    let mut place = place;
+    for _ in 0..MOST_PASSED {
+        let is_passed = begin[place as usize]
+            .iter()
+            .all(|&at| net.occurrences[at as usize].is_ignored);
+        match graph[place as usize][..] {
+            [only] if is_passed => place = only,
+            _ => break,
+        }
+    }
+    place
 }
 
 impl Occurrence {
