@@ -148,6 +148,12 @@ const MEANING: &[reference::Meaning] = &[
         &["ab x", "aa y", " y"],
         &["ab y", " aby"],
     ),
+    // What follows a lazy rule is what follows it there.
+    (
+        "start: h h \"b\" | x~2 \"c\" y\nh[suffix=\"b\"]: /a*/\nx[lazy]: /d*c/\ny: h \"b\"*",
+        &["bbb", "abaabb", "dcccb", "cccbb"],
+        &["bb", "cccc", "dccdcb"],
+    ),
     // A part that ends before a text, and one whose label does so.
     (
         "start: w \".!\"\nw[stop=\".\"]: /[a-z.]*/",

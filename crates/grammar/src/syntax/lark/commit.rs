@@ -9,7 +9,7 @@ use super::lexer::unsupported;
 use super::places::{Net, Occurrence, Place, forward, plain, reached, spread};
 use crate::error::Error;
 use crate::limits::{Fuel, Limits};
-use crate::maps::{IdIndexSet, IdMap, IdSet, SeededIndexMap, SeededMap};
+use crate::maps::{IdIndexMap, IdIndexSet, IdMap, IdSet, SeededIndexMap, SeededMap};
 use crate::syntax::rules::{Ast, Constant, Node, NodeId, Without};
 
 /// Lazy terminals that differ, of one source: each is a bit.
@@ -130,13 +130,20 @@ pub(super) fn commit(
     let numbers: Vec<u64> = (net.occurrences.iter())
         .map(|occurrence| (lazies.of(ast, occurrence.node)).map_or(0, |(number, _)| 1 << number))
         .collect();
+    // A terminal of a rule that is named in several places has several.
+    let mut found: IdIndexMap<u32, (u64, u64, u64)> = IdIndexMap::default();
     for (at, (some, all)) in ways.beside(&numbers).into_iter().enumerate() {
-        let id = net.occurrences[at].node;
+        let entry = found.entry(net.occurrences[at].node.0);
+        let known = entry.or_insert((0, u64::MAX, numbers[at]));
+        *known = (known.0 | some, known.1 & all, known.2);
+    }
+    for (id, (some, all, own)) in found {
+        let id = NodeId(id);
         // What ends before a text is beside the others with that text.
         let is_whole = matches!(lazies.of(ast, id), Some((_, None)));
         let chosen = |bits: u64| -> Vec<NodeId> {
             (lazies.known.values().enumerate())
-                .filter(|(number, _)| bits & !numbers[at] & (1 << number) != 0)
+                .filter(|(number, _)| bits & !own & (1 << number) != 0)
                 .map(|(_, lazy)| if is_whole { lazy.longer } else { lazy.begun })
                 .collect()
         };

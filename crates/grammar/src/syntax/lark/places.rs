@@ -13,8 +13,6 @@ pub(super) struct Occurrence {
     pub(super) node: NodeId,
     from: u32,
     to: u32,
-    /// Whether it is what may be ignored, after which a text is where it was.
-    is_ignored: bool,
 }
 
 /// The places of all rules.
@@ -51,69 +49,31 @@ impl Net {
         let mut work: Vec<(NodeId, u32, u32)> = (ast.rules.iter().zip(&net.rules))
             .map(|(rule, &(from, to))| (rule.body, from, to))
             .collect();
+        let inlined = inlined(ast, terminals, &positions);
+        let is_ignored = |id: NodeId| ignored.is_some_and(|ignored| plain(ast, id) == ignored);
         while let Some((id, from, to)) = work.pop() {
             let node = &ast.nodes[id.0 as usize].0;
             match node {
-                _ if terminals.contains(&id.0) => {
-                    net.occurrences.push(Occurrence {
-                        node: id,
-                        from,
-                        to,
-                        is_ignored: false,
-                    });
-                }
+                _ if terminals.contains(&id.0) => net.occurs(id, from, to),
                 Node::Seq(parts) => {
-                    let mut at = from;
-                    for &part in parts {
-                        let behind = net.place();
-                        work.push((part, at, behind));
-                        at = behind;
-                    }
+                    let at = net.chain(parts.iter().copied(), from, &mut work);
                     net.steps.push((at, to));
                 }
                 Node::Alt(parts) => work.extend(parts.iter().map(|&part| (part, from, to))),
                 Node::Capture(_, inner) => work.push((*inner, from, to)),
-                Node::Repeat { inner, .. }
-                    if ignored.is_some_and(|id| plain(ast, *inner) == id) =>
-                {
+                Node::Repeat { inner, .. } if is_ignored(*inner) => {
                     net.steps.push((from, to));
-                    net.occurrences.push(Occurrence {
-                        node: *inner,
-                        from,
-                        to: from,
-                        is_ignored: true,
-                    });
+                    net.occurs(*inner, from, from);
                 }
                 Node::Repeat {
                     inner, min, max, ..
-                } => {
-                    let (begin, end) = (net.place(), net.place());
-                    if *max != Some(0) {
-                        net.steps.extend([(from, begin), (end, to)]);
-                        work.push((*inner, begin, end));
-                    }
-                    if *min == 0 {
-                        net.steps.push((from, to));
-                    }
-                    if max.is_none_or(|max| max > 1) {
-                        net.steps.push((end, begin));
-                    }
-                }
+                } => net.repeat(*inner, (*min, *max), (from, to), &mut work),
                 Node::Name(name) => match positions.get(name.as_str()) {
+                    Some(&rule) if inlined[rule] => work.push((ast.rules[rule].body, from, to)),
                     Some(&rule) => net.calls.push((rule, from, to)),
-                    None => net.occurrences.push(Occurrence {
-                        node: id,
-                        from,
-                        to,
-                        is_ignored: false,
-                    }),
+                    None => net.occurs(id, from, to),
                 },
-                _ => net.occurrences.push(Occurrence {
-                    node: id,
-                    from,
-                    to,
-                    is_ignored: false,
-                }),
+                _ => net.occurs(id, from, to),
             }
         }
         let mut known = IdMap::default();
@@ -124,6 +84,56 @@ impl Net {
             }
         }
         net
+    }
+
+    fn occurs(&mut self, node: NodeId, from: u32, to: u32) {
+        self.occurrences.push(Occurrence { node, from, to });
+    }
+
+    /// One after another from a place; says where they end.
+    fn chain(
+        &mut self,
+        parts: impl Iterator<Item = NodeId>,
+        from: u32,
+        work: &mut Vec<(NodeId, u32, u32)>,
+    ) -> u32 {
+        let mut at = from;
+        for part in parts {
+            let behind = self.place();
+            work.push((part, at, behind));
+            at = behind;
+        }
+        at
+    }
+
+    /// A repetition; a few times are told apart.
+    fn repeat(
+        &mut self,
+        inner: NodeId,
+        (min, max): (u32, Option<u32>),
+        (from, to): (u32, u32),
+        work: &mut Vec<(NodeId, u32, u32)>,
+    ) {
+        let is_few = min.max(max.unwrap_or(0)) <= FEW && self.count < MOST_TOLD_APART;
+        let times = if is_few { min } else { min.min(1) };
+        let mut at = self.chain((0..times).map(|_| inner), from, work);
+        match max.filter(|_| is_few) {
+            Some(max) => {
+                for _ in times..max {
+                    self.steps.push((at, to));
+                    at = self.chain(std::iter::once(inner), at, work);
+                }
+            }
+            None if max != Some(times) => {
+                let begin = self.place();
+                self.steps.push((at, begin));
+                let end = self.chain(std::iter::once(inner), begin, work);
+                self.steps.push((end, begin));
+                at = begin;
+            }
+            None => {}
+        }
+        self.steps.push((at, to));
     }
 
     /// By rule: whether it may write nothing.
@@ -208,6 +218,46 @@ impl Net {
     }
 }
 
+/// By rule: whether it is written out where it is named, so that what follows is what follows there: a short one that does
+/// not lead back to itself.
+fn inlined(ast: &Ast, terminals: &IdSet<u32>, positions: &SeededMap<&str, usize>) -> Vec<bool> {
+    let mut size = vec![0usize; ast.rules.len()];
+    let mut callers: Vec<Vec<usize>> = vec![Vec::new(); ast.rules.len()];
+    let mut open = vec![0usize; ast.rules.len()];
+    for (caller, rule) in ast.rules.iter().enumerate() {
+        let mut work = vec![rule.body];
+        while let Some(id) = work.pop() {
+            size[caller] += 1;
+            let node = &ast.nodes[id.0 as usize].0;
+            match node {
+                _ if terminals.contains(&id.0) => {}
+                Node::Name(name) => {
+                    if let Some(&rule) = positions.get(name.as_str()) {
+                        callers[rule].push(caller);
+                        open[caller] += 1;
+                    }
+                }
+                _ => work.extend(node.children()),
+            }
+        }
+    }
+    let mut inlined = vec![false; ast.rules.len()];
+    let mut work: Vec<usize> = (0..ast.rules.len())
+        .filter(|&rule| open[rule] == 0)
+        .collect();
+    while let Some(rule) = work.pop() {
+        inlined[rule] = size[rule] <= MOST_INLINED;
+        for &caller in &callers[rule] {
+            size[caller] = size[caller].saturating_add(size[rule]);
+            open[caller] -= 1;
+            if open[caller] == 0 {
+                work.push(caller);
+            }
+        }
+    }
+    inlined
+}
+
 /// A terminal without what marks its place.
 pub(super) fn plain(ast: &Ast, id: NodeId) -> NodeId {
     match &ast.nodes[id.0 as usize].0 {
@@ -215,6 +265,13 @@ pub(super) fn plain(ast: &Ast, id: NodeId) -> NodeId {
         _ => id,
     }
 }
+
+/// Nodes of a rule that is written out where it is named.
+const MOST_INLINED: usize = 100;
+
+/// Repetitions that are told apart, and places up to which they are.
+const FEW: u32 = 4;
+const MOST_TOLD_APART: u32 = 50_000;
 
 /// Places that are passed in search of the one that counts.
 const MOST_PASSED: usize = 1_000;
@@ -225,7 +282,7 @@ pub(super) fn forward(net: &Net, graph: &[Vec<Place>], begin: &[Vec<u32>], place
     for _ in 0..MOST_PASSED {
         let is_passed = begin[place as usize]
             .iter()
-            .all(|&at| net.occurrences[at as usize].is_ignored);
+            .all(|&at| net.occurrences[at as usize].stays());
         match graph[place as usize][..] {
             [only] if is_passed => place = only,
             _ => break,
@@ -238,6 +295,11 @@ impl Occurrence {
     /// Where it begins.
     pub(super) fn places(&self) -> [Place; 2] {
         [2 * self.from, 2 * self.from + 1]
+    }
+
+    /// Whether a text is behind it where it was before, as behind what is ignored.
+    fn stays(&self) -> bool {
+        self.from == self.to
     }
 
     /// Where a text goes on behind it.
