@@ -25,7 +25,15 @@ class Grammar:
     @staticmethod
     def from_gbnf(text: str, start: str, limits: Limits) -> Grammar: ...
     @staticmethod
-    def from_lark(text: str, start: str, grammars: Sequence[tuple[str, Grammar]], limits: Limits) -> Grammar: ...
+    def from_lark(
+        text: str,
+        start: str,
+        grammars: Sequence[tuple[str, Grammar]],
+        files: Sequence[tuple[str, str]],
+        limits: Limits,
+    ) -> tuple[Grammar, list[tuple[str, int]]]: ...
+    @staticmethod
+    def lark_imports(text: str, file: str) -> list[str]: ...
     @staticmethod
     def from_regex(pattern: str, limits: Limits, ecma: bool = False) -> Grammar: ...
     @staticmethod

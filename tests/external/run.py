@@ -22,7 +22,7 @@ DEFAULT_DATA = HERE.parents[2] / "shared" / "data"
 
 
 class Suite(NamedTuple):
-    """A suite: a file that must be there for it to run, relative to the data, its modules in `suites/`, and with what
+    """A suite: a file that must be there for it to run, relative to the data or of our own, its modules in `suites/`, and with what
     the paths of their files begin where several suites share them."""
 
     needs: str
@@ -41,6 +41,7 @@ SUITES = {
     "jumps": Suite("engine/vocabs/llama3.tokenizer.json", ("jumps",)),
     "grammar": Suite("autoparser/roundtrip.jsonl", ("grammar",)),
     "formats": Suite("formats/tool_vectors.jsonl", ("tool_formats", "reasoning_formats"), "formats/"),
+    "lark": Suite(str(HERE / "lark.toml"), ("lark",)),
     "wild": Suite("wild/parse.jsonl", ("wild_parse",)),
     "vllm": Suite("vllm/vllm_tool_vectors.jsonl", ("tool_formats", "reasoning_formats"), "vllm/vllm_"),
 }

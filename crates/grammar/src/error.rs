@@ -114,9 +114,14 @@ impl<'s> Locator<'s> {
 }
 
 /// The codes of all warnings.
-pub(crate) const WARNINGS: [&str; 9] = [
+pub(crate) const WARNINGS: [&str; 14] = [
     "W-GRAMMAR-CYCLE",
+    "W-GRAMMAR-DECLARED",
     "W-GRAMMAR-ENDLESS",
+    "W-GRAMMAR-LAZY",
+    "W-GRAMMAR-LONGEST",
+    "W-GRAMMAR-PRIORITY",
+    "W-GRAMMAR-TEMPERATURE",
     "W-GRAMMAR-UNPRODUCTIVE",
     "W-GRAMMAR-UNUSED",
     "W-REGEX-ANCHOR",
@@ -141,6 +146,12 @@ impl Diagnostic {
         if let Some(SourceLocation::Pointer(pointer)) = &mut self.location {
             pointer.insert_str(0, prefix);
         }
+    }
+
+    /// The same, saying in which file of several it is.
+    pub(crate) fn in_file(mut self, name: &str) -> Self {
+        self.message = format!("{}, in the file {name:?}", self.message);
+        self
     }
 
     /// A code, `E-AREA-WHAT` for errors and `W-AREA-WHAT` for warnings, and a sentence.
@@ -307,6 +318,12 @@ impl Error {
     pub(crate) fn in_rule(mut self, name: &str) -> Self {
         let message = &mut self.0.diagnostic.message;
         *message = format!("{message}, in the rule {name:?}");
+        self
+    }
+
+    /// The same error, saying in which file of several it is.
+    pub(crate) fn in_file(mut self, name: &str) -> Self {
+        self.0.diagnostic = self.0.diagnostic.in_file(name);
         self
     }
 

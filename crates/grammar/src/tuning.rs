@@ -26,6 +26,9 @@ pub(crate) const MAX_JSON_NESTING: usize = 1_000;
 /// Containers within containers in the JSON that a directive of Lark is given.
 pub(crate) const MAX_DIRECTIVE_NESTING: usize = 127;
 
+/// Grammars in grammars of one source in Lark, whatever [`crate::Limits`] allow: they are read recursively.
+pub(crate) const MAX_NESTED_GRAMMARS: usize = 30;
+
 /// Chunks of one `%regex` substring: its expression nests as deep.
 pub(crate) const MAX_SUBSTRING_CHUNKS: usize = 256;
 
@@ -64,6 +67,15 @@ pub(crate) const LOWER_ONE: u64 = 20_000;
 
 /// Units for the checks of all terminals of a source.
 pub(crate) const LOWER_ALL: u64 = 1_000_000;
+
+/// Steps to find what may follow the terminals of a source: about ten milliseconds.
+pub(crate) const FOLLOWED: u64 = 400_000;
+
+/// Units to see whether a terminal may go on with what follows it, for a warning.
+pub(crate) const LONGEST_ONE: u64 = 5_000;
+
+/// Units to see it for all terminals of a source.
+pub(crate) const LONGEST_ALL: u64 = 100_000;
 
 /// Units for the check of one language that is printed: more than [`LOWER_ONE`], so that what is written can be read.
 pub(crate) const PRINT_ONE: u64 = 200_000;

@@ -131,11 +131,26 @@ impl Grammar {
         text: &str,
         start: &str,
         grammars: Vec<(String, PyRef<'_, Self>)>,
+        files: Vec<(String, String)>,
         limits: &Bound<'_, PyAny>,
-    ) -> PyResult<Self> {
+    ) -> PyResult<(Self, Vec<(String, u32)>)> {
         let limits = grammar_limits(limits)?;
         let given = by_name(&grammars);
-        read(py, || lark::parse_with(text, start, &given, &limits))
+        let files: Vec<(&str, &str)> = (files.iter())
+            .map(|(name, text)| (name.as_str(), text.as_str()))
+            .collect();
+        let (grammar, budgets) = errors::grammar(py, || {
+            lark::parse_with(text, start, &given, &files, &limits)
+        })?;
+        let budgets = budgets.into_iter();
+        let budgets = budgets.map(|budget| (budget.label, budget.tokens));
+        Ok((Self(Arc::new(grammar)), budgets.collect()))
+    }
+
+    /// The files that a grammar in Lark imports from the folder of its own, `file`.
+    #[staticmethod]
+    fn lark_imports(py: Python<'_>, text: &str, file: &str) -> PyResult<Vec<String>> {
+        errors::grammar(py, || lark::imported_files(text, file))
     }
 
     #[staticmethod]

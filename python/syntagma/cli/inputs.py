@@ -229,4 +229,6 @@ def grammar_of(
         if notations == ("json_schema",):
             given = None if resources is None else _resources(resources)
             return Grammar.from_json_schema(text, order=cast("Order", order), allow_widened=not strict, resources=given)
+        if notations == ("lark",) and path != "-":
+            return Grammar.from_file(path, start=start)
         return read_first(notations, lambda notation: Grammar.from_text(text, notation, start=start))

@@ -36,6 +36,7 @@ from syntagma.grammars.json_schema import (
     schema_options,
     schema_text,
 )
+from syntagma.grammars.lark_imports import imported_texts
 from syntagma.grammars.lru_cache import LruCache
 from syntagma.grammars.made import How, Recorded
 from syntagma.grammars.report import GrammarWarning, Report
@@ -132,15 +133,18 @@ class Grammar:
         start: str = "start",
         *,
         grammars: Mapping[str, Grammar] | None = None,
+        imports: Mapping[str, str] | None = None,
         limits: Limits | None = None,
     ) -> Grammar:
-        """Read a grammar in Lark, as llguidance does (`docs/reference/lark.md`).
+        """Read a grammar in Lark, as llguidance and Lark do (`docs/reference/lark.md`).
 
         Args:
             text: the source.
             start: the start rule.
-            grammars: whole grammars by name, for which `@name` stands in rules.
-            limits: limits for the source.
+            grammars: whole grammars by name, for which `@name` and terminals of `%declare` stand in rules.
+            imports: the texts that `%import .name.RULE` reads, by name; `folder.name` for one in a folder. No file is
+                opened; `from_file` finds those that lie beside the file.
+            limits: limits for the source, with what it imports.
 
         Raises:
             GrammarError: `E-GRAMMAR-…`, `E-REGEX-…` or `E-SCHEMA-…`, with place and hint.
@@ -149,7 +153,9 @@ class Grammar:
         given = _given(grammars)
         text, start = _text(text, "text"), _text(start, "start")
         check_going_on()
-        return cls(_engine.Grammar.from_lark(text, start, given, limits or _DEFAULT_LIMITS))
+        files = [(_text(name, "imports"), _text(source, "imports")) for name, source in (imports or {}).items()]
+        inner, budgets = _engine.Grammar.from_lark(text, start, given, files, limits or _DEFAULT_LIMITS)
+        return cls(inner, None, [(label, "tokens", most) for label, most in budgets])
 
     @classmethod
     @entry
@@ -282,7 +288,8 @@ class Grammar:
         """Read the grammar in a file, UTF-8; the suffix says in which notation.
 
         `.ebnf` and `.kbnf`: EBNF; `.gbnf`, `.lark`, `.regex`; `.json`: a JSON Schema, a structural tag or a list of
-        grammars; any other: detected as by `from_text`. A byte order mark is skipped.
+        grammars; any other: detected as by `from_text`. A byte order mark is skipped. What a grammar in Lark imports is
+        read from the folder of the file, and no other.
 
         Raises:
             ArgumentError: `E-GRAMMAR-DIALECT`, neither suffix nor text show the notation.
@@ -297,19 +304,28 @@ class Grammar:
             raise GrammarError("E-GRAMMAR-READ", message, source=str(path)) from None
         try:
             return read_first(
-                notation_of_file(str(path), text), lambda notation: cls._read(text, notation, start, limits)
+                notation_of_file(str(path), text), lambda notation: cls._read(text, notation, start, limits, path)
             )
         except SyntagmaError as error:
             error.source = str(path)
             raise
 
     @classmethod
-    def _read(cls, text: str, notation: Notation, start: str | None, limits: Limits | None) -> Grammar:
+    def _read(
+        cls,
+        text: str,
+        notation: Notation,
+        start: str | None,
+        limits: Limits | None,
+        path: str | PathLike[str] | None = None,
+    ) -> Grammar:
         match notation:
             case "gbnf":
                 return cls.from_gbnf(text, start or "root", limits=limits)
             case "lark":
-                return cls.from_lark(text, start or "start", limits=limits)
+                bounds = limits or _DEFAULT_LIMITS
+                imports = None if path is None else imported_texts(text, Path(path).parent, bounds)
+                return cls.from_lark(text, start or "start", imports=imports, limits=bounds)
             case "grammar_list":
                 return read_grammar_list(text, cls, start or "start", limits or _DEFAULT_LIMITS)
             case "regex":
