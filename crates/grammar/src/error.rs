@@ -114,9 +114,10 @@ impl<'s> Locator<'s> {
 }
 
 /// The codes of all warnings.
-pub(crate) const WARNINGS: [&str; 8] = [
+pub(crate) const WARNINGS: [&str; 9] = [
     "W-GRAMMAR-CYCLE",
     "W-GRAMMAR-ENDLESS",
+    "W-GRAMMAR-LEFT-OUT",
     "W-GRAMMAR-UNPRODUCTIVE",
     "W-GRAMMAR-UNUSED",
     "W-REGEX-ANCHOR",

@@ -117,6 +117,18 @@ class Grammar:
 
     @classmethod
     @entry
+    def from_xgrammar(cls, text: str, start: str = "root", *, limits: Limits | None = None) -> Grammar:
+        """Read a grammar in xgrammar's grammar language, as xgrammar 0.2 does (`docs/reference/xgrammar.md`).
+
+        Raises:
+            GrammarError: `E-GRAMMAR-…` or `E-REGEX-…`, with line, column, the line and a hint.
+            LimitError: a source that is too large or nested too deeply.
+        """
+        check_going_on()
+        return cls(_engine.Grammar.from_xgrammar(_text(text, "text"), _text(start, "start"), limits or _DEFAULT_LIMITS))
+
+    @classmethod
+    @entry
     def from_lark(
         cls,
         text: str,
@@ -239,15 +251,17 @@ class Grammar:
 
         Args:
             text: the source.
-            dialect: its notation: `ebnf` (KBNF too), `gbnf`, `lark`, `regex`, `json_schema`, `structural_tag`,
-                `grammar_list` (llguidance's list of grammars); `auto`: detected from the text; never `regex`.
-            start: the start rule; None: `start`; in GBNF, and in EBNF without a rule `start`, `root`.
+            dialect: its notation: `ebnf` (KBNF too), `gbnf`, `xgrammar`, `lark`, `regex`, `json_schema`,
+                `structural_tag`, `grammar_list` (llguidance's list of grammars); `auto`: detected from the text; never
+                `regex`.
+            start: the start rule; None: `start`; in GBNF, in xgrammar's language, and in EBNF without a rule `start`,
+                `root`.
             limits: bounds on the source.
 
         Raises:
             ArgumentError: `E-GRAMMAR-DIALECT`, an unknown dialect, or a text in no known notation.
             GrammarError: as the reader of the notation raises; if several are possible, from the one that understands
-                the text best.
+                the text best. The hint names another notation of rules that would read the text.
             LimitError: a source that is too large or nested too deeply.
         """
         text = _text(text, "text")
@@ -292,6 +306,8 @@ class Grammar:
         match notation:
             case "gbnf":
                 return cls.from_gbnf(text, start or "root", limits=limits)
+            case "xgrammar":
+                return cls.from_xgrammar(text, start or "root", limits=limits)
             case "lark":
                 return cls.from_lark(text, start or "start", limits=limits)
             case "grammar_list":

@@ -60,8 +60,8 @@ class GrammarBackend(BaseGrammarBackend):
         return self._object(Grammar.from_regex(key_string))
 
     def dispatch_ebnf(self, key_string: str) -> BaseGrammarObject:
-        """By a grammar, in the notation of llama.cpp (GBNF), which servers call EBNF."""
-        return self._object(Grammar.from_gbnf(key_string))
+        """By a grammar in xgrammar's language or llama.cpp's (GBNF), which servers call EBNF."""
+        return self._object(read_first(XGRAMMAR, lambda notation: Grammar.from_text(key_string, notation)))
 
     def dispatch_structural_tag(self, key_string: str) -> BaseGrammarObject:
         """By a structural tag, in either form."""

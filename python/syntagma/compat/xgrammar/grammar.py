@@ -17,7 +17,6 @@ from syntagma.compat.xgrammar.structural_tag import FORMATS, StructuralTag, Stru
 from syntagma.compat.xgrammar.support import errors, refuse, tag_errors
 from syntagma.compat.xgrammar.tokenizer_info import TokenizerInfo
 from syntagma.errors import SyntagmaError
-from syntagma.grammars.gbnf import from_xgrammar
 from syntagma.limits import Limits
 from syntagma.typed import as_type
 
@@ -84,13 +83,13 @@ class Grammar:
     @staticmethod
     @checked
     def from_ebnf(ebnf_string: str, *, root_rule_name: str = "root") -> Grammar:
-        """Read a grammar in GBNF.
+        """Read a grammar in xgrammar's grammar language.
 
         Raises:
             RuntimeError: a grammar that cannot be read.
         """
         with errors():
-            return Grammar._of(grammars.Grammar.from_gbnf(from_xgrammar(ebnf_string), start=root_rule_name))
+            return Grammar._of(grammars.Grammar.from_xgrammar(ebnf_string, root_rule_name))
 
     @staticmethod
     @checked

@@ -13,7 +13,7 @@ from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
 import msgspec
 
 from syntagma.errors import GrammarError
-from syntagma.grammars.gbnf import from_xgrammar
+from syntagma.grammars.dialects import XGRAMMAR, Notation, read_first
 from syntagma.grammars.json_schema import Order
 from syntagma.grammars.pointer_prefix import HasPointers, with_pointer_prefix
 from syntagma.grammars.structural_tag.fields import Fields, Token, as_token, invalid, limit_error, unsupported
@@ -59,7 +59,7 @@ class GrammarBuilder(Protocol[G]):
 
     def from_ebnf(self, text: str, /, *, limits: Limits) -> G: ...
 
-    def from_gbnf(self, text: str, /, *, limits: Limits) -> G: ...
+    def from_text(self, text: str, /, dialect: Notation, *, limits: Limits) -> G: ...
 
     def from_regex(self, pattern: str, /, *, limits: Limits) -> G: ...
 
@@ -242,9 +242,11 @@ class _Reader(Generic[G]):
                 fields.at("pattern"), lambda: self._grammar.from_regex(pattern, limits=self._limits)
             )
         text = fields.text("grammar", empty=False)
-        return with_pointer_prefix(
-            fields.at("grammar"), lambda: self._grammar.from_gbnf(from_xgrammar(text), limits=self._limits)
-        )
+
+        def read(notation: Notation) -> G:
+            return self._grammar.from_text(text, notation, limits=self._limits)
+
+        return with_pointer_prefix(fields.at("grammar"), lambda: read_first(XGRAMMAR, read))
 
     def _any_text(self, fields: Fields, here: _Position) -> G:
         excludes = fields.texts("excludes", optional=True)
