@@ -127,7 +127,7 @@ def read_first(notations: tuple[Notation, ...], read: Callable[[Notation], _Read
     understood = [error for error in mistakes if error.code != "E-GRAMMAR-SYNTAX"]
     try:
         furthest = max(understood[:1] or mistakes, key=lambda error: error.offset or 0)
-        if not understood and (other := _reader_of_rules(notations, read)) is not None:
+        if (other := _reader_of_rules(notations, read)) is not None:
             furthest.hint = f"{furthest.hint or furthest.message}; it reads as {other}: dialect={other!r}"
         raise furthest
     finally:

@@ -6,7 +6,7 @@ use crate::refusals;
 use proptest::prelude::*;
 use syntagma_grammar::ir::Grammar;
 use syntagma_grammar::syntax::{gbnf, xgrammar};
-use syntagma_grammar::{Error, Limits};
+use syntagma_grammar::{Diagnostic, Error, Limits};
 
 fn parse(text: &str) -> Result<Grammar, Error> {
     xgrammar::parse(text, "root", &Limits::default())
@@ -104,6 +104,16 @@ const MEANING: &[reference::Meaning] = &[
         &["a"],
     ),
     (
+        "root ::= ((a \"b\"))\na[lazy] ::= ((c | d))\nc ::= ((\"x\" c) | (\"y\"))\nd ::= (\"\" | (\"z\" d))",
+        &["b"],
+        &["xyb", "zb"],
+    ),
+    (
+        "root ::= a | b\na[max_chars=1] ::= c \"!\"\nc ::= (\"x\" c) | (\"y\" c) | \"\" | \"z\"\nb ::= b \",\" b | \"q\" b | \"q\"",
+        &["!", "xyz!", "q,qq"],
+        &["zx!", "q,"],
+    ),
+    (
         "root ::= a \"b\"\na[lazy] ::= \"a\" | \"ab\"",
         &["ab"],
         &["abb"],
@@ -127,7 +137,7 @@ fn grammars_mean_what_they_say() {
 fn what_changes_no_text_is_left_out_and_told() {
     let text = "root[temperature=0.5] ::= a (= \"x\")\na[stop_capture=\"m\", capture_hidden_stop_bytes=1] ::= \"a\"";
     let found = parsed(text);
-    let codes: Vec<&str> = found.warnings().iter().map(|found| found.code()).collect();
+    let codes: Vec<&str> = found.warnings().iter().map(Diagnostic::code).collect();
     assert_eq!(codes, ["W-GRAMMAR-LEFT-OUT"; 4]);
     assert!(matches(&found, "a"));
 }
@@ -227,7 +237,7 @@ const REFUSED: &[refusals::Refused] = &[
     ),
     (
         "E-GRAMMAR-IRREGULAR",
-        &[("root[lazy] ::= \"a\" root | \"b\"", 1, 20)],
+        &[("root[lazy] ::= \"a\" root \"a\" | \"b\"", 1, 20)],
     ),
 ];
 

@@ -12,6 +12,7 @@ from syntagma.compat.sglang.reasoner_grammar_backend import (
 )
 from syntagma.decoding import GrammarCompiler, GrammarMatcher
 from syntagma.grammars import Grammar
+from syntagma.grammars.dialects import XGRAMMAR, read_first
 
 __all__ = ["BaseGrammarBackend", "GrammarBackend", "ReasonerGrammarBackend"]
 
@@ -31,7 +32,7 @@ class BaseGrammarBackend(Protocol):
         ...
 
     def dispatch_ebnf(self, key_string: str) -> BaseGrammarObject:
-        """By a grammar, in the notation of llama.cpp (GBNF), which servers call EBNF."""
+        """By a grammar in xgrammar's language or llama.cpp's (GBNF), which servers call EBNF."""
         ...
 
     def dispatch_structural_tag(self, key_string: str) -> BaseGrammarObject:

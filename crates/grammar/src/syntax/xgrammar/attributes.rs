@@ -5,7 +5,7 @@ use crate::error::{Diagnostic, Error};
 use crate::syntax::rules::Cursor;
 
 /// What the attributes of a rule say.
-#[derive(Default)]
+#[derive(Default, PartialEq)]
 pub(super) struct Attributes {
     /// The label of the text that the rule matches; empty: its name.
     pub(super) capture: Option<String>,

@@ -1,6 +1,6 @@
 //! `TagDispatch(…)` and `TokenTagDispatch(…)`: free text or free tokens, a trigger, what its rule says, and so on.
 
-use super::macros::{Arguments, Value};
+use super::arguments::{Arguments, Value};
 use crate::error::Error;
 use crate::ir::text::{free_text, free_text_before};
 use crate::ir::{Regex, TokenSet};
@@ -81,6 +81,22 @@ fn excludes<'a, T>(
     members.collect()
 }
 
+/// A text that is not empty.
+fn text_of(value: &Value) -> Option<&String> {
+    match value {
+        Value::Text(text) if !text.is_empty() => Some(text),
+        _ => None,
+    }
+}
+
+/// The number of a token.
+fn id_of(value: &Value) -> Option<&u32> {
+    match value {
+        Value::Number(id) => Some(id),
+        _ => None,
+    }
+}
+
 /// Free text and triggers that are texts: the ways from free text to a rule, and the free text after all of them.
 fn texts(
     arguments: &Arguments<'_>,
@@ -88,12 +104,12 @@ fn texts(
     ast: &mut Ast,
     patterns: &mut Patterns,
 ) -> Result<(Vec<NodeId>, NodeId), Error> {
-    let of = |value| match value {
-        &Value::Text(ref text) if !text.is_empty() => Some(text),
-        _ => None,
-    };
-    let pairs = pairs(arguments, of, "a trigger is text, and not empty")?;
-    let excludes = excludes(arguments, of, "what is excluded is text, and not empty")?;
+    let pairs = pairs(arguments, text_of, "a trigger is text, and not empty")?;
+    let excludes = excludes(
+        arguments,
+        text_of,
+        "what is excluded is text, and not empty",
+    )?;
     for &(excluded, at) in &excludes {
         if pairs
             .iter()
@@ -146,12 +162,12 @@ fn tokens(
     offset: usize,
     ast: &mut Ast,
 ) -> Result<(Vec<NodeId>, NodeId), Error> {
-    let of = |value| match value {
-        &Value::Number(ref id) => Some(id),
-        _ => None,
-    };
-    let pairs = pairs(arguments, of, "a trigger is the number of a token")?;
-    let excludes = excludes(arguments, of, "what is excluded is the number of a token")?;
+    let pairs = pairs(arguments, id_of, "a trigger is the number of a token")?;
+    let excludes = excludes(
+        arguments,
+        id_of,
+        "what is excluded is the number of a token",
+    )?;
     if let Some((id, at)) = excludes
         .iter()
         .find(|(id, _)| pairs.iter().any(|(trigger, ..)| trigger == id))

@@ -13,6 +13,7 @@
 //! Rules may be recursive on the left. Each alternative has a part at least; nothing is `""` or `()`. Attributes of a rule
 //! stand right after its name.
 
+mod arguments;
 mod attributes;
 mod dispatch;
 mod macros;

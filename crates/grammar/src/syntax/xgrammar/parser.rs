@@ -335,6 +335,9 @@ impl<'t> Parser<'t> {
         offset: usize,
         attributes: Attributes,
     ) -> Result<NodeId, Error> {
+        if attributes == Attributes::default() {
+            return Ok(self.looped(body, name, offset));
+        }
         let ast = &mut self.groups.ast;
         if let Some(most) = attributes.max_chars {
             check_repetition(self.cursor.text, self.limits, most, offset)?;
@@ -352,5 +355,45 @@ impl<'t> Parser<'t> {
             body = ast.add(Node::Capture(label, body), offset);
         }
         Ok(body)
+    }
+
+    /// `a ::= x a | y` as `a ::= x* y`, which is how repetitions are printed: so they stay regular.
+    fn looped(&mut self, body: NodeId, name: &str, offset: usize) -> NodeId {
+        let ast = &mut self.groups.ast;
+        let is_self = |ast: &Ast, id: NodeId| matches!(&ast.nodes[id.0 as usize].0, Node::Name(found) if found == name);
+        let Node::Alt(alternatives) = ast.nodes[body.0 as usize].0.clone() else {
+            return body;
+        };
+        let (mut again, mut ends) = (Vec::new(), Vec::new());
+        for alternative in alternatives {
+            match &ast.nodes[alternative.0 as usize].0 {
+                Node::Seq(parts) if parts.iter().any(|&part| is_self(ast, part)) => {
+                    let Some((&last, before)) = parts.split_last() else {
+                        return body;
+                    };
+                    if !is_self(ast, last) || before.iter().any(|&part| is_self(ast, part)) {
+                        return body;
+                    }
+                    let before = Node::Seq(before.to_vec());
+                    again.push(ast.add(before, offset));
+                }
+                _ => ends.push(alternative),
+            }
+        }
+        if again.is_empty() || ends.is_empty() {
+            return body;
+        }
+        let inner = ast.choice(again, offset);
+        let repeated = ast.add(
+            Node::Repeat {
+                inner,
+                min: 0,
+                max: None,
+                separator: None,
+            },
+            offset,
+        );
+        let end = ast.choice(ends, offset);
+        ast.add(Node::Seq(vec![repeated, end]), offset)
     }
 }
