@@ -15,7 +15,7 @@ from tests.grammars.walks import accepts, byte_compiler
 xgr: Any = pytest.importorskip("xgrammar")
 _PRINTED = 150
 _OTHERS = [
-    'root ::= TagDispatch(("<a>", x), ("<b>", y), excludes=("<e>",)) "<e>"\nx ::= [a-z] ";"\ny[capture="q"] ::= "é"{2,}',
+    'root ::= TagDispatch(("<a>", x), ("<b>", y), excludes=("<e>",)) "<e>"\nx ::= [a-z] ";"\ny[capture] ::= "é"{2,}',
     'root ::= Substring("a", "bc", "d") Regex("\\\\d+\\\\.?", json_string=true) ("-" | [^-\\]a])+',
     'root ::= (a | "(" root ")")* \na[max_chars=2, temperature=0.5] ::= [xy]+ "\\n"',
     'root ::= b rest\nb[lazy] ::= [a-c]+ ("!" | "?")\nrest ::= "a"{0,3} | "\\u0001\\x7f\\U0001F600"',
