@@ -17,6 +17,7 @@ from syntagma.decoding import TokenizerInfo
 from syntagma.errors import RequestError, SyntagmaError, TemplateError
 from syntagma.formats import ChatFormat
 from syntagma.formats import get as get_format
+from syntagma.formats.styles import styled
 from syntagma.grammars import Grammar, Order
 from syntagma.grammars.dialects import notation_of_file, read_first
 from syntagma.messages import tools_from
@@ -208,4 +209,4 @@ def grammar_of(
         notations = notation_of_file(path, text)
         if notations == ("json_schema",):
             return Grammar.from_json_schema(text, order=cast("Order", order), allow_widened=not strict)
-        return read_first(notations, lambda notation: Grammar.from_text(text, notation, start=start))
+        return read_first(notations, lambda notation: Grammar.from_text(text, notation, start=start, styles=styled))

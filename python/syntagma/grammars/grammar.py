@@ -30,7 +30,7 @@ from syntagma.grammars.json_schema import Draft, Order, Spacing, ValueNotation, 
 from syntagma.grammars.lru_cache import LruCache
 from syntagma.grammars.made import How, Recorded
 from syntagma.grammars.report import GrammarWarning, Report
-from syntagma.grammars.structural_tag import Schemas, StructuralTag, read_structural_tag, write_structural_tag
+from syntagma.grammars.structural_tag import Schemas, StructuralTag, Styles, read_structural_tag, write_structural_tag
 from syntagma.limits import Limits
 from syntagma.stopping import check_going_on
 
@@ -156,8 +156,15 @@ class Grammar:
 
     @classmethod
     @entry
-    def from_structural_tag(cls, tag: Mapping[str, Any] | str, *, limits: Limits | None = None) -> Grammar:
+    def from_structural_tag(
+        cls, tag: Mapping[str, Any] | str, *, styles: Styles[Grammar] | None = None, limits: Limits | None = None
+    ) -> Grammar:
         """Read a structural tag, given as an object or JSON text (`docs/reference/structural-tag.md`).
+
+        Args:
+            tag: the tag.
+            styles: writes schemas in styles other than JSON; `syntagma.formats.styled` knows those of the formats.
+            limits: bounds on the tag.
 
         Raises:
             GrammarError: `E-GRAMMAR-STRUCTURAL-TAG`, `E-GRAMMAR-UNSUPPORTED`, or the code of a schema, pattern or
@@ -168,7 +175,7 @@ class Grammar:
             raise ArgumentTypeError(
                 "E-GRAMMAR-TYPE", f"a structural tag is an object or JSON text, not {type(tag).__name__}"
             )
-        return read_structural_tag(tag, cls, limits or _DEFAULT_LIMITS)
+        return read_structural_tag(tag, cls, limits or _DEFAULT_LIMITS, styles)
 
     @classmethod
     @entry
@@ -245,7 +252,13 @@ class Grammar:
     @classmethod
     @entry
     def from_text(
-        cls, text: str, dialect: Dialect = "auto", *, start: str | None = None, limits: Limits | None = None
+        cls,
+        text: str,
+        dialect: Dialect = "auto",
+        *,
+        start: str | None = None,
+        styles: Styles[Grammar] | None = None,
+        limits: Limits | None = None,
     ) -> Grammar:
         """Read a grammar in any notation.
 
@@ -256,6 +269,7 @@ class Grammar:
                 `regex`.
             start: the start rule; None: `start`; in GBNF, in xgrammar's language, and in EBNF without a rule `start`,
                 `root`.
+            styles: see `from_structural_tag`.
             limits: bounds on the source.
 
         Raises:
@@ -272,11 +286,18 @@ class Grammar:
         else:
             hint = f"it is 'auto' or one of {', '.join(NOTATIONS)}"
             raise ArgumentError("E-GRAMMAR-DIALECT", f"dialect is {dialect!r}", hint=hint)
-        return read_first(notations, lambda notation: cls._read(text, notation, start, limits))
+        return read_first(notations, lambda notation: cls._read(text, notation, start, styles, limits))
 
     @classmethod
     @entry
-    def from_file(cls, path: str | PathLike[str], *, start: str | None = None, limits: Limits | None = None) -> Grammar:
+    def from_file(
+        cls,
+        path: str | PathLike[str],
+        *,
+        start: str | None = None,
+        styles: Styles[Grammar] | None = None,
+        limits: Limits | None = None,
+    ) -> Grammar:
         """Read the grammar in a file, UTF-8; the suffix says in which notation.
 
         `.ebnf` and `.kbnf`: EBNF; `.gbnf`, `.lark`, `.regex`; `.json`: a JSON Schema, a structural tag or a list of
@@ -295,14 +316,21 @@ class Grammar:
             raise GrammarError("E-GRAMMAR-READ", message, source=str(path)) from None
         try:
             return read_first(
-                notation_of_file(str(path), text), lambda notation: cls._read(text, notation, start, limits)
+                notation_of_file(str(path), text), lambda notation: cls._read(text, notation, start, styles, limits)
             )
         except SyntagmaError as error:
             error.source = str(path)
             raise
 
     @classmethod
-    def _read(cls, text: str, notation: Notation, start: str | None, limits: Limits | None) -> Grammar:
+    def _read(
+        cls,
+        text: str,
+        notation: Notation,
+        start: str | None,
+        styles: Styles[Grammar] | None,
+        limits: Limits | None,
+    ) -> Grammar:
         match notation:
             case "gbnf":
                 return cls.from_gbnf(text, start or "root", limits=limits)
@@ -317,7 +345,7 @@ class Grammar:
             case "json_schema":
                 return cls.from_json_schema(text, limits=limits)
             case "structural_tag":
-                return cls.from_structural_tag(text, limits=limits)
+                return cls.from_structural_tag(text, styles=styles, limits=limits)
             case "ebnf":
                 return cls.from_ebnf(text, start or default_start(text), limits=limits)
 

@@ -11,6 +11,7 @@ from syntagma.compat.sglang.reasoner_grammar_backend import (
     ReasonerGrammarObject,
 )
 from syntagma.decoding import GrammarCompiler, GrammarMatcher
+from syntagma.formats.styles import styled
 from syntagma.grammars import Grammar
 from syntagma.grammars.dialects import XGRAMMAR, read_first
 
@@ -66,7 +67,7 @@ class GrammarBackend(BaseGrammarBackend):
 
     def dispatch_structural_tag(self, key_string: str) -> BaseGrammarObject:
         """By a structural tag, in either form."""
-        return self._object(Grammar.from_structural_tag(key_string))
+        return self._object(Grammar.from_structural_tag(key_string, styles=styled))
 
     def _object(self, grammar: Grammar) -> BaseGrammarObject:
         return MatcherGrammarObject(GrammarMatcher(self.compiler.compile(grammar)))

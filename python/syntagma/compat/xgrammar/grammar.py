@@ -17,6 +17,7 @@ from syntagma.compat.xgrammar.structural_tag import FORMATS, StructuralTag, Stru
 from syntagma.compat.xgrammar.support import errors, refuse, tag_errors
 from syntagma.compat.xgrammar.tokenizer_info import TokenizerInfo
 from syntagma.errors import SyntagmaError
+from syntagma.formats.styles import styled
 from syntagma.limits import Limits
 from syntagma.typed import as_type
 
@@ -168,7 +169,7 @@ class Grammar:
         """
         value = structural_tag_value(args, kwargs)
         with tag_errors(value, FORMATS):
-            return Grammar._of(grammars.Grammar.from_structural_tag(value))
+            return Grammar._of(grammars.Grammar.from_structural_tag(value, styles=styled))
 
     @staticmethod
     def builtin_json_grammar() -> Grammar:

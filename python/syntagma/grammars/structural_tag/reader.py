@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
 import msgspec
 
@@ -19,7 +19,7 @@ from syntagma.grammars.pointer_prefix import HasPointers, with_pointer_prefix
 from syntagma.grammars.structural_tag.fields import Fields, Token, as_token, invalid, limit_error, unsupported
 from syntagma.limits import Limits
 
-__all__ = ["read_structural_tag"]
+__all__ = ["StyledSchema", "Styles", "read_structural_tag"]
 
 _MAX_DEPTH = 128
 """formats inside of formats, whatever the limits say, because reading them recurses"""
@@ -74,26 +74,53 @@ class GrammarBuilder(Protocol[G]):
     ) -> G: ...
 
 
-def read_structural_tag(tag: Mapping[str, Any] | str, grammar: GrammarBuilder[G], limits: Limits) -> G:
+class StyledSchema(NamedTuple):
+    """A schema that is to be written in a style.
+
+    Attributes:
+        style: the name of the style.
+        schema: the schema.
+        any_order: whether members may stand in any order.
+        most_whitespace: the most whitespace characters in a row; None: as the limits say.
+        excludes: texts that may stand in no string and no key.
+        limits: bounds on the schema.
+    """
+
+    style: str
+    schema: Any
+    any_order: bool
+    most_whitespace: int | None
+    excludes: tuple[str, ...]
+    limits: Limits
+
+
+Styles: TypeAlias = Callable[[StyledSchema], G]
+"""Writes a schema in a style; raises LookupError if there is no such style."""
+
+
+def read_structural_tag(
+    tag: Mapping[str, Any] | str, grammar: GrammarBuilder[G], limits: Limits, styles: Styles[G] | None = None
+) -> G:
     """The grammar of a structural tag. See `Grammar.from_structural_tag`.
 
     Args:
         tag: the tag, or its JSON text.
         grammar: the class that builds the grammar.
         limits: bounds on the tag.
+        styles: writes schemas in styles other than JSON.
     """
     text = tag if isinstance(tag, str) else _dumps(tag)
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > limits.grammar_bytes:
         raise limit_error("E-LIMIT-GRAMMAR-BYTES", "grammar_bytes", size, limits.grammar_bytes, "")
     value = _loads(text) if isinstance(tag, str) else tag
-    reader = _Reader(grammar, limits)
+    reader = _Reader(grammar, limits, styles)
     if not isinstance(value, Mapping):
         raise invalid("a structural tag is an object", "")
     kind = value.get("type")
     inner = value.get("structural_tag")
     if kind == "structural_tag" and isinstance(inner, str | Mapping):
-        return read_structural_tag(inner, grammar, limits)
+        return read_structural_tag(inner, grammar, limits, styles)
     if "structures" in value:
         return reader.older(value)
     start = _Position("", (), (), 0)
@@ -142,8 +169,9 @@ class _Kind(msgspec.Struct, frozen=True):
 class _Reader(Generic[G]):
     """Reads formats. Free text inside a tag holds none of the texts that end the tag, free tokens not its last one."""
 
-    def __init__(self, grammar: GrammarBuilder[G], limits: Limits) -> None:
+    def __init__(self, grammar: GrammarBuilder[G], limits: Limits, styles: Styles[G] | None) -> None:
         self._grammar = grammar
+        self._styles = styles
         self._limits = limits
         self._count = 0
         self._older = False
@@ -153,6 +181,7 @@ class _Reader(Generic[G]):
             "json_schema": _Kind(
                 self._json_schema, ("json_schema", "style", "any_order", "max_whitespace_cnt", "excludes")
             ),
+            "qwen_xml_parameter": _Kind(self._old_style, ("json_schema",)),
             "grammar": _Kind(self._source, ("grammar",)),
             "regex": _Kind(self._source, ("pattern",)),
             "any_text": _Kind(self._any_text, ("excludes", "max_tokens", "max_chars")),
@@ -218,10 +247,7 @@ class _Reader(Generic[G]):
 
     def _json_schema(self, fields: Fields, _: _Position) -> G:
         style = fields.value.get("style", "json")
-        if style != "json":
-            raise unsupported(f"the style {style!r} is not supported", fields.at("style"), hint="the style is json")
-        if fields.texts("excludes", optional=True):
-            raise unsupported("texts that no string may hold are not supported", fields.at("excludes"))
+        excludes = fields.texts("excludes", optional=True)
         schema = fields.value.get("json_schema")
         # The older form has its schemas directly in the tags.
         place = fields.pointer.removesuffix("/content") + "/schema" if self._older else fields.at("json_schema")
@@ -229,11 +255,35 @@ class _Reader(Generic[G]):
             raise invalid("a schema is an object, true or false", place)
         order: Order = "any" if fields.flag("any_order") else "declared"
         most = fields.number("max_whitespace_cnt", "characters", least=1)
+        if style != "json":
+            return self._styled(
+                StyledSchema(style, schema, order == "any", most, tuple(excludes), self._limits), fields
+            )
+        if excludes:
+            raise unsupported("texts that no string may hold are not supported", fields.at("excludes"))
         spaces = None if most is None else f"[ \\t\\n\\r]{{0,{min(most, self._limits.json_whitespace)}}}"
         return with_pointer_prefix(
             place,
             lambda: self._grammar.from_json_schema(schema, order=order, whitespace_pattern=spaces, limits=self._limits),
         )
+
+    def _old_style(self, fields: Fields, here: _Position) -> G:
+        """A style under its older name, a format of its own."""
+        style = str(fields.value["type"]).removesuffix("_parameter")
+        return self._json_schema(Fields({**fields.value, "style": style}, fields.pointer), here)
+
+    def _styled(self, wanted: StyledSchema, fields: Fields) -> G:
+        """A schema in a style, by the function that was given for it."""
+        if not isinstance(wanted.style, str):
+            raise invalid("a style is a name", fields.at("style"))
+        styles = self._styles
+        if styles is None:
+            hint = "styles=syntagma.formats.styled knows those of the formats"
+            raise unsupported(f"no function is given for the style {wanted.style!r}", fields.at("style"), hint=hint)
+        try:
+            return with_pointer_prefix(fields.at("json_schema"), lambda: styles(wanted))
+        except LookupError:
+            raise unsupported(f"the style {wanted.style!r} is not known", fields.at("style")) from None
 
     def _source(self, fields: Fields, _: _Position) -> G:
         if fields.value["type"] == "regex":
