@@ -149,14 +149,18 @@ class Grammar:
     ) -> Grammar:
         """Read a grammar in Lark.
 
+        Args:
+            lark_string: the source.
+            tokenizer_info: accepted but unused: tokens are looked up when it is compiled.
+            named_grammars: grammars, or Lark texts of such, for which `@name` stands in the source.
+
         Raises:
             RuntimeError: a grammar that cannot be read.
-            NotImplementedError: `named_grammars` was given.
+            WrongTypeError: a named grammar that is neither a grammar nor Lark text.
         """
-        if named_grammars:
-            refuse("from_lark(named_grammars)")
         with errors():
-            return Grammar._of(grammars.Grammar.from_lark(lark_string))
+            named = {name: _named_grammar(name, one) for name, one in (named_grammars or {}).items()}
+            return Grammar._of(grammars.Grammar.from_lark(lark_string, grammars=named))
 
     @staticmethod
     def from_structural_tag(*args: Any, **kwargs: Any) -> Grammar:
@@ -234,6 +238,12 @@ def grammar_of(value: object, name: str = "grammar") -> Grammar:
     if isinstance(value, grammars.Grammar):
         return Grammar._of(value)
     raise wrong_type(name, "Grammar", value)
+
+
+def _named_grammar(name: str, value: object) -> Own:
+    if isinstance(value, str):
+        return grammars.Grammar.from_lark(value)
+    return grammar_of(value, f"named_grammars/{name}")._inner
 
 
 def grammar_of_schema(schema: Any, options: SchemaOptions) -> Grammar:
