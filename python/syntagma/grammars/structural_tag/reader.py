@@ -382,12 +382,11 @@ class _Reader(Generic[G]):
                     f"{here.pointer}/{place}/begin",
                     hint="triggers are: " + ", ".join(triggers),
                 )
-            tags.append(self._typed_tag(tag, here.inside(place, repeats=not fields.flag("stop_after_first"))))
+            read = self._typed_tag(tag, here.inside(place, repeats=not fields.flag("stop_after_first")))
+            tags.append((next(trigger for trigger in triggers if begin.startswith(trigger)), read))
         return self._switched(
-            self._grammar.union(*tags),
-            self._grammar.text(
-                without=[*triggers, *excludes, *here.ends], closer=triggers[0] if len(triggers) == 1 else None
-            ),
+            self._grammar.union(*(tag for _, tag in tags)),
+            self._called(tags, triggers, [*excludes, *here.ends]),
             self._free([*triggers, *excludes], here.ends),
             some=fields.flag("at_least_one"),
             once=fields.flag("stop_after_first"),
@@ -402,13 +401,30 @@ class _Reader(Generic[G]):
                 raise invalid("what a rule begins with is text, and not empty", f"{here.pointer}/rules/{at}/0")
             triggers.append(trigger)
             inner = self.format(content, here.inside(f"rules/{at}/1", repeats=loop))
-            choices.append(self._grammar.concat(self._grammar.marker(trigger), inner))
+            choices.append((trigger, self._grammar.concat(self._grammar.marker(trigger), inner)))
         excludes = fields.texts("excludes", optional=True)
-        between = self._grammar.text(
-            without=[*triggers, *excludes, *here.ends], closer=triggers[0] if len(triggers) == 1 else None
-        )
         last = self._free([*triggers, *excludes], here.ends)
-        return self._switched(self._grammar.union(*choices), between, last, some=False, once=not loop)
+        every = self._grammar.union(*(choice for _, choice in choices))
+        called = self._called(choices, triggers, [*excludes, *here.ends])
+        return self._switched(every, called, last, some=False, once=not loop)
+
+    def _called(self, choices: Sequence[tuple[str, G]], triggers: Sequence[str], excludes: Sequence[str]) -> G:
+        """Free text, and what begins with one of the triggers, which comes before any other text that may end there."""
+        grammar, groups = self._grammar, dict[tuple[str, ...], list[G]]()
+        for trigger, choice in choices:
+            groups.setdefault(_early(trigger, [*triggers, *excludes]), []).append(choice)
+        ways = []
+        for early, same in groups.items():
+            if early and len(triggers) > 1:
+                without = " | ".join(map(_quoted, (*triggers, *excludes)))
+                ends = " | ".join(map(_quoted, early))
+                source = f"start ::= except!({without}) & ~(any! ({ends})) ;"
+                before = grammar.from_ebnf(source, limits=self._limits)
+            else:
+                closer = triggers[0] if len(triggers) == 1 else None
+                before = grammar.text(without=[*triggers, *excludes], closer=closer)
+            ways.append(grammar.concat(before, grammar.union(*same)))
+        return grammar.union(*ways)
 
     def _token_triggered_tags(self, fields: Fields, here: _Position) -> G:
         triggers, excludes = fields.tokens("trigger_tokens"), fields.tokens("exclude_tokens", optional=True)
@@ -423,8 +439,9 @@ class _Reader(Generic[G]):
                     hint=f"triggers are: {', '.join(map(repr, triggers))}; a number and a text are never the same",
                 )
             tags.append(self._typed_tag(tag, here.inside(f"tags/{at}", repeats=not once)))
-        free = self._free_tokens([*triggers, *excludes], here)
-        return self._switched(self._grammar.union(*tags), free, free, some=fields.flag("at_least_one"), once=once)
+        free, tag = self._free_tokens([*triggers, *excludes], here), self._grammar.union(*tags)
+        called = self._grammar.concat(free, tag)
+        return self._switched(tag, called, free, some=fields.flag("at_least_one"), once=once)
 
     def _token_dispatch(self, fields: Fields, here: _Position) -> G:
         triggers, choices = [], []
@@ -435,16 +452,15 @@ class _Reader(Generic[G]):
             inner = self.format(content, here.inside(f"rules/{at}/1", repeats=loop))
             choices.append(self._grammar.concat(self._one(triggers[-1]), inner))
         free = self._free_tokens([*triggers, *fields.tokens("exclude_tokens", optional=True)], here)
-        return self._switched(self._grammar.union(*choices), free, free, some=False, once=not loop)
+        choice = self._grammar.union(*choices)
+        return self._switched(choice, self._grammar.concat(free, choice), free, some=False, once=not loop)
 
-    def _switched(self, tag: G, between: G, last: G, *, some: bool, once: bool) -> G:
-        """What is free up to a trigger, a tag, and so on; `between` stands before a tag, `last` after all of them."""
+    def _switched(self, tag: G, called: G, last: G, *, some: bool, once: bool) -> G:
+        """What is free up to a tag, the tag, and so on; `called` is both, `last` what is free after all of them."""
         grammar = self._grammar
         if some:
-            return tag if once else grammar.concat(tag, grammar.repeat(grammar.concat(between, tag)), last)
-        if once:
-            return grammar.union(grammar.concat(between, tag), last)
-        return grammar.concat(grammar.repeat(grammar.concat(between, tag)), last)
+            return tag if once else grammar.concat(tag, grammar.repeat(called), last)
+        return grammar.union(called, last) if once else grammar.concat(grammar.repeat(called), last)
 
     def _tags_with_separator(self, fields: Fields, here: _Position) -> G:
         once = fields.flag("stop_after_first")
@@ -492,6 +508,12 @@ def _pair(rule: Any, pointer: str) -> Sequence[Any]:
     if not isinstance(rule, Sequence) or isinstance(rule, str) or len(rule) != 2:
         raise invalid("a rule is a pair: what it begins with, and a format", pointer)
     return rule
+
+
+def _early(trigger: str, others: Sequence[str]) -> tuple[str, ...]:
+    """The ends of a free text after which another text would be whole before the trigger is, or with it and longer."""
+    found = (other[:at] for other in others for at in range(1, len(other)) if trigger.startswith(other[at:]))
+    return tuple(dict.fromkeys(found))
 
 
 def _quoted(text: str) -> str:
