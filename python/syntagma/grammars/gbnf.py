@@ -11,7 +11,7 @@ from syntagma.grammars.left_recursion import left_recursive_rule
 
 __all__ = ["Gbnf"]
 
-_PART = re.compile(r'"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|(!?)<\[(\d+)\]>|<[^>\n]*>', re.DOTALL)
+_PART = re.compile(r'"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|(!?)<\[(\d+)\]>|<[^>\n]*>|\.', re.DOTALL)
 _ESCAPE = re.compile(r"\\x([0-9A-Fa-f]{2})|\\.", re.DOTALL)
 
 
@@ -45,7 +45,7 @@ class Gbnf(msgspec.Struct, frozen=True):
         return left_recursive_rule(self.text)
 
     def for_xgrammar(self) -> str:
-        """The text as xgrammar reads it: escapes with four digits, and its own forms for tokens.
+        """The text as xgrammar reads it: escapes with four digits, its own forms for tokens and for any character.
 
         Raises:
             GrammarError: `E-GRAMMAR-UNPRINTABLE`, a token is named by its text.
@@ -57,6 +57,8 @@ def _as_xgrammar(part: re.Match[str]) -> str:
     negated, number = part[1], part[2]
     if number is not None:
         return f"{'ExcludeToken' if negated else 'Token'}({number})"
+    if part[0] == ".":
+        return "[^]"
     if part[0].startswith("<"):
         raise GrammarError(
             "E-GRAMMAR-UNPRINTABLE",

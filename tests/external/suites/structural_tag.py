@@ -1,6 +1,6 @@
 """Structural tags as their owners describe them: `structural_tag.toml` beside this file has tags and texts.
 
-Every text is a case, and every tag that is refused. `python tests/external/suites/structural_tag.py --peer` asks xgrammar
+Every text is a case, and every tag that is refused. `tests/external/suites/structural_tag.py --peer` asks xgrammar
 the same.
 """
 

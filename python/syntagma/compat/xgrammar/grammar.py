@@ -69,9 +69,9 @@ class Grammar:
         return self._inner._inner.symbol_texts()
 
     def __str__(self) -> str:
-        """The grammar as GBNF, or as the library's own EBNF where GBNF cannot express it."""
+        """The grammar as `from_ebnf` reads it, or as the library's own EBNF where that cannot express it."""
         try:
-            return self._inner.to_gbnf().text
+            return self._inner.to_gbnf().for_xgrammar()
         except SyntagmaError:
             return self._inner.to_ebnf()
 

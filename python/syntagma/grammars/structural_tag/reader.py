@@ -353,6 +353,8 @@ class _Reader(Generic[G]):
             for at, closer in enumerate(closers)
         ]
         texts = tuple(closer for closer in closers if isinstance(closer, str) and closer)
+        if all(closer == "" for closer in closers) and _is_free(fields.value.get("content")):
+            raise invalid("nothing ends the free text in the tag", fields.at("end"), hint="give the tag an end")
         tokens = tuple(closer["token"] for closer in closers if isinstance(closer, Mapping))
         content = self.format(fields.value.get("content"), here.inside("content").closed_by(texts, tokens))
         return self._grammar.concat(begin, content, self._grammar.union(*closing))
@@ -376,9 +378,9 @@ class _Reader(Generic[G]):
         for at, tag in enumerate(fields.members("tags")):
             place = f"{tags_at}/{at}"
             begin = tag.get("begin") if isinstance(tag, Mapping) else None
-            if not isinstance(begin, str) or not begin.startswith(tuple(triggers)):
+            if not isinstance(begin, str) or sum(begin.startswith(trigger) for trigger in set(triggers)) != 1:
                 raise invalid(
-                    "the text that begins the tag begins with no trigger",
+                    "the text that begins the tag does not begin with one trigger alone",
                     f"{here.pointer}/{place}/begin",
                     hint="triggers are: " + ", ".join(triggers),
                 )
@@ -508,6 +510,15 @@ def _pair(rule: Any, pointer: str) -> Sequence[Any]:
     if not isinstance(rule, Sequence) or isinstance(rule, str) or len(rule) != 2:
         raise invalid("a rule is a pair: what it begins with, and a format", pointer)
     return rule
+
+
+def _is_free(content: Any) -> bool:
+    """Whether a format is free text that nothing bounds."""
+    if not isinstance(content, Mapping) or content.get("type") not in ("any_text", "triggered_tags"):
+        return False
+    return (
+        not any(content.get(field) for field in ("excludes", "stop_after_first")) and content.get("max_chars") is None
+    )
 
 
 def _early(trigger: str, others: Sequence[str]) -> tuple[str, ...]:
