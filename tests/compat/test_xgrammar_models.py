@@ -66,7 +66,7 @@ def test_a_tag_takes_calls_of_the_chosen_tools() -> None:
 
 def test_reasoning_is_opened_by_the_prompt_or_left_out() -> None:
     texts = ("so</think>ok", "<think>so</think>ok", "ok")
-    for reasoning, wanted in (("enabled", (True, False, False)), ("disabled", (False, False, True))):
+    for reasoning, wanted in (("enabled", (True, True, False)), ("disabled", (False, False, True))):
         tag = xgr.get_builtin_structural_tag("qwen_3", [], "none", reasoning)
         grammar = xgr.Grammar.from_structural_tag(tag)
         assert tuple(accepts(grammar, text) for text in texts) == wanted, reasoning
@@ -83,7 +83,7 @@ def test_reasoning_is_opened_by_the_prompt_or_left_out() -> None:
         (("hermes", [TOOL], {"type": "function", "function": {"name": "other"}}), "no tool 'other'"),
         (("hermes", [TOOL], {"type": "web"}), "leaves 0"),
         (
-            ("hermes", [TOOL], {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [{"type": "x"}]}}),
+            ("hermes", [TOOL], {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [OTHER]}}),
             "x",
         ),
         (("hermes", [], "auto", "loud"), "reasoning"),

@@ -76,10 +76,9 @@ def test_the_number_of_members_is_held(low: int, high: int | None) -> None:
             return
     held = grammar("qwen_xml", schema)
     for keys in (["b"], ["a", "b"], ["a", "b", "c"], ["b", "x1"], ["a", "b", "c", "x1", "x2"], ["a"], ["b", "y"]):
-        declared = [key for key in keys if key in "abc"]
         fits = "b" in keys and low <= len(keys) <= (9 if high is None else high) and "y" not in keys
         text = "".join(f"<parameter={key}>1</parameter>" for key in keys)
-        assert held.accepts(text) is fits, (keys, declared)
+        assert held.accepts(text) is fits, keys
 
 
 @pytest.mark.parametrize(

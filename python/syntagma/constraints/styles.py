@@ -234,7 +234,7 @@ def _counted(members: Sequence[tuple[Grammar, bool]], rest: Grammar | None, leas
     tails: list[Grammar | None] = []
     for count in range(most_known + 1):
         low, high = max(least - count, 0), None if most is None else most - count
-        if rest is None:
+        if rest is None or (high is not None and high < low):
             tails.append(None if low else Grammar.literal(""))
         else:
             tails.append(Grammar.repeat(rest, low, high))

@@ -258,8 +258,10 @@ class GrammarMatcher:
         with errors():
             found = self._inner.captures()
         text = b"".join(self._bytes(step) for step in self._steps)
-        parts = [(end, -start, label) for label, spans in found.items() for start, end in spans]
-        return [(label, text[-start:end]) for end, start, label in sorted(parts)]
+        labels = list(found)
+        # Of the same text, what comes later in a grammar is most often inside.
+        parts = [(end, -start, -at) for at, label in enumerate(labels) for start, end in found[label]]
+        return [(labels[-at], text[-start:end]) for end, start, at in sorted(parts)]
 
     def _bytes(self, step: int | bytes) -> bytes:
         if isinstance(step, bytes):

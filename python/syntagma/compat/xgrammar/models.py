@@ -78,7 +78,7 @@ def get_model_structural_tag(  # noqa: PLR0917  # as in xgrammar
     except FormatError as error:
         known = ", ".join([*data()["models"], *_registered])
         raise ValueError(f"there is no model {model!r}; known are {known}, and every format's name") from error
-    declared = [tool.declared() for tool in (*chosen, *builtin)]
+    declared = [*(tool.declared() for tool in chosen), *(tool.declared() for tool in builtin)]
     wanted: Any = {"auto": "auto" if declared else "none", "required": "required"}.get(choice, "required")
     with errors():
         tag = fmt.structural_tag(
