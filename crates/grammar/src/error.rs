@@ -114,7 +114,7 @@ impl<'s> Locator<'s> {
 }
 
 /// The codes of all warnings.
-pub(crate) const WARNINGS: [&str; 14] = [
+pub(crate) const WARNINGS: [&str; 15] = [
     "W-GRAMMAR-CYCLE",
     "W-GRAMMAR-DECLARED",
     "W-GRAMMAR-ENDLESS",
@@ -122,6 +122,7 @@ pub(crate) const WARNINGS: [&str; 14] = [
     "W-GRAMMAR-LONGEST",
     "W-GRAMMAR-PRIORITY",
     "W-GRAMMAR-TEMPERATURE",
+    "W-GRAMMAR-LEFT-OUT",
     "W-GRAMMAR-UNPRODUCTIVE",
     "W-GRAMMAR-UNUSED",
     "W-REGEX-ANCHOR",

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use syntagma_grammar::ir::{self, Expr, Lnf, Report, TokenSet, text};
-use syntagma_grammar::syntax::{ebnf, gbnf, json_schema, lark, regex};
+use syntagma_grammar::syntax::{ebnf, gbnf, json_schema, lark, regex, xgrammar};
 
 use crate::errors::{self, diagnostic_fields};
 use crate::fork::released;
@@ -123,6 +123,17 @@ impl Grammar {
     ) -> PyResult<Self> {
         let limits = grammar_limits(limits)?;
         read(py, || gbnf::parse(text, start, &limits))
+    }
+
+    #[staticmethod]
+    fn from_xgrammar(
+        py: Python<'_>,
+        text: &str,
+        start: &str,
+        limits: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let limits = grammar_limits(limits)?;
+        read(py, || xgrammar::parse(text, start, &limits))
     }
 
     #[staticmethod]

@@ -17,6 +17,7 @@ from syntagma.decoding import TokenizerInfo
 from syntagma.errors import RequestError, SyntagmaError, TemplateError
 from syntagma.formats import ChatFormat
 from syntagma.formats import get as get_format
+from syntagma.formats.styles import styled
 from syntagma.grammars import Grammar, Order
 from syntagma.grammars.dialects import notation_of_file, read_first
 from syntagma.messages import tools_from
@@ -231,4 +232,4 @@ def grammar_of(
             return Grammar.from_json_schema(text, order=cast("Order", order), allow_widened=not strict, resources=given)
         if notations == ("lark",) and path != "-":
             return Grammar.from_file(path, start=start)
-        return read_first(notations, lambda notation: Grammar.from_text(text, notation, start=start))
+        return read_first(notations, lambda notation: Grammar.from_text(text, notation, start=start, styles=styled))

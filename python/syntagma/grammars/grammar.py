@@ -40,7 +40,7 @@ from syntagma.grammars.lark_imports import imported_texts
 from syntagma.grammars.lru_cache import LruCache
 from syntagma.grammars.made import How, Recorded
 from syntagma.grammars.report import GrammarWarning, Report
-from syntagma.grammars.structural_tag import Schemas, StructuralTag, read_structural_tag, write_structural_tag
+from syntagma.grammars.structural_tag import Schemas, StructuralTag, Styles, read_structural_tag, write_structural_tag
 from syntagma.limits import Limits
 from syntagma.stopping import check_going_on
 
@@ -127,6 +127,18 @@ class Grammar:
 
     @classmethod
     @entry
+    def from_xgrammar(cls, text: str, start: str = "root", *, limits: Limits | None = None) -> Grammar:
+        """Read a grammar in xgrammar's grammar language, as xgrammar 0.2 does (`docs/reference/xgrammar.md`).
+
+        Raises:
+            GrammarError: `E-GRAMMAR-…` or `E-REGEX-…`, with line, column, the line and a hint.
+            LimitError: a source that is too large or nested too deeply.
+        """
+        check_going_on()
+        return cls(_engine.Grammar.from_xgrammar(_text(text, "text"), _text(start, "start"), limits or _DEFAULT_LIMITS))
+
+    @classmethod
+    @entry
     def from_lark(
         cls,
         text: str,
@@ -159,8 +171,15 @@ class Grammar:
 
     @classmethod
     @entry
-    def from_structural_tag(cls, tag: Mapping[str, Any] | str, *, limits: Limits | None = None) -> Grammar:
+    def from_structural_tag(
+        cls, tag: Mapping[str, Any] | str, *, styles: Styles[Grammar] | None = None, limits: Limits | None = None
+    ) -> Grammar:
         """Read a structural tag, given as an object or JSON text (`docs/reference/structural-tag.md`).
+
+        Args:
+            tag: the tag.
+            styles: writes schemas in styles other than JSON; `syntagma.formats.styled` knows those of the formats.
+            limits: bounds on the tag.
 
         Raises:
             GrammarError: `E-GRAMMAR-STRUCTURAL-TAG`, `E-GRAMMAR-UNSUPPORTED`, or the code of a schema, pattern or
@@ -171,7 +190,7 @@ class Grammar:
             raise ArgumentTypeError(
                 "E-GRAMMAR-TYPE", f"a structural tag is an object or JSON text, not {type(tag).__name__}"
             )
-        return read_structural_tag(tag, cls, limits or _DEFAULT_LIMITS)
+        return read_structural_tag(tag, cls, limits or _DEFAULT_LIMITS, styles)
 
     @classmethod
     @entry
@@ -255,21 +274,30 @@ class Grammar:
     @classmethod
     @entry
     def from_text(
-        cls, text: str, dialect: Dialect = "auto", *, start: str | None = None, limits: Limits | None = None
+        cls,
+        text: str,
+        dialect: Dialect = "auto",
+        *,
+        start: str | None = None,
+        styles: Styles[Grammar] | None = None,
+        limits: Limits | None = None,
     ) -> Grammar:
         """Read a grammar in any notation.
 
         Args:
             text: the source.
-            dialect: its notation: `ebnf` (KBNF too), `gbnf`, `lark`, `regex`, `json_schema`, `structural_tag`,
-                `grammar_list` (llguidance's list of grammars); `auto`: detected from the text; never `regex`.
-            start: the start rule; None: `start`; in GBNF, and in EBNF without a rule `start`, `root`.
+            dialect: its notation: `ebnf` (KBNF too), `gbnf`, `xgrammar`, `lark`, `regex`, `json_schema`,
+                `structural_tag`, `grammar_list` (llguidance's list of grammars); `auto`: detected from the text; never
+                `regex`.
+            start: the start rule; None: `start`; in GBNF, in xgrammar's language, and in EBNF without a rule `start`,
+                `root`.
+            styles: see `from_structural_tag`.
             limits: bounds on the source.
 
         Raises:
             ArgumentError: `E-GRAMMAR-DIALECT`, an unknown dialect, or a text in no known notation.
             GrammarError: as the reader of the notation raises; if several are possible, from the one that understands
-                the text best.
+                the text best. The hint names another notation of rules that would read the text.
             LimitError: a source that is too large or nested too deeply.
         """
         text = _text(text, "text")
@@ -280,11 +308,18 @@ class Grammar:
         else:
             hint = f"it is 'auto' or one of {', '.join(NOTATIONS)}"
             raise ArgumentError("E-GRAMMAR-DIALECT", f"dialect is {dialect!r}", hint=hint)
-        return read_first(notations, lambda notation: cls._read(text, notation, start, limits))
+        return read_first(notations, lambda notation: cls._read(text, notation, start, styles=styles, limits=limits))
 
     @classmethod
     @entry
-    def from_file(cls, path: str | PathLike[str], *, start: str | None = None, limits: Limits | None = None) -> Grammar:
+    def from_file(
+        cls,
+        path: str | PathLike[str],
+        *,
+        start: str | None = None,
+        styles: Styles[Grammar] | None = None,
+        limits: Limits | None = None,
+    ) -> Grammar:
         """Read the grammar in a file, UTF-8; the suffix says in which notation.
 
         `.ebnf` and `.kbnf`: EBNF; `.gbnf`, `.lark`, `.regex`; `.json`: a JSON Schema, a structural tag or a list of
@@ -303,8 +338,9 @@ class Grammar:
             message = f"cannot be read: {error.strerror or error}"
             raise GrammarError("E-GRAMMAR-READ", message, source=str(path)) from None
         try:
+            notations = notation_of_file(str(path), text)
             return read_first(
-                notation_of_file(str(path), text), lambda notation: cls._read(text, notation, start, limits, path)
+                notations, lambda notation: cls._read(text, notation, start, styles=styles, limits=limits, path=path)
             )
         except SyntagmaError as error:
             error.source = str(path)
@@ -316,12 +352,16 @@ class Grammar:
         text: str,
         notation: Notation,
         start: str | None,
+        *,
+        styles: Styles[Grammar] | None,
         limits: Limits | None,
         path: str | PathLike[str] | None = None,
     ) -> Grammar:
         match notation:
             case "gbnf":
                 return cls.from_gbnf(text, start or "root", limits=limits)
+            case "xgrammar":
+                return cls.from_xgrammar(text, start or "root", limits=limits)
             case "lark":
                 bounds = limits or _DEFAULT_LIMITS
                 imports = None if path is None else imported_texts(text, Path(path).parent, bounds)
@@ -333,7 +373,7 @@ class Grammar:
             case "json_schema":
                 return cls.from_json_schema(text, limits=limits)
             case "structural_tag":
-                return cls.from_structural_tag(text, limits=limits)
+                return cls.from_structural_tag(text, styles=styles, limits=limits)
             case "ebnf":
                 return cls.from_ebnf(text, start or default_start(text), limits=limits)
 
