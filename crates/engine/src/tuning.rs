@@ -123,9 +123,6 @@ pub(crate) const ENTERED_SHARE: usize = 1_024;
 /// or more than so many nodes.
 pub(crate) const ENTERED_SUBTREE: usize = 200;
 
-/// So many terminals or fewer are looked up one by one, however narrow.
-pub(crate) const FEW_TERMINALS: usize = 2;
-
 /// A narrow terminal is looked up by itself if tokens leave it at so many nodes or fewer, or only narrow ones may
 /// follow.
 pub(crate) const FEW_EXITS: usize = 8;

@@ -73,7 +73,12 @@ impl Grammar {
     #[must_use]
     pub fn identity(&self) -> &Identity {
         self.identified().get(|| {
-            let mut bytes = self.structure();
+            let mut writer = Writer {
+                briefly: true,
+                ..Writer::default()
+            };
+            writer.grammars(&in_order(self));
+            let mut bytes = writer.bytes;
             // Nothing that is said could be more of the structure, which says how much it is.
             for (pointer, reason) in &self.report().pointers {
                 for text in [pointer, reason] {
@@ -129,6 +134,8 @@ struct Writer<'a> {
     bytes: Vec<u8>,
     /// Whether reports and warnings are written, too.
     said: bool,
+    /// Whether grammars in it that hold no others are written as their identities.
+    briefly: bool,
     /// Locator of the grammars that were written.
     places: IdMap<*const Grammar, usize>,
     /// Compound regular languages that were written, so that each is written once.
@@ -138,8 +145,21 @@ struct Writer<'a> {
 impl<'a> Writer<'a> {
     fn grammars(&mut self, grammars: &[&'a Grammar]) {
         self.number(grammars.len());
-        for &grammar in grammars {
-            self.grammar(grammar);
+        let (root, embedded) = (grammars.len() - 1, |expr: &Expr| {
+            matches!(expr, Expr::Embed(_))
+        });
+        for (at, &grammar) in grammars.iter().enumerate() {
+            let brief = self.briefly && at != root && !grammar.exprs().iter().any(embedded);
+            if self.briefly {
+                self.number(usize::from(brief));
+            }
+            if brief {
+                let identity = grammar.identity().bytes();
+                self.number(identity.len());
+                self.bytes.extend_from_slice(identity);
+            } else {
+                self.grammar(grammar);
+            }
             let place = self.places.len();
             self.places.insert(std::ptr::from_ref(grammar), place);
         }
