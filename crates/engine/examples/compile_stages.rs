@@ -85,8 +85,9 @@ fn stages(text: &str, compiler: &GrammarCompiler, dirt: &mut [u8]) -> Outcome<[f
     let limits = syntagma_grammar::Limits::default();
     let mut taken = [0.0; STAGES.len()];
     let mut timed = |stage: usize, work: &mut dyn FnMut() -> Outcome<()>| {
-        dirt.iter_mut()
-            .for_each(|byte| *byte = byte.wrapping_add(1));
+        for byte in dirt.iter_mut() {
+            *byte = byte.wrapping_add(1);
+        }
         let start = clock();
         work()?;
         taken[stage] = clock() - start;
@@ -103,10 +104,13 @@ fn stages(text: &str, compiler: &GrammarCompiler, dirt: &mut [u8]) -> Outcome<[f
         let _ = grammar.identity();
         Ok(())
     })?;
-    timed(2, &mut || Ok(drop(Lnf::new(&grammar, &limits)?)))?;
-    let mut compiled = None;
+    timed(2, &mut || {
+        Lnf::new(&grammar, &limits)?;
+        Ok(())
+    })?;
+    let mut built = None;
     timed(3, &mut || {
-        compiled = Some(compiler.compile(&grammar)?);
+        built = Some(compiler.compile(&grammar)?);
         Ok(())
     })?;
     // What was compiled includes its normal form.

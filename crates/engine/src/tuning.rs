@@ -145,8 +145,8 @@ pub(crate) const LEAD_SHARE: usize = 64;
 /// A terminal that may begin with so many bytes is compared with another before the vocabulary is read by it.
 pub(crate) const DELTA_FIRST_BYTES: u32 = 32;
 
-/// Tokens of up to so many bytes are short: nearly all are.
-pub(crate) const SHORT_TOKEN: u32 = 32;
+/// Tokens of up to so many bytes are short, by how many of its units a count has left: nearly all are.
+pub(crate) const SHORT_TOKENS: [u32; 3] = [32, 16, 8];
 
 /// A scan that visits only where two terminals differ may visit one in so many nodes,
 pub(crate) const DELTA_SHARE: usize = 8;
