@@ -39,7 +39,7 @@ pub(crate) const MAX_FUSED_DEPTH: u32 = 64;
 pub(crate) const MAX_STATES: usize = 3_000;
 
 /// Nodes and bytes of one derivative.
-pub(crate) const MAX_DERIVATIVE_WEIGHT: u32 = 6_000;
+pub(crate) const MAX_DERIVATIVE_WEIGHT: u32 = 20_000;
 
 /// Nodes and bytes of an expression that is checked for emptiness.
 pub(crate) const MAX_EMPTINESS_WEIGHT: u32 = 300;
