@@ -146,7 +146,7 @@ fn hard(kind: usize, size: usize) -> Grammar {
 
 fn vocabulary() -> Arc<Vocabulary> {
     let mut tokens = vocabularies::bytes();
-    tokens.extend(["ab", "aba", "bb", "aaaa", "{\"a", "\": \"", "\"}"].map(|text| text.into()));
+    tokens.extend(["ab", "aba", "bb", "aaaa", "{\"a", "\": \"", "\"}"].map(Into::into));
     vocabularies::with_end(tokens, b"</s>")
 }
 
@@ -158,9 +158,9 @@ fn ask(
     grammar: &Arc<Grammar>,
     order: &[(usize, usize)],
 ) -> Result<Answers, &'static str> {
-    let compiled = compiler.compile(grammar).map_err(|error| error.code())?;
+    let built = compiler.compile(grammar).map_err(|error| error.code())?;
     let answer = |&(text, question): &(usize, usize)| {
-        let mut matcher = GrammarMatcher::new(Arc::clone(&compiled));
+        let mut matcher = GrammarMatcher::new(Arc::clone(&built));
         let read = matcher.accept_bytes(TEXTS[text]);
         let ask = QUESTIONS[question].ask;
         read.is_ok_and(|read| read)

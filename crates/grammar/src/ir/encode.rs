@@ -19,6 +19,7 @@ use super::identity::Identity;
 use super::regex::Regex;
 use crate::error::{Diagnostic, SourceLocation};
 use crate::maps::{IdMap, IdSet, SeededMap};
+use crate::tuning::MAX_SAVED_NESTING;
 
 /// What encoded grammars begin with; the byte after it is the version.
 pub(super) const MAGIC: &[u8; 4] = b"SGGR";
@@ -52,9 +53,13 @@ pub(super) mod tag {
 }
 
 impl Grammar {
+    /// The most [`nesting`](Self::nesting) of a grammar that is read back.
+    pub const MAX_SAVED_NESTING: usize = MAX_SAVED_NESTING;
+
     /// The grammar and what is said about it, as bytes that [`from_bytes`](Self::from_bytes) reads in any process.
     ///
-    /// Where repetitions of repetitions make its [`nesting`](Self::nesting) more than 4,000, they are not read back.
+    /// Where counted repetitions of repetitions make its [`nesting`](Self::nesting) more than
+    /// [`MAX_SAVED_NESTING`](Self::MAX_SAVED_NESTING), they are not read back.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut writer = Writer {

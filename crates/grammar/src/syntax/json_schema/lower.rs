@@ -427,11 +427,6 @@ impl<'d> Lowering<'d> {
         max: Option<u32>,
         separator: Option<ExprId>,
     ) -> ExprId {
-        self.builder.add(Expr::Repeat {
-            inner,
-            min,
-            max,
-            separator,
-        })
+        self.builder.repeat(inner, min, max, separator)
     }
 }
