@@ -45,7 +45,7 @@ pub(crate) const MAX_STATES: usize = 3_000;
 pub(crate) const MAX_DERIVATIVE_WEIGHT: u32 = 20_000;
 
 /// Nodes and bytes of an expression that is checked for emptiness.
-pub(crate) const MAX_EMPTINESS_WEIGHT: u32 = 2_000;
+pub(crate) const MAX_EMPTINESS_WEIGHT: u32 = 300;
 
 /// Nesting of an expression that is checked for emptiness.
 pub(crate) const MAX_EMPTINESS_DEPTH: u32 = 64;
@@ -57,10 +57,10 @@ pub(crate) const WITNESS_ROUNDS: [u32; 3] = [0, 1, 8];
 pub(crate) const MAX_WITNESS_BYTES: usize = 256;
 
 /// Units for one check of a JSON Schema's grammar.
-pub(crate) const SOLVE_ONE: u64 = 1_000_000;
+pub(crate) const SOLVE_ONE: u64 = 250_000;
 
 /// Units for all checks of a JSON Schema's grammar.
-pub(crate) const SOLVE_ALL: u64 = 4_000_000;
+pub(crate) const SOLVE_ALL: u64 = 1_000_000;
 
 /// Units for the check of one terminal of a source; an open answer costs only an error that is not given.
 pub(crate) const LOWER_ONE: u64 = 20_000;
@@ -227,6 +227,12 @@ pub(crate) const MAX_LEFT_OUT: usize = 32;
 
 /// Rounds of a guarded repetition that are written out.
 pub(crate) const MAX_LOOK_ROUNDS: u32 = 16;
+
+// What JSON Schemas share.
+
+/// Spellings of JSON, such as its whitespace, of which the process remembers the grammar of any value: an application has
+/// few.
+pub(crate) const KEPT_SPELLINGS: usize = 8;
 
 // How far a JSON Schema is enforced. Past these the grammar is wider than the schema, and its report says where.
 

@@ -18,9 +18,11 @@
 //! | `locations`, `pointers`, `equality`, `uri` | subschemas by number, those that say the same, references |
 //! | `keywords`, `reader`, `foreign`, `negation`, `schemas`, `cycles` | one subschema, typed; what holds where another does not; those that apply themselves |
 //! | `demands`, `merge`, `evaluated`, `satisfiable`, `validate`, `choices` | subschemas that hold together; what no value satisfies; branches |
+//! | `any_value` | what nothing is asked of, made once |
 //! | `lower`, `scalar`, `array`, `distinct`, `counted`, `object`, `names`, `members`, `multiples` | rules |
 //! | `text`, `number`, `decimal`, `formats`, `notation`, `spelling`, `whitespace` | how values are written |
 
+mod any_value;
 mod array;
 mod choices;
 mod counted;
@@ -70,6 +72,7 @@ use metaschemas::Bundled;
 pub use notation::Notation;
 pub use options::{Draft, Options, Order};
 use schemas::Schemas;
+use spelling::Position;
 pub use whitespace::Whitespace;
 
 /// Reads a schema, given as JSON text.
@@ -143,14 +146,15 @@ fn lowered(
 ) -> Result<Grammar, Error> {
     let mut left_out = SeededSet::default();
     let mut read = Patterns::new(limits);
+    let any = any_value::shared(options, limits)?;
     let (mut lowering, start) = loop {
         let mut schemas = Schemas::new(bundled, options, limits, read)?;
         schemas.left_out.clone_from(&left_out);
         schemas.is_frugal = is_frugal;
         let root = schemas.locations.root();
         let root = schemas.conjunction([root])?;
-        let mut lowering = Lowering::new(schemas)?;
-        let start = lowering.document(&root)?;
+        let mut lowering = Lowering::new(schemas, any.clone())?;
+        let start = lowering.all(&root, Position::DOCUMENT)?;
         match lowering.overrun() {
             None => break (lowering, start),
             Some(pointer) => left_out.insert(pointer),

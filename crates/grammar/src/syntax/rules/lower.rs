@@ -570,11 +570,6 @@ impl Lowering<'_> {
     ) -> Lowered {
         let inner = self.expr(inner);
         let separator = separator.map(|id| self.expr(id));
-        Lowered::Expr(self.builder.add(Expr::Repeat {
-            inner,
-            min,
-            max,
-            separator,
-        }))
+        Lowered::Expr(self.builder.repeat(inner, min, max, separator))
     }
 }
