@@ -113,6 +113,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """time from the head of a request until its body is complete, seconds."""
     server_bodies_bytes: int = 256 * _MIB
     """total size of the request bodies that are being read or answered, bytes."""
+    server_prompts: int = 256
+    """prompts of one request of `/v1/completions`."""
     server_n: int = 16
     """`n` of one request."""
     server_stop: int = 16

@@ -50,6 +50,7 @@ from syntagma.serving.settings import Settings
 from syntagma.serving.side_endpoints import SideEndpoints
 from syntagma.serving.small_answers import Health, Version
 from syntagma.serving.surroundings import Surroundings
+from syntagma.serving.token_endpoints import tokenizer_facts
 from syntagma.serving.turns import Turns
 
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ def create_app(
             Route("/v1/chat/completions/derender", server.shows(side.derender), methods=["POST"]),
             Route("/parse_function_call", server.shows(side.parse_function_call), methods=["POST"]),
             Route("/separate_reasoning", server.shows(side.separate_reasoning), methods=["POST"]),
+            Route("/tokenizer_info", server.tokenizer_info, methods=["GET"]),
             Route("/tokenize", server.shows(side.tokenize), methods=["POST"]),
             Route("/detokenize", server.shows(side.detokenize), methods=["POST"]),
             Route("/apply-template", server.shows(side.apply_template), methods=["POST"]),
@@ -202,6 +204,12 @@ class _Server:
 
     async def models(self, _: Request) -> Response:
         return json_response(ModelList(data=[_card(model) for model in list(self._models.values())]))
+
+    async def tokenizer_info(self, request: Request) -> Response:
+        try:
+            return json_response(tokenizer_facts(self.named(request.query_params.get("model"))))
+        except RequestError as error:
+            return error_response(error)
 
     async def one_model(self, request: Request) -> Response:
         try:

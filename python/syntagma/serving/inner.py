@@ -16,9 +16,9 @@ from syntagma.events import Event, FinishReason
 from syntagma.generation import FieldReport, GenerationOptions, Metrics
 from syntagma.messages import Message
 from syntagma.request import ResolvedRequest
-from syntagma.serving.prompt_logprobs import PromptLogprobs
+from syntagma.serving.prompt_logprobs import EchoedToken, PromptLogprobs
 
-__all__ = ["Began", "Ended", "Happening", "InnerRequest", "Wrote"]
+__all__ = ["Began", "Echo", "Ended", "Happening", "InnerRequest", "Wrote"]
 
 
 class InnerRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,6 +42,8 @@ class InnerRequest(msgspec.Struct, frozen=True, kw_only=True):
         unknown_as_content: whether the text of a call of an undeclared tool is content.
         prompt: the prompt, text or token ids, in place of a conversation; the answer is then plain text. None: the
             prompt is rendered from `messages`.
+        more_prompts: further prompts, likewise; their choices come after those of `prompt`.
+        echo: whether the prompt comes back before each choice.
         budget_may_fall: the pointer of a budget that engines without budgets may leave out; None: they refuse it.
         thinking: whether the model is to reason, if its template has a switch for it; None: the request does not say.
     """
@@ -61,8 +63,17 @@ class InnerRequest(msgspec.Struct, frozen=True, kw_only=True):
     stream_reasoning: bool = True
     unknown_as_content: bool = False
     prompt: str | tuple[int, ...] | None = None
+    more_prompts: tuple[str | tuple[int, ...], ...] = ()
+    echo: bool = False
     budget_may_fall: str | None = None
     thinking: bool | None = None
+
+
+class Echo(msgspec.Struct, frozen=True):
+    """A prompt that comes back before its answer: its text, and its tokens if log-probabilities are asked for."""
+
+    text: str
+    tokens: tuple[EchoedToken, ...] = ()
 
 
 class Began(msgspec.Struct, frozen=True):
@@ -73,12 +84,14 @@ class Began(msgspec.Struct, frozen=True):
         prompt_tokens: tokens of the prompt; 0 if the engine does not give their number before its end.
         prompt_ids: their ids, if asked for.
         prompt_logprobs: their log-probabilities, if asked for; none for the first token.
+        echo: the prompt, if it is to come back.
     """
 
     index: int
     prompt_tokens: int = 0
     prompt_ids: Sequence[int] | None = None
     prompt_logprobs: PromptLogprobs | None = None
+    echo: Echo | None = None
 
 
 class Wrote(msgspec.Struct, frozen=True):

@@ -38,7 +38,7 @@ from syntagma.serving.small_answers import (
     TokenCount,
     Version,
 )
-from syntagma.serving.token_endpoints import DetokenizeRequest, TokenizeRequest, Tokens
+from syntagma.serving.token_endpoints import DetokenizeRequest, TokenizeRequest, TokenizerFacts, Tokens
 
 __all__ = ["ENDPOINTS", "Endpoint", "openapi_document"]
 
@@ -181,6 +181,9 @@ ENDPOINTS: Final[Mapping[str, Endpoint]] = {
         body=(SeparateReasoningRequest,),
         answer=SeparatedReasoning,
         refuses=_READS,
+    ),
+    "GET /tokenizer_info": Endpoint(
+        summary="The model's tokenizer, as vLLM has it.", answer=TokenizerFacts, refuses=(400, 404)
     ),
     "POST /tokenize": Endpoint(
         summary="The token ids of a text, or of the prompt of a chat request.",

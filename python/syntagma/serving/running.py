@@ -6,6 +6,7 @@ A backend writes in a worker thread; the event loop waits for a running engine.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
@@ -26,11 +27,11 @@ from syntagma.parsing import Policies, ReadingOptions, StreamParser
 from syntagma.serving.body import unsupported
 from syntagma.serving.dialect import Asked
 from syntagma.serving.in_turn import in_turn
-from syntagma.serving.inner import Began, Ended, Happening, InnerRequest, Wrote
+from syntagma.serving.inner import Began, Echo, Ended, Happening, InnerRequest, Wrote
 from syntagma.serving.model import ServedModel
 from syntagma.serving.plain_turn import plain_turn
 from syntagma.serving.pointers import placed
-from syntagma.serving.prompt_logprobs import PromptLogprobs, prompt_logprobs
+from syntagma.serving.prompt_logprobs import PromptLogprobs, echoed_tokens, prompt_logprobs
 from syntagma.serving.recordings import Recordings, recorded
 from syntagma.serving.records import stage, timed
 from syntagma.serving.threads import ThreadStream
@@ -65,6 +66,10 @@ class Ready(NamedTuple):
     """the token ids of the prompt, if asked for"""
     prompt_logprobs: PromptLogprobs | None = None
     """the log-probabilities of the prompt, if asked for"""
+    echo: Echo | None = None
+    """the prompt as it comes back, if asked for"""
+    more: tuple[Ready, ...] = ()
+    """the same for further prompts of the request"""
 
     @property
     def request(self) -> InnerRequest:
@@ -133,6 +138,10 @@ class Runner:
 
         def prepare() -> Ready:
             served, asked = work()
+            first, *more = [prepare_one(served, one) for one in _each_prompt(asked)]
+            return first._replace(more=tuple(more))
+
+        def prepare_one(served: ServedModel, asked: Asked) -> Ready:
             turn, ids = prepared(served, asked.request), None
             with in_request(asked.request):
                 if served.computes:
@@ -145,10 +154,17 @@ class Runner:
 
         with stage("render"):
             ready = await self.read(size, prepare)
+        first, *more = [await self._completed(one) for one in (ready, *ready.more)]
+        return first._replace(more=tuple(more))
+
+    async def _completed(self, ready: Ready) -> Ready:
+        """What takes longer than to read a prompt: its grammar, and the log-probabilities of its tokens."""
         if ready.served.computes and ready.turn.request.constrains:
             ready = await self._compile(lambda: _compile(ready))
         if ready.request.prompt_logprobs is not None:
             ready = ready._replace(prompt_logprobs=await _in(self._compiling, lambda: _score(ready)))
+        if ready.request.echo:
+            ready = ready._replace(echo=await _in(self._compiling, lambda: _echo(ready)))
         return ready
 
     async def _compile(self, work: Callable[[], T]) -> T:
@@ -171,33 +187,35 @@ class Runner:
         Raises:
             RequestError: `E-REQUEST-QUEUE`, 503, before the first item: no generation was free in time.
         """
-        choices = [self._choice(ready, index) for index in range(ready.request.n)]
+        every = itertools.product((ready, *ready.more), range(ready.request.n))
+        choices = [self._choice(one, index, number) for number, (one, index) in enumerate(every)]
         if len(choices) == 1:
             return choices[0]
         # If each choice is computed by itself, several at once would only make the first wait for the others.
         is_alone = ready.served.computes and ready.served.rounds is None
         return _one_by_one(choices) if is_alone else in_turn(choices)
 
-    async def _choice(self, ready: Ready, index: int) -> AsyncGenerator[Happening, None]:
+    async def _choice(self, ready: Ready, index: int, number: int) -> AsyncGenerator[Happening, None]:
+        """The choice `index` of one prompt, which is `number` among all of the request."""
         request = ready.request
         parser = timed(recorded(self._recordings, ready.turn))
         metrics, stopped_by, fields, reasoning_tokens = Metrics(), None, None, 0
         tools = request.resolved.tools
         unknown = UnknownCalls(self._unknown_tools, None if tools is None else {tool.name for tool in tools})
         with in_request(request):
-            async with aclosing(await self._written(ready, index, parser)) as pieces:
+            async with aclosing(await self._written(ready, index, number, parser)) as pieces:
                 began = False
                 async for piece in pieces:
                     if not began:
                         began = True
                         tokens = 0 if piece.metrics is None else piece.metrics.prompt_tokens
-                        yield Began(index, tokens, ready.prompt_ids, ready.prompt_logprobs)
+                        yield Began(number, tokens, ready.prompt_ids, ready.prompt_logprobs, ready.echo)
                     if piece.metrics is not None:
                         metrics = piece.metrics
                     stopped_by, fields = piece.stopped_by, piece.fields
                     if any(isinstance(event, ReasoningDelta) for event in piece.events):
                         reasoning_tokens += len(piece.token_ids) or 1
-                    yield Wrote(index, unknown.kept(piece.events), piece.logprobs, piece.token_ids)
+                    yield Wrote(number, unknown.kept(piece.events), piece.logprobs, piece.token_ids)
         if stopped_by not in request.options.stop:
             stopped_by = None
         if not index:
@@ -207,10 +225,10 @@ class Runner:
         if (metrics.completed and self._on_length == "stop") or (reason == "tool_calls" and not message.tool_calls):
             reason = "tool_calls" if has_calls else "stop"
         reasoning_tokens = min(reasoning_tokens, metrics.completion_tokens)
-        yield Ended(index, reason, message, metrics, stopped_by, fields, reasoning_tokens)
+        yield Ended(number, reason, message, metrics, stopped_by, fields, reasoning_tokens)
 
     async def _written(
-        self, ready: Ready, index: int, parser: StreamParser
+        self, ready: Ready, index: int, number: int, parser: StreamParser
     ) -> AsyncGenerator[Written, None] | ThreadStream[Written]:
         options = _options(ready.request, index)
         if not ready.served.computes:
@@ -219,7 +237,7 @@ class Runner:
             assert isinstance(generation, RemoteGeneration)
             return generation.written(parser)
         # Only the first choice may give up: later ones belong to an answer that has begun.
-        patience = None if index else self._queue_seconds
+        patience = None if number else self._queue_seconds
         threads = self._alone if ready.served.rounds is None else self._together
         return await _here(threads, ready, options, parser, patience)
 
@@ -293,6 +311,25 @@ def _compile(ready: Ready) -> Ready:
     if ids is not None and turn is not ready.turn:
         ids = turn.prompt_ids(model.backend.tokenizer_info)
     return ready._replace(turn=turn, prompt_ids=ids, grammar_s=time.perf_counter() - began)
+
+
+def _each_prompt(asked: Asked) -> Iterator[Asked]:
+    """The request for each of its prompts."""
+    request = asked.request
+    if not request.more_prompts:
+        yield asked
+        return
+    for index, prompt in enumerate((request.prompt, *request.more_prompts)):
+        places = {"/prompt": f"/prompt/{index}", **request.places}
+        yield asked._replace(request=msgspec.structs.replace(request, prompt=prompt, more_prompts=(), places=places))
+
+
+def _echo(ready: Ready) -> Echo:
+    """The prompt as it comes back, with its tokens if log-probabilities are asked for."""
+    top, served = ready.request.options.logprobs, ready.served
+    with in_request(ready.request):
+        text = str(ready.turn.prompt)
+        return Echo(text, () if top is None else echoed_tokens(served.engine, encoded(served, ready.turn), top))
 
 
 def _score(ready: Ready) -> PromptLogprobs:

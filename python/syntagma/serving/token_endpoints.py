@@ -15,7 +15,17 @@ from syntagma.errors import VocabularyError
 from syntagma.serving.body import bad_field, typed_body, unsupported
 from syntagma.serving.model import ServedModel
 
-__all__ = ["DetokenizeRequest", "TokenizeRequest", "Tokens", "detokenized", "encoded", "tokenized", "vocabulary_of"]
+__all__ = [
+    "DetokenizeRequest",
+    "TokenizeRequest",
+    "TokenizerFacts",
+    "Tokens",
+    "detokenized",
+    "encoded",
+    "tokenized",
+    "tokenizer_facts",
+    "vocabulary_of",
+]
 
 
 class TokenizeRequest(msgspec.Struct, kw_only=True):
@@ -44,6 +54,37 @@ class Tokens(msgspec.Struct, kw_only=True):
 
 
 _WITH_VOCABULARY: Final = "start the server with --upstream and --model FOLDER, the folder or GGUF file of its model"
+
+
+class TokenizerFacts(msgspec.Struct, kw_only=True):
+    """The answer of `GET /tokenizer_info`."""
+
+    tokenizer_class: str
+    vocab_size: int
+    model_max_length: int | None
+    bos_token: str | None
+    eos_token: str | None
+    additional_special_tokens: list[str]
+    chat_template: str | None
+
+
+def tokenizer_facts(served: ServedModel) -> TokenizerFacts:
+    """The answer of `GET /tokenizer_info`.
+
+    Raises:
+        RequestError: `E-REQUEST-UNSUPPORTED`, the vocabulary of the engine is unknown here.
+    """
+    info, template = vocabulary_of(served), served.codec.template
+    return TokenizerFacts(
+        # What reads a `tokenizer.json`.
+        tokenizer_class="PreTrainedTokenizerFast",
+        vocab_size=info.vocab_size,
+        model_max_length=getattr(served.engine, "context_length", None),
+        bos_token=None if template is None else template.bos_token or None,
+        eos_token=None if template is None else template.eos_token or None,
+        additional_special_tokens=sorted(info.control_tokens),
+        chat_template=None if template is None else template.source,
+    )
 
 
 def vocabulary_of(served: ServedModel) -> TokenizerInfo:
