@@ -251,7 +251,7 @@ class _Server:
             except ClientDisconnect:
                 return Response(status_code=499)
             except Exception as error:
-                return _said(request, error, refuse(error))
+                return _error_answer(request, error, refuse(error))
 
         return endpoint
 
@@ -268,7 +268,7 @@ class _Server:
         except ClientDisconnect:
             return Response(status_code=499)
         except Exception as error:
-            return _said(request, error, dialect.refuse(error))
+            return _error_answer(request, error, dialect.refuse(error))
 
     async def _begun(self, dialect: Dialect, body: bytes, held: contextlib.ExitStack) -> ASGIApp:
         """The answer, as soon as its status is known. A stream takes over `held` and closes it at its end."""
@@ -350,7 +350,7 @@ class _Server:
         return msgspec.structs.replace(request, resolved=msgspec.structs.replace(request.resolved, enforce="off"))
 
 
-def _said(request: Request, error: Exception, answer: Response) -> Response:
+def _error_answer(request: Request, error: Exception, answer: Response) -> Response:
     """The answer to a request that failed; an error that is not the request's fault is logged first."""
     tell_failure(error, request.url.path)
     if answer.status_code == HTTPStatus.REQUEST_TIMEOUT:
