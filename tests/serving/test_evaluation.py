@@ -9,9 +9,12 @@ import pytest
 from starlette.testclient import TestClient
 
 import syntagma as sg
+from syntagma import upstreams
 from syntagma.limits import Limits
 from syntagma.serving import ServedModel, Settings, create_app
 from tests.serving.support import client
+from tests.upstreams.mock import MockEngine
+from tests.upstreams.wires import CODEC, WIRES
 
 PATH = "/v1/completions"
 
@@ -117,3 +120,35 @@ def test_the_tokenizer_is_told(server: TestClient) -> None:
     assert facts["vocab_size"] > 256
     assert facts["chat_template"]
     assert server.get("/tokenizer_info?model=none").status_code == 404
+
+
+def test_vllm_scores_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = (
+        {"logprob": -0.5, "rank": 2, "decoded_token": " Oslo"},
+        {"logprob": -0.1, "rank": 1, "decoded_token": " Lima"},
+    )
+    scored = {"choices": [{"prompt_logprobs": [None, {"7": told[0], "9": told[1]}]}]}
+    bodies: list[dict[str, Any]] = []
+
+    async def ask(_: Any, method: str, path: str, body: Any = None, **__: Any) -> Any:
+        bodies.append({"method": method, "path": path, **body})
+        return scored
+
+    monkeypatch.setattr("syntagma.upstreams.http.HttpUpstream.ask", ask)
+    with MockEngine(WIRES["vllm"]) as engine:
+        upstream = upstreams.connect(f"vllm:{engine.url}#tiny")
+        with TestClient(create_app(ServedModel(upstream, CODEC, name="m"))) as server:
+            answer = server.post(PATH, json={"prompt": "In Oslo", "echo": True, "logprobs": 1, "max_tokens": 3})
+            assert answer.status_code == 200, answer.text
+            logprobs = answer.json()["choices"][0]["logprobs"]
+            assert logprobs["tokens"][:2] == ["In", " Oslo"]
+            assert logprobs["token_logprobs"][:2] == [None, -0.5]
+            assert logprobs["top_logprobs"][1] == {" Lima": -0.1}
+            assert (bodies[0]["prompt"], bodies[0]["prompt_logprobs"], bodies[0]["max_tokens"]) == ("In Oslo", 1, 1)
+            plain = server.post(PATH, json={"prompt": "In Oslo", "prompt_logprobs": 1}).json()["choices"][0]
+            assert plain["prompt_logprobs"] == [None, {"7": told[0], "9": told[1]}]
+    with MockEngine(WIRES["llamacpp"]) as engine:
+        upstream = upstreams.connect(f"llamacpp:{engine.url}")
+        with TestClient(create_app(ServedModel(upstream, CODEC, name="m"))) as server:
+            refused = server.post(PATH, json={"prompt": "In Oslo", "echo": True, "logprobs": 1})
+            assert (refused.status_code, refused.json()["error"]["param"]) == (400, "echo")

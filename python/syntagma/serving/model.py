@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 
 from syntagma.codec import ChatCodec
 from syntagma.decoding.backend import Backend
-from syntagma.decoding.upstream import TokenizingUpstream, Upstream
+from syntagma.decoding.upstream import ScoredToken, ScoringUpstream, TokenizingUpstream, Upstream
 from syntagma.generation import Model
 from syntagma.generation.remote import Lookalikes, Unheld
 from syntagma.serving.rounds import Rounds
@@ -49,7 +50,7 @@ class ServedModel:
         self.created = int(time.time())
         """seconds since the epoch"""
         self._was_asked = False
-        """whether a thread has asked the engine for tokens, over connections of its own"""
+        """whether a thread has asked the engine for tokens or scores, over connections of its own"""
 
     @property
     def holds_calls(self) -> bool:
@@ -68,6 +69,17 @@ class ServedModel:
             return None
         self._was_asked = True
         return wait(self.engine.tokenize(text))
+
+    def ask_scores(self, prompt: str | Sequence[int], top: int) -> list[tuple[ScoredToken, ...]] | None:
+        """The prompt's tokens with their log-probabilities, by the engine; waits for it. None: it does not tell them.
+
+        Raises:
+            UpstreamError: the engine failed.
+        """
+        if not isinstance(self.engine, ScoringUpstream):
+            return None
+        self._was_asked = True
+        return wait(self.engine.score_prompt(prompt, top))
 
     def follow(self, codec: ChatCodec) -> None:
         """Use another codec from the next request on; requests that have begun keep theirs."""

@@ -31,11 +31,10 @@ from syntagma.serving.inner import Began, Echo, Ended, Happening, InnerRequest, 
 from syntagma.serving.model import ServedModel
 from syntagma.serving.plain_turn import plain_turn
 from syntagma.serving.pointers import placed
-from syntagma.serving.prompt_logprobs import PromptLogprobs, echoed_tokens, prompt_logprobs
+from syntagma.serving.prompt_logprobs import PromptLogprobs, echoed_tokens, prompt_logprobs, scores_of
 from syntagma.serving.recordings import Recordings, recorded
 from syntagma.serving.records import stage, timed
 from syntagma.serving.threads import ThreadStream
-from syntagma.serving.token_endpoints import encoded
 from syntagma.serving.unknown_tools import UnknownCalls, UnknownTools
 from syntagma.stopping import unless_stopped
 
@@ -326,17 +325,17 @@ def _each_prompt(asked: Asked) -> Iterator[Asked]:
 
 def _echo(ready: Ready) -> Echo:
     """The prompt as it comes back, with its tokens if log-probabilities are asked for."""
-    top, served = ready.request.options.logprobs, ready.served
+    top, text = ready.request.options.logprobs, str(ready.turn.prompt)
+    if top is None:
+        return Echo(text)
     with in_request(ready.request):
-        text = str(ready.turn.prompt)
-        return Echo(text, () if top is None else echoed_tokens(served.engine, encoded(served, ready.turn), top))
+        return Echo(text, echoed_tokens(text, scores_of(ready.served, ready.turn, top, "/echo"), top))
 
 
 def _score(ready: Ready) -> PromptLogprobs:
-    engine, top = ready.served.engine, ready.request.prompt_logprobs or 0
+    top = ready.request.prompt_logprobs or 0
     with in_request(ready.request):
-        ids = () if ready.served.engine.tokenizer_info is None else encoded(ready.served, ready.turn)
-        return prompt_logprobs(engine, ids, top)
+        return prompt_logprobs(scores_of(ready.served, ready.turn, top, "/prompt_logprobs"))
 
 
 def prepared(served: ServedModel, request: InnerRequest) -> Turn:

@@ -111,12 +111,11 @@ class CompletionsWriter:
         if told is not None and began.echo is not None:
             offset = 0
             for token in began.echo.tokens:
-                shown = token.data.decode("utf-8", "replace")
-                told.tokens.append(shown)
+                told.tokens.append(token.text)
                 told.token_logprobs.append(token.logprob)
-                told.top_logprobs.append(None if token.top is None else _by_text(token.top))
+                told.top_logprobs.append(token.top)
                 told.text_offset.append(offset)
-                offset += len(shown)
+                offset += len(token.text)
         return Choice(
             index=began.index,
             text=text,
