@@ -4,7 +4,7 @@
 use super::attributes::{self, Attributes};
 use super::macros;
 use super::words::{begins_name, class, name, skip_blanks, string};
-use crate::error::{Diagnostic, Error};
+use crate::error::{Diagnostic, Error, shown};
 use crate::limits::Limits;
 use crate::maps::SeededMap;
 use crate::syntax::regex::Patterns;
@@ -269,7 +269,7 @@ impl<'t> Parser<'t> {
             _ => {
                 return Err(self
                     .cursor
-                    .error(offset, format!("unexpected character {c:?}"))
+                    .error(offset, format!("unexpected character {}", shown(c)))
                     .with_hint(match c {
                         ';' => "a rule ends where the next begins: leave the semicolon out",
                         ',' => "parts stand side by side: leave the comma out",
