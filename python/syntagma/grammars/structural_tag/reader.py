@@ -279,7 +279,9 @@ class _Reader(Generic[G]):
         styles = self._styles
         if styles is None:
             hint = "styles=syntagma.formats.styled knows those of the formats"
-            raise unsupported(f"no function is given for the style {_shown(wanted.style)}", fields.at("style"), hint=hint)
+            raise unsupported(
+                f"no function is given for the style {_shown(wanted.style)}", fields.at("style"), hint=hint
+            )
         try:
             return with_pointer_prefix(fields.at("json_schema"), lambda: styles(wanted))
         except LookupError:
