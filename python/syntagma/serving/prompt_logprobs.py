@@ -13,7 +13,7 @@ from syntagma.decoding.sampling import log_softmax, top_logprobs
 from syntagma.decoding.upstream import Upstream
 from syntagma.serving.body import unsupported
 
-__all__ = ["PromptLogprob", "PromptLogprobs", "prompt_logprobs"]
+__all__ = ["EchoedToken", "PromptLogprob", "PromptLogprobs", "echoed_tokens", "prompt_logprobs"]
 
 
 class PromptLogprob(msgspec.Struct, kw_only=True):
@@ -22,6 +22,17 @@ class PromptLogprob(msgspec.Struct, kw_only=True):
     logprob: float
     rank: int
     decoded_token: str
+
+
+class EchoedToken(msgspec.Struct, frozen=True):
+    """A token of a prompt that comes back: its bytes, its log-probability, and the likeliest tokens at its place.
+
+    The first token has none: nothing stands before it.
+    """
+
+    data: bytes
+    logprob: float | None
+    top: tuple[tuple[bytes, float], ...] | None
 
 
 PromptLogprobs: TypeAlias = list[dict[str, PromptLogprob] | None]
@@ -40,11 +51,26 @@ def prompt_logprobs(engine: Backend | Upstream, ids: Sequence[int], top: int) ->
         RequestError: `E-REQUEST-UNSUPPORTED`, the engine cannot compute them.
         ModelError: as `ScoringBackend.score`.
     """
-    if isinstance(engine, Upstream) or not isinstance(engine, ScoringBackend):
-        raise unsupported("/prompt_logprobs", "the engine does not tell log-probabilities of its prompt")
-    info = engine.tokenizer_info
-    logits = engine.score(ids[:-1]) if len(ids) > 1 else ()
+    info, logits = _scored(engine, ids, "/prompt_logprobs")
     return [None, *(_at(row, token, top, info) for row, token in zip(logits, ids[1:], strict=True))]
+
+
+def echoed_tokens(engine: Backend | Upstream, ids: Sequence[int], top: int) -> tuple[EchoedToken, ...]:
+    """The tokens of a prompt that comes back; arguments and errors are those of `prompt_logprobs`."""
+    info, logits = _scored(engine, ids, "/echo")
+    found = [EchoedToken(info.token_bytes(ids[0]), None, None)]
+    for row, token in zip(logits, ids[1:], strict=True):
+        logprobs = log_softmax(row)
+        likeliest = ((info.token_bytes(one.token_id), one.logprob) for one in top_logprobs(logprobs, top))
+        found.append(EchoedToken(info.token_bytes(token), float(logprobs[token]), tuple(likeliest)))
+    return tuple(found)
+
+
+def _scored(engine: Backend | Upstream, ids: Sequence[int], pointer: str) -> tuple[TokenizerInfo, Sequence[Logits]]:
+    """The vocabulary, and the logits after each token of a prompt but the last."""
+    if isinstance(engine, Upstream) or not isinstance(engine, ScoringBackend):
+        raise unsupported(pointer, "the engine does not tell log-probabilities of its prompt")
+    return engine.tokenizer_info, list(engine.score(ids[:-1])) if len(ids) > 1 else ()
 
 
 def _at(row: Logits, token: int, top: int, info: TokenizerInfo) -> dict[str, PromptLogprob]:

@@ -1,6 +1,9 @@
 //! Lowers a syntax tree to a grammar. What is regular stays one regular language for as long as an operator may need it
 //! whole.
 
+mod longest;
+mod without;
+
 use std::sync::Arc;
 
 use super::ast::{Ast, Constant, Function, Node, NodeId, Pattern, Rule, Sight};
@@ -129,6 +132,7 @@ pub(in crate::syntax) fn lower(
         let body = lowering.expr(rule.body);
         lowering.builder.define(id, body);
     }
+    lowering.warn_of_longest();
     let grammar = lowering.builder.finish(start_rule, Report::default());
     let found = (grammar, lowering.warnings);
     let grammar = checks::check(text, ast, start_position, &lowering.positions, found)?;
@@ -238,6 +242,7 @@ impl Lowering<'_> {
                 }
                 Ok(Lowered::Regular(whole))
             }
+            Node::Without(without) => self.without(without, offset),
             Node::And(operands) => {
                 let parts = operands
                     .iter()
@@ -576,11 +581,6 @@ impl Lowering<'_> {
     ) -> Lowered {
         let inner = self.expr(inner);
         let separator = separator.map(|id| self.expr(id));
-        Lowered::Expr(self.builder.add(Expr::Repeat {
-            inner,
-            min,
-            max,
-            separator,
-        }))
+        Lowered::Expr(self.builder.repeat(inner, min, max, separator))
     }
 }
