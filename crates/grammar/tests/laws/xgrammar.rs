@@ -233,7 +233,10 @@ const REFUSED: &[refusals::Refused] = &[
     ),
     (
         "E-GRAMMAR-UNSUPPORTED",
-        &[("root[max_tokens=3] ::= \"a\"", 1, 6)],
+        &[
+            ("root ::= a a\na[max_tokens=3] ::= \"a\"", 2, 3),
+            ("root ::= \"x\" | a*\na[lazy, max_tokens=3] ::= \"a\"", 2, 9),
+        ],
     ),
     (
         "E-GRAMMAR-IRREGULAR",
