@@ -75,6 +75,23 @@ def test_no_name_stands_twice_in_a_section() -> None:
 
 def test_the_classes_that_are_listed_as_data_are_all_in_the_list() -> None:
     data = tomllib.loads((Path(sglang.__file__).parent / "detectors.toml").read_text(encoding="utf-8"))
+    del data["families"]
     listed = {place.rpartition(".")[2] for _, place in OFFERED}
     for part in data.values():
         assert listed >= set(part)
+
+
+@pytest.mark.parametrize(
+    ("family", "names"),
+    [
+        ("Qwen3Detector", ["qwen3", "deepseek-v3", "glm45", "interns1", "kimi_k2", "minimax", "qwen3-thinking"]),
+        ("DeepSeekR1Detector", ["deepseek-r1", "step3", "step3p5"]),
+    ],
+)
+def test_detectors_of_one_family_are_instances_of_its_class(family: str, names: list[str]) -> None:
+    kind = getattr(sglang.reasoning_parser, family)
+    for name in names:
+        detector = sglang.ReasoningParser(name).detector
+        assert isinstance(detector, kind), name
+        assert type(detector).__name__ == family
+    assert not isinstance(sglang.ReasoningParser("kimi").detector, kind)

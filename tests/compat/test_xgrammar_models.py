@@ -84,7 +84,7 @@ def test_reasoning_is_opened_by_the_prompt_or_left_out() -> None:
         (("hermes", [TOOL], {"type": "web"}), "leaves 0"),
         (
             ("hermes", [TOOL], {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [OTHER]}}),
-            "x",
+            "web",
         ),
         (("hermes", [], "auto", "loud"), "reasoning"),
     ],

@@ -1,4 +1,4 @@
-"""Grammars that xgrammar prints, read by us: the same texts are accepted."""
+"""Grammars that xgrammar prints, and drawn ones, read by both: the same texts are accepted."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def harmed(text: str, rng: random.Random) -> str:
     return text[:at] + rng.choice(["", '"', "{", "]", ",", " ", "0", "a", "é", "\n"]) + text[at + rng.randrange(2) :]
 
 
-def same(grammar: Any, texts: list[str], name: str) -> int:
-    ours = byte_compiler().compile(sg.Grammar.from_xgrammar(str(grammar)))
+def same(grammar: Any, texts: list[str], name: str, read: sg.Grammar | None = None) -> int:
+    ours = byte_compiler().compile(read or sg.Grammar.from_xgrammar(str(grammar)))
     matcher = xgr.testing._get_matcher_from_grammar(grammar)
     for text in texts:
         matcher.reset()
@@ -64,3 +64,37 @@ def test_other_printed_grammars_accept_the_same(source: str) -> None:
     rng = random.Random(source)
     texts = ["".join(rng.choices("ab<e>;é!?x\n()01d-bc", k=rng.randrange(9))) for _ in range(2_000)]
     assert same(xgr.Grammar.from_ebnf(source), texts, source)
+
+
+_LEAVES = ['"a"', '"ab"', '""', "[ab]", "[^a]", "[^]", '"\\x61c"', "[\\-b]", '"é"', 'Substring("a", "b", "a")', "()"]
+_LEAVES += ['Regex("a|b+c?")', 'Regex("[^b].", flags="")']
+_REPEATED = ["?", "*", "+", "{2}", "{1,2}", "{0, -1}"]
+_RULES = ["r0", "r.1", "r-2"]
+
+
+def drawn(rng: random.Random, rules: list[str], depth: int) -> str:
+    """The body of a rule that names some of these rules; they are later ones, so that nothing is recursive."""
+    kind = rng.random() if depth else 1.0
+    inner = [drawn(rng, rules, depth - 1) for _ in range(rng.randint(1, 3))] if depth else []
+    if kind < 0.35:
+        return " ".join(inner)
+    if kind < 0.6:
+        return "(" + rng.choice([" | ", "\n | "]).join(inner) + ")"
+    if kind < 0.8:
+        return f"({inner[0]}){rng.choice(_REPEATED)}"
+    if kind < 0.9 and rules:
+        pairs = [f'("{trigger}", {rng.choice(rules)})' for trigger in rng.sample(["ab", "ba", "c"], rng.randint(1, 2))]
+        ends = rng.choice(["", ", loop_after_dispatch=false", ', excludes=("bb",)'])
+        return f"TagDispatch({', '.join(pairs)}{ends})"
+    return rng.choice([*_LEAVES, *rules])
+
+
+def test_drawn_grammars_accept_the_same() -> None:
+    rng = random.Random("drawn")
+    compared = 0
+    for _ in range(300):
+        rules = [f"{name} ::= {drawn(rng, _RULES[at + 1 :], 2)}" for at, name in enumerate(_RULES)]
+        source = "\n".join([f"root ::= {drawn(rng, _RULES, 2)}", *rules])
+        texts = ["".join(rng.choices("abcé", weights=[5, 4, 2, 1], k=rng.randint(0, 6))) for _ in range(20)]
+        compared += same(xgr.Grammar.from_ebnf(source), texts, source, sg.Grammar.from_xgrammar(source))
+    assert compared == 6_000

@@ -8,7 +8,7 @@ import pytest
 
 import syntagma.compat.xgrammar as xgr
 from syntagma.compat.sglang import GrammarBackend
-from syntagma.decoding import GrammarCompiler
+from syntagma.decoding import GrammarCompiler, GrammarMatcher
 from syntagma.errors import ArgumentError, GrammarError, LimitError
 from syntagma.grammars import Grammar
 from syntagma.grammars.dialects import Dialect
@@ -101,3 +101,14 @@ def test_sglang_reads_it() -> None:
         made.accept_token(ord("b"))
         with pytest.raises(ValueError, match="token"):
             made.accept_token(ord("d"))
+
+
+def test_tokens_of_a_rule_that_comes_once_are_bounded() -> None:
+    grammar = Grammar.from_xgrammar('root ::= "<" free ">"\nfree[max_tokens=2, capture="inside"] ::= [a-z]*')
+    assert grammar.bounds == (("inside", "tokens", 2),)
+    compiled = GrammarCompiler(byte_vocabulary(["<|eos|>"])).compile(grammar)
+    for text, accepted in (("<>", True), ("<ab>", True), ("<abc", False)):
+        matcher = GrammarMatcher(compiled)
+        assert all(matcher.accept_token(value) for value in text.encode()) is accepted
+    with pytest.raises(GrammarError, match="more than once"):
+        Grammar.from_xgrammar('root ::= free+\nfree[max_tokens=2] ::= "a"')

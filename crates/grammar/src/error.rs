@@ -113,6 +113,11 @@ impl<'s> Locator<'s> {
     }
 }
 
+/// A text or a character in quotes, as a message shows it: control characters are escaped, backslashes are as they are.
+pub(crate) fn shown(text: impl std::fmt::Debug) -> String {
+    format!("{text:?}").replace(r"\\", r"\")
+}
+
 /// The codes of all warnings.
 pub(crate) const WARNINGS: [&str; 15] = [
     "W-GRAMMAR-CYCLE",
@@ -283,10 +288,16 @@ impl Error {
         given: usize,
         allowed: usize,
     ) -> Result<(), Self> {
-        if given > allowed {
-            return Err(Self::limit(code, limit, given as u64, allowed as u64));
+        if given <= allowed {
+            return Ok(());
         }
-        Ok(())
+        let mut error = Self::limit(code, limit, given as u64, allowed as u64);
+        // What is counted one by one is refused at the first too many.
+        if given > allowed + 1 {
+            let message = format!("{limit} allows {allowed}, the input has {given}");
+            error.0.diagnostic.message = message;
+        }
+        Err(error)
     }
 
     /// The same error at a place.
@@ -318,7 +329,7 @@ impl Error {
     /// The same error, saying in which rule it arose.
     pub(crate) fn in_rule(mut self, name: &str) -> Self {
         let message = &mut self.0.diagnostic.message;
-        *message = format!("{message}, in the rule {name:?}");
+        *message = format!("{message}, in the rule {}", shown(name));
         self
     }
 

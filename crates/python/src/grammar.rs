@@ -131,9 +131,13 @@ impl Grammar {
         text: &str,
         start: &str,
         limits: &Bound<'_, PyAny>,
-    ) -> PyResult<Self> {
+    ) -> PyResult<(Self, Vec<(String, u32)>)> {
         let limits = grammar_limits(limits)?;
-        read(py, || xgrammar::parse(text, start, &limits))
+        let (grammar, budgets) =
+            errors::grammar(py, || xgrammar::parse_with_budgets(text, start, &limits))?;
+        let budgets = budgets.into_iter();
+        let budgets = budgets.map(|budget| (budget.label, budget.tokens));
+        Ok((Self(Arc::new(grammar)), budgets.collect()))
     }
 
     #[staticmethod]

@@ -135,7 +135,9 @@ class Grammar:
             LimitError: a source that is too large or nested too deeply.
         """
         check_going_on()
-        return cls(_engine.Grammar.from_xgrammar(_text(text, "text"), _text(start, "start"), limits or _DEFAULT_LIMITS))
+        text, start = _text(text, "text"), _text(start, "start")
+        inner, budgets = _engine.Grammar.from_xgrammar(text, start, limits or _DEFAULT_LIMITS)
+        return cls(inner, None, [(label, "tokens", most) for label, most in budgets])
 
     @classmethod
     @entry

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::measure::{copies, copies_of, is_large, is_long, one_character, regular};
 use super::names::Names;
 use super::regex::{Binding, Piece, Terminals, bounds, next_node, push_list};
-use crate::error::Error;
+use crate::error::{Error, shown};
 use crate::ir::automaton::{self, Failure, State};
 use crate::ir::{Expr, ExprId, Grammar, Matching, Regex, TokenSet, is_visibly_nothing};
 use crate::limits::Fuel;
@@ -115,7 +115,7 @@ impl<'g, N: Notation<'g>> Printer<'g, N> {
                 let language = N::NAME;
                 Error::grammar(
                     "E-GRAMMAR-UNPRINTABLE",
-                    format!("{language} cannot say {what}, in the rule {name:?}"),
+                    format!("{language} cannot say {what}, in the rule {}", shown(name)),
                 )
                 .with_hint("EBNF can say everything")
             })?;

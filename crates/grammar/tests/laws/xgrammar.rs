@@ -233,7 +233,10 @@ const REFUSED: &[refusals::Refused] = &[
     ),
     (
         "E-GRAMMAR-UNSUPPORTED",
-        &[("root[max_tokens=3] ::= \"a\"", 1, 6)],
+        &[
+            ("root ::= a a\na[max_tokens=3] ::= \"a\"", 2, 3),
+            ("root ::= \"x\" | a*\na[lazy, max_tokens=3] ::= \"a\"", 2, 9),
+        ],
     ),
     (
         "E-GRAMMAR-IRREGULAR",
@@ -320,4 +323,39 @@ proptest! {
             prop_assert_eq!(reference::grammar_matches(&plain, &input), reference::grammar_matches(&lined, &input), "{}", text);
         }
     }
+}
+
+#[test]
+fn messages_show_backslashes_and_counts_as_they_are() {
+    let error = parse("root ::= \\d").expect_err("no escape stands outside of texts");
+    assert_eq!(error.message(), "unexpected character '\\'");
+    let limits = refusals::narrow();
+    for (text, message) in [
+        (
+            format!("root ::= \"{}\"", "a".repeat(200)),
+            "grammar_bytes allows 100, the input has 211",
+        ),
+        (
+            format!("root ::= {}", "(".repeat(9)),
+            "grammar_nesting allows 4, the input has 5 or more",
+        ),
+    ] {
+        let error = xgrammar::parse(&text, "root", &limits).expect_err(message);
+        assert_eq!(error.message(), message);
+    }
+    let nested = format!("root ::= {}", "(".repeat(2_000));
+    let error = parse(&nested).expect_err("too deep");
+    assert!(
+        error
+            .hint()
+            .is_some_and(|hint| hint.contains("Limits.grammar_nesting"))
+    );
+    let mut limits = Limits::default();
+    limits.grammar_nesting = 100_000;
+    let error =
+        xgrammar::parse(&nested, "root", &limits).expect_err("too deep whatever the limits say");
+    assert!(
+        error.hint().is_some_and(|hint| hint.contains("no deeper")),
+        "{error}"
+    );
 }

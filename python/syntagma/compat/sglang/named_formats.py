@@ -53,16 +53,31 @@ def _named(name: str) -> ChatFormat:
 
 
 @cache
-def _class_names() -> dict[str, dict[str, str]]:
+def _class_names() -> dict[str, Any]:
     return tomllib.loads(resources.files(__package__).joinpath("detectors.toml").read_text(encoding="utf-8"))
 
 
 def _class_name(part: Part, name: str, format_name: str) -> str | None:
     """The name of the class for a format name: the one listed for it, else one for another name of the format."""
     listed = _class_names()[part]
+    shared = (found for found, names in _class_names()["families"].get(part, {}).items() if name in names)
     exact = (found for found, of in listed.items() if of == name)
     alike = (found for found, of in listed.items() if formats.get(of).name == format_name)
-    return next(exact, None) or next(alike, None)
+    return next(exact, None) or next(shared, None) or next(alike, None)
+
+
+def _family(part: Part, format_name: str) -> str | None:
+    """The class that SGLang has for a format together with others; None: it has none, or the class is for this one."""
+    listed = _class_names()
+    for found, names in listed["families"].get(part, {}).items():
+        if formats.get(listed[part][found]).name != format_name and format_name in map(_canonical, names):
+            return str(found)
+    return None
+
+
+@cache
+def _canonical(name: str) -> str | None:
+    return formats.get(name).name
 
 
 class DetectorMap(MutableMapping[str, "type[_Detector]"]):
@@ -90,7 +105,8 @@ class DetectorMap(MutableMapping[str, "type[_Detector]"]):
         except ArgumentError as error:
             raise KeyError(name) from error
         assert fmt.name is not None
-        return self._over(fmt.name, _class_name(self._part, name, fmt.name) or self._base.__name__)
+        named = _class_name(self._part, name, fmt.name) or _family(self._part, fmt.name)
+        return self._over(fmt.name, named or self._base.__name__)
 
     def __setitem__(self, name: str, detector: type[_Detector]) -> None:
         if not isinstance(name, str) or not callable(detector):
@@ -130,5 +146,7 @@ class DetectorMap(MutableMapping[str, "type[_Detector]"]):
         if key not in self._made:
             text = f"A detector for the format {format_name}."
             body = {"format": format_name, "__module__": self._base.__module__, "__doc__": text}
-            self._made[key] = type(class_name, (self._base,), body)
+            family = _family(self._part, format_name)
+            base = self._base if family is None else self._over(_class_names()[self._part][family], family)
+            self._made[key] = type(class_name, (base,), body)
         return self._made[key]

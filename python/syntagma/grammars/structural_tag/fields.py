@@ -119,9 +119,11 @@ def unsupported(message: str, pointer: str, hint: str | None = None) -> GrammarE
 
 def limit_error(code: str, limit: str, given: int, allowed: int, pointer: str) -> LimitError:
     """The error of a tag that is larger than a limit allows."""
+    # What is counted one by one is refused at the first too many.
+    more = " or more" if given == allowed + 1 else ""
     return LimitError(
         code,
-        f"{limit} allows {allowed}, the structural tag has {given} or more",
+        f"{limit} allows {allowed}, the structural tag has {given}{more}",
         limit=limit,
         given=given,
         allowed=allowed,

@@ -235,7 +235,7 @@ class _Reader(Generic[G]):
         kind = self._kinds.get(name) if isinstance(name, str) else None
         if kind is None:
             hint = "known are: " + ", ".join(self._kinds)
-            raise unsupported(f"unknown format {name!r}", f"{here.pointer}/type", hint=hint)
+            raise unsupported(f"unknown format {_shown(name)}", f"{here.pointer}/type", hint=hint)
         fields = Fields(value, here.pointer)
         fields.only(("type", *kind.fields))
         read: G = kind.read(fields, here)
@@ -279,11 +279,13 @@ class _Reader(Generic[G]):
         styles = self._styles
         if styles is None:
             hint = "styles=syntagma.formats.styled knows those of the formats"
-            raise unsupported(f"no function is given for the style {wanted.style!r}", fields.at("style"), hint=hint)
+            raise unsupported(
+                f"no function is given for the style {_shown(wanted.style)}", fields.at("style"), hint=hint
+            )
         try:
             return with_pointer_prefix(fields.at("json_schema"), lambda: styles(wanted))
         except LookupError:
-            raise unsupported(f"the style {wanted.style!r} is not known", fields.at("style")) from None
+            raise unsupported(f"the style {_shown(wanted.style)} is not known", fields.at("style")) from None
 
     def _source(self, fields: Fields, _: _Position) -> G:
         if fields.value["type"] == "regex":
@@ -510,6 +512,11 @@ def _pair(rule: Any, pointer: str) -> Sequence[Any]:
     if not isinstance(rule, Sequence) or isinstance(rule, str) or len(rule) != 2:
         raise invalid("a rule is a pair: what it begins with, and a format", pointer)
     return rule
+
+
+def _shown(value: Any) -> str:
+    """A value as a message shows it: backslashes are as they are."""
+    return repr(value).replace("\\\\", "\\")
 
 
 def _is_free(content: Any) -> bool:

@@ -1,6 +1,6 @@
 //! The lexer: source text to tokens.
 
-use crate::error::{Error, SourceLocation};
+use crate::error::{Error, SourceLocation, shown};
 use crate::syntax::rules::{Cursor, Function, Pattern};
 
 /// A word.
@@ -176,7 +176,7 @@ impl Lexer<'_> {
         } else {
             return Err(self
                 .cursor
-                .error(start, format!("unexpected character {c:?}"))
+                .error(start, format!("unexpected character {}", shown(c)))
                 .with_hint(hint_for(c, self.cursor.rest())));
         };
         Ok(Some(kind))

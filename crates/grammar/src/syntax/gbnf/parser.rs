@@ -1,6 +1,6 @@
 //! The parser: text to a syntax tree. There is no lexer, since whether a line break ends a rule depends on where it stands.
 
-use crate::error::{Error, SourceLocation};
+use crate::error::{Error, SourceLocation, shown};
 use crate::ir::TokenSet;
 use crate::limits::Limits;
 use crate::maps::SeededMap;
@@ -152,7 +152,7 @@ impl<'t> Parser<'t> {
             }
             _ => Err(self
                 .cursor
-                .error(offset, format!("unexpected character {c:?}"))
+                .error(offset, format!("unexpected character {}", shown(c)))
                 .with_hint(match c {
                     ';' => "a rule ends with its line: leave the semicolon out",
                     ',' => "parts stand side by side: leave the comma out",

@@ -4,20 +4,7 @@ use super::lexer::{Kind, Token, unsupported};
 use super::parser::Parser;
 use super::statements::Definition;
 use crate::error::Error;
-use crate::syntax::rules::{Function, Node, NodeId, Without};
-
-/// The most tokens of the part with a label.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Budget {
-    /// The label of the part.
-    pub label: String,
-    /// The most tokens.
-    pub tokens: u32,
-    /// The rule, which is to come once.
-    pub(super) rule: String,
-    /// Where the option is.
-    pub(super) offset: usize,
-}
+use crate::syntax::rules::{Budget, Function, Node, NodeId, Without};
 
 impl<'s> Parser<'s> {
     /// Refuses the options of rules on a terminal.

@@ -29,7 +29,6 @@ mod ignored;
 mod lexer;
 mod longest;
 mod nullable;
-mod once;
 mod options;
 mod parser;
 mod places;
@@ -39,7 +38,7 @@ mod values;
 
 use std::sync::Arc;
 
-pub use endings::Budget;
+pub use crate::syntax::rules::Budget;
 pub use files::{Files, imported_files};
 
 use files::Joined;

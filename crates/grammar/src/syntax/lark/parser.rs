@@ -6,17 +6,17 @@ use std::sync::Arc;
 
 use super::commit::{self, Lazies};
 use super::directives::{self, Directives};
-use super::endings::Budget;
 use super::ignored::inner_name;
 use super::lexer::{Kind, Token};
 use super::longest;
-use super::once;
 use super::statements::{Definition, Source, is_terminal};
 use crate::error::{Error, SourceLocation};
 use crate::ir::{Grammar, TokenSet};
 use crate::limits::Limits;
 use crate::maps::{IdSet, SeededIndexMap, SeededMap, SeededSet};
-use crate::syntax::rules::{Ast, Constant, Function, Groups, Node, NodeId, Pattern, Rule, Sight};
+use crate::syntax::rules::{
+    Ast, Budget, Constant, Function, Groups, Node, NodeId, Pattern, Rule, Sight, check_once,
+};
 
 pub(super) struct Parser<'s> {
     pub(super) text: &'s str,
@@ -126,7 +126,13 @@ pub(super) fn parse<'s>(
     }
     let is_shortest = |id| lazies.of(ast, id).is_some();
     ast.followed = longest::followed(ast, terminals, is_shortest, around.start);
-    once::check(text, &parser.groups.ast, &parser.budgets, around)?;
+    check_once(
+        text,
+        &parser.groups.ast,
+        &parser.budgets,
+        around.start,
+        around.limits,
+    )?;
     Ok((parser.groups.ast, parser.budgets))
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::error::{Diagnostic, Error, SourceLocation};
+use crate::error::{Diagnostic, Error, SourceLocation, shown};
 use crate::ir::{Grammar, Regex, TokenSet};
 
 /// A node of an [`Ast`].
@@ -240,7 +240,7 @@ pub(in crate::syntax) fn duplicate(text: &str, name: &str, offset: usize, first:
     let line = text[..first].bytes().filter(|&byte| byte == b'\n').count() + 1;
     Error::grammar(
         "E-GRAMMAR-DUPLICATE",
-        format!("the rule {name:?} is defined twice"),
+        format!("the rule {} is defined twice", shown(name)),
     )
     .at(SourceLocation::in_text(text, offset))
     .with_hint(format!(

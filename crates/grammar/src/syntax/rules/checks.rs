@@ -3,7 +3,7 @@
 
 use super::ast::Ast;
 use super::operands::{self, Positions};
-use crate::error::{Diagnostic, Error, Locator, SourceLocation};
+use crate::error::{Diagnostic, Error, Locator, SourceLocation, shown};
 use crate::ir::{Grammar, RuleId};
 
 /// Looks at the rules of a grammar; its warnings are those of the source, with what is found here. Each has its offset.
@@ -24,7 +24,7 @@ pub(super) fn check(
     }
     let start_name = source_name(&ast.rules[start].name);
     for &rule in &findings.stuck {
-        let message = format!("the rule {:?} can never write anything", name(rule));
+        let message = format!("the rule {} can never write anything", shown(name(rule)));
         let hint =
             "every alternative leads back to it before a byte is written; add one that does not";
         if ast.refuses_stuck_rules && !is_unused[rule.0 as usize] {
@@ -36,21 +36,24 @@ pub(super) fn check(
         warnings.push((offset(rule), warning));
     }
     if findings.is_endless {
-        let message = format!("no text of the start rule {start_name:?} has an end");
+        let message = format!("no text of the start rule {} has an end", shown(start_name));
         let hint = "every alternative leads back to a rule without an end; add one that does not";
         let warning = Diagnostic::new("W-GRAMMAR-ENDLESS", message).with_hint(hint);
         warnings.push((ast.rules[start].offset, warning));
     }
     for rule in unused {
-        let message = format!("the rule {:?} is never used", name(rule));
-        let hint = format!("nothing that the rule {start_name:?} leads to names it");
+        let message = format!("the rule {} is never used", shown(name(rule)));
+        let hint = format!(
+            "nothing that the rule {} leads to names it",
+            shown(start_name)
+        );
         warnings.push((
             offset(rule),
             Diagnostic::new("W-GRAMMAR-UNUSED", message).with_hint(hint),
         ));
     }
     for rule in findings.cycles {
-        let message = format!("the rule {:?} may stand for itself alone", name(rule));
+        let message = format!("the rule {} may stand for itself alone", shown(name(rule)));
         let hint = "the same text then has endlessly many derivations; drop the alternative that adds nothing";
         warnings.push((
             offset(rule),

@@ -19,8 +19,15 @@ pub(in crate::syntax) fn check_nesting(
     offset: usize,
 ) -> Result<(), Error> {
     let limit = ("E-LIMIT-GRAMMAR-NESTING", "grammar_nesting");
-    Error::check_limit(limit, depth, limits.grammar_nesting.min(MAX_GROUP_NESTING))
-        .map_err(|error| error.at(SourceLocation::in_text(text, offset)))
+    Error::check_limit(limit, depth, limits.grammar_nesting.min(MAX_GROUP_NESTING)).map_err(
+        |error| {
+            let error = error.at(SourceLocation::in_text(text, offset));
+            if limits.grammar_nesting < MAX_GROUP_NESTING {
+                return error;
+            }
+            error.with_hint("simplify the input: groups nest no deeper, whatever the limits say")
+        },
+    )
 }
 
 /// Counts one alternative more in `count`, and refuses one too many.

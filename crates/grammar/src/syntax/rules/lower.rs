@@ -11,7 +11,7 @@ use super::checks;
 use super::operands::{self, Positions};
 use super::regular::{Context, Regular, apply, expansion, simple_repeat};
 use super::suggest::near_names;
-use crate::error::{Diagnostic, Error, SourceLocation};
+use crate::error::{Diagnostic, Error, SourceLocation, shown};
 use crate::ir::text::{any_text, runs};
 use crate::ir::{ByteSet, Expr, ExprId, ExprIds, Grammar, GrammarBuilder, Regex, Report, RuleId};
 use crate::ir::{EmptinessChecks, is_visibly_nothing};
@@ -71,19 +71,25 @@ pub(in crate::syntax) fn lower(
     let Some(&start_position) = positions.get(start) else {
         let error = Error::grammar(
             "E-GRAMMAR-START",
-            format!("there is no rule {start:?} to start from"),
+            format!("there is no rule {} to start from", shown(start)),
         )
         .at(SourceLocation::in_text(text, 0));
         let near = near_names(start, positions.keys().copied());
         return Err(error.with_hint(match ast.rules.first() {
-            Some(first) => format!("{near}; the start rule is chosen by start={:?}", first.name),
+            Some(first) => format!(
+                "{near}; the start rule is chosen by start={}",
+                shown(&first.name)
+            ),
             None => near,
         }));
     };
     let start_rule = rules[start_position];
     if let Some(&rule) = given.iter().find_map(|(name, _)| positions.get(name)) {
         let Rule { name, offset, .. } = &ast.rules[rule];
-        let message = format!("the rule {name:?} has the name of a grammar that is given");
+        let message = format!(
+            "the rule {} has the name of a grammar that is given",
+            shown(name)
+        );
         return Err(Error::grammar("E-GRAMMAR-DUPLICATE", message)
             .at(SourceLocation::in_text(text, *offset))
             .with_hint("give one of the two another name"));
@@ -171,7 +177,9 @@ impl Lowering<'_> {
         if regular.depth > MAX_REGULAR_NESTING {
             let (given, allowed) = (regular.depth as u64, MAX_REGULAR_NESTING as u64);
             let error = Error::limit("E-LIMIT-GRAMMAR-NESTING", "grammar_nesting", given, allowed);
-            return Err(error.at(place()));
+            let hint =
+                "simplify the input: what is regular nests no deeper, whatever the limits say";
+            return Err(error.at(place()).with_hint(hint));
         }
         Ok(())
     }
@@ -352,9 +360,12 @@ impl Lowering<'_> {
 
     fn undefined(&self, name: &str, offset: usize) -> Error {
         let names = self.positions.keys().chain(self.given.keys());
-        Error::grammar("E-GRAMMAR-UNDEFINED", format!("there is no rule {name:?}"))
-            .at(SourceLocation::in_text(self.text, offset))
-            .with_hint(near_names(name, names.copied()))
+        Error::grammar(
+            "E-GRAMMAR-UNDEFINED",
+            format!("there is no rule {}", shown(name)),
+        )
+        .at(SourceLocation::in_text(self.text, offset))
+        .with_hint(near_names(name, names.copied()))
     }
 
     /// Whether it is certain that what an operator makes of its operands matches nothing, and no operand said so.

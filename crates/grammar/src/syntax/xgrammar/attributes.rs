@@ -13,6 +13,8 @@ pub(super) struct Attributes {
     pub(super) lazy: bool,
     /// Once so many characters are written, it ends as soon as it can.
     pub(super) max_chars: Option<u32>,
+    /// The most tokens of the part, and where that is said.
+    pub(super) max_tokens: Option<(u32, usize)>,
 }
 
 /// The end of the brackets that open at the cursor, if they are those of attributes: `::=` follows on the same line.
@@ -64,11 +66,7 @@ pub(super) fn read(
             ("capture", true) => attributes.capture = Some(label(cursor)?),
             ("lazy", false) => attributes.lazy = true,
             ("max_chars", true) => attributes.max_chars = Some(cursor.number()?),
-            ("max_tokens", true) => {
-                return Err(unsupported(cursor, offset, name).with_hint(
-                    "max_chars bounds the characters of a rule; a structural tag bounds the tokens of its text",
-                ));
-            }
+            ("max_tokens", true) => attributes.max_tokens = Some((cursor.number()?, offset)),
             ("temperature", true) => {
                 let number = cursor
                     .while_some(|c| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-'));
@@ -132,14 +130,6 @@ fn label(cursor: &mut Cursor<'_>) -> Result<String, Error> {
             .with_hint("write it so: capture=\"label\""));
     }
     Ok(label)
-}
-
-fn unsupported(cursor: &Cursor<'_>, offset: usize, name: &str) -> Error {
-    Error::grammar(
-        "E-GRAMMAR-UNSUPPORTED",
-        format!("the attribute {name} is not supported"),
-    )
-    .at(crate::error::SourceLocation::in_text(cursor.text, offset))
 }
 
 fn left_out(name: &str, hint: &str) -> Diagnostic {

@@ -25,6 +25,8 @@ use crate::ir::Grammar;
 use crate::limits::Limits;
 use crate::syntax::rules;
 
+pub use crate::syntax::rules::Budget;
+
 /// Reads a grammar; `start` names the rule that everything must match, which is `root` by convention.
 ///
 /// # Errors
@@ -33,7 +35,21 @@ use crate::syntax::rules;
 /// `E-LIMIT-GRAMMAR-ALTERNATIVES`, `E-LIMIT-REGEX-REPETITION`, `E-LIMIT-REGEX-EXPANSION`, `E-LIMIT-FUEL`; each with its
 /// place.
 pub fn parse(text: &str, start: &str, limits: &Limits) -> Result<Grammar, Error> {
+    parse_with_budgets(text, start, limits).map(|(grammar, _)| grammar)
+}
+
+/// As [`parse`], with the most tokens of parts that come once.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_with_budgets(
+    text: &str,
+    start: &str,
+    limits: &Limits,
+) -> Result<(Grammar, Vec<Budget>), Error> {
     rules::check_size(text, limits)?;
-    let ast = parser::parse(text, limits)?;
-    rules::lower(text, &ast, start, &[], limits)
+    let (ast, budgets) = parser::parse(text, limits)?;
+    let grammar = rules::lower(text, &ast, start, &[], limits)?;
+    rules::check_once(text, &ast, &budgets, start, limits)?;
+    Ok((grammar, budgets))
 }

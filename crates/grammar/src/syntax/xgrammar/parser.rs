@@ -4,12 +4,12 @@
 use super::attributes::{self, Attributes};
 use super::macros;
 use super::words::{begins_name, class, name, skip_blanks, string};
-use crate::error::{Diagnostic, Error};
+use crate::error::{Diagnostic, Error, shown};
 use crate::limits::Limits;
 use crate::maps::SeededMap;
 use crate::syntax::regex::Patterns;
 use crate::syntax::rules::{
-    Ast, Cursor, Function, Groups, Node, NodeId, Rule, check_repetition, duplicate,
+    Ast, Budget, Cursor, Function, Groups, Node, NodeId, Rule, check_repetition, duplicate,
 };
 
 /// The beginning of a rule.
@@ -33,15 +33,17 @@ struct Parser<'t> {
     groups: Groups<'t>,
     patterns: Patterns,
     limits: &'t Limits,
+    budgets: Vec<Budget>,
 }
 
-/// Reads all rules.
-pub(super) fn parse(text: &str, limits: &Limits) -> Result<Ast, Error> {
+/// Reads all rules, and the most tokens of those that have a bound.
+pub(super) fn parse(text: &str, limits: &Limits) -> Result<(Ast, Vec<Budget>), Error> {
     let mut parser = Parser {
         cursor: Cursor::new(text),
         groups: Groups::new(text, limits),
         patterns: Patterns::new(limits),
         limits,
+        budgets: Vec::new(),
     };
     parser.groups.ast.rules_as_operands = true;
     let mut seen: SeededMap<&str, usize> = SeededMap::default();
@@ -68,7 +70,7 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Result<Ast, Error> {
         next = parser.head()?;
     }
     if parser.cursor.rest().is_empty() {
-        return Ok(parser.groups.ast);
+        return Ok((parser.groups.ast, parser.budgets));
     }
     Err(parser
         .cursor
@@ -269,7 +271,7 @@ impl<'t> Parser<'t> {
             _ => {
                 return Err(self
                     .cursor
-                    .error(offset, format!("unexpected character {c:?}"))
+                    .error(offset, format!("unexpected character {}", shown(c)))
                     .with_hint(match c {
                         ';' => "a rule ends where the next begins: leave the semicolon out",
                         ',' => "parts stand side by side: leave the comma out",
@@ -333,7 +335,7 @@ impl<'t> Parser<'t> {
         mut body: NodeId,
         name: &str,
         offset: usize,
-        attributes: Attributes,
+        mut attributes: Attributes,
     ) -> Result<NodeId, Error> {
         if attributes == Attributes::default() {
             return Ok(self.looped(body, name, offset));
@@ -345,6 +347,18 @@ impl<'t> Parser<'t> {
         }
         if attributes.lazy {
             body = ast.add(Node::Function(Function::Shortest, body), offset);
+        }
+        if let Some((tokens, offset)) = attributes.max_tokens {
+            let label = attributes.capture.get_or_insert_default();
+            if label.is_empty() {
+                name.clone_into(label);
+            }
+            self.budgets.push(Budget {
+                label: label.clone(),
+                tokens,
+                rule: name.to_owned(),
+                offset,
+            });
         }
         if let Some(label) = attributes.capture {
             let label = if label.is_empty() {

@@ -1,28 +1,40 @@
 //! Whether a part comes once in a text at most, so that a bound on all its tokens is one on the part.
 
-use super::endings::Budget;
-use super::lexer::unsupported;
-use super::parser::Around;
-use crate::error::{Error, SourceLocation};
-use crate::limits::Fuel;
+use super::ast::{Ast, Node};
+use crate::error::{Error, SourceLocation, shown};
+use crate::limits::{Fuel, Limits};
 use crate::maps::SeededMap;
-use crate::syntax::rules::{Ast, Node};
+
+/// The most tokens of the part with a label.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Budget {
+    /// The label of the part.
+    pub label: String,
+    /// The most tokens.
+    pub tokens: u32,
+    /// The rule, which is to come once.
+    pub(in crate::syntax) rule: String,
+    /// Where the option is.
+    pub(in crate::syntax) offset: usize,
+}
 
 /// Refuses a budget of a part that may come again.
-pub(super) fn check(
+pub(in crate::syntax) fn check_once(
     text: &str,
     ast: &Ast,
     budgets: &[Budget],
-    around: &Around<'_>,
+    start: &str,
+    limits: &Limits,
 ) -> Result<(), Error> {
-    let mut fuel = Fuel::new(around.limits);
+    let mut fuel = Fuel::new(limits);
     for budget in budgets {
         let again = |hint: &str| {
-            let what = format!(
-                "max_tokens of {:?}, which may come more than once, is",
-                budget.rule
-            );
-            unsupported(text, budget.offset, &what).with_hint(hint.to_owned())
+            let rule = shown(&budget.rule);
+            let what =
+                format!("max_tokens of {rule}, which may come more than once, is not supported");
+            Error::grammar("E-GRAMMAR-UNSUPPORTED", what)
+                .at(SourceLocation::in_text(text, budget.offset))
+                .with_hint(hint.to_owned())
         };
         let labels = ast
             .nodes
@@ -31,7 +43,7 @@ pub(super) fn check(
         if labels.count() > 1 {
             return Err(again("its label stands in other rules: give it another"));
         }
-        let most = times(ast, &budget.label, around.start, &mut fuel);
+        let most = times(ast, &budget.label, start, &mut fuel);
         if most.map_err(|error| error.at(SourceLocation::in_text(text, budget.offset)))? > 1 {
             return Err(again(
                 "use it in one place that is not repeated, or bound it with {m,n}",
