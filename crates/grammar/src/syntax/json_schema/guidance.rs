@@ -1,4 +1,4 @@
-//! `x-guidance`, llguidance's options at the root of a schema (its docs/json_schema.md): whitespace and separators. It also
+//! `x-guidance`, llguidance's options at the root of a schema (its documentation of JSON Schema): whitespace and separators. It also
 //! has `coerce_one_of` and `lenient`, which make up for what it cannot hold; here they say nothing.
 
 use super::options::Options;

@@ -100,7 +100,7 @@ impl Bundled {
             if let Value::Object(members) = &mut resource
                 && !["$id", "id"]
                     .iter()
-                    .any(|id| members.get(*id).is_some_and(Value::is_string))
+                    .any(|id| members.get(id).is_some_and(Value::is_string))
             {
                 members.insert("$id".to_owned(), Value::String(uri));
             }
