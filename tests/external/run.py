@@ -22,8 +22,8 @@ DEFAULT_DATA = HERE.parents[2] / "shared" / "data"
 
 
 class Suite(NamedTuple):
-    """A suite: a file that must be there for it to run, relative to the data or of our own, its modules in `suites/`, and with what
-    the paths of their files begin where several suites share them."""
+    """A suite: a file that must be there for it to run, relative to the data or our own; its modules in `suites/`; and
+    with what the paths of their files begin where several suites share them."""
 
     needs: str
     modules: tuple[str, ...]

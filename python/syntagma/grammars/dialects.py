@@ -30,7 +30,9 @@ _SUFFIXES: dict[str, Notation] = {
 }
 # Rules at the beginnings of lines. Lark's may have a priority, parameters, and marks before the name.
 _DEFINITION = re.compile(r"^[ \t]*([A-Za-z_][\w-]*)[ \t]*::?=", re.MULTILINE)
-_LARK_RULE = re.compile(r"^[ \t]*[?!_]*[A-Za-z][\w-]*(?:::_|\.-?\d+|\{[^}]*\}|\[[^\]]*\])*[ \t]*:(?![:=])", re.MULTILINE)
+_LARK_RULE = re.compile(
+    r"^[ \t]*[?!_]*[A-Za-z][\w-]*(?:::_|\.-?\d+|\{[^}]*\}|\[[^\]]*\])*[ \t]*:(?![:=])", re.MULTILINE
+)
 # A semicolon after a rule, a pattern: in GBNF the one means nothing, and the other would be a comment.
 _EBNF_SIGN = re.compile(r"^[^#\n]*;[ \t]*$|#(?:ex?|substrs)?[\"']", re.MULTILINE)
 _PLAIN_DEFINITION = re.compile(r"^[ \t]*[A-Za-z_][\w-]*[ \t]*=", re.MULTILINE)

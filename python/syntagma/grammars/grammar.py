@@ -26,8 +26,8 @@ from syntagma.grammars.dialects import (
 from syntagma.grammars.exports import Export, exports_of
 from syntagma.grammars.gbnf import Gbnf
 from syntagma.grammars.grammar_list import read_grammar_list
-from syntagma.grammars.lark_imports import imported_texts
 from syntagma.grammars.json_schema import Draft, Order, Spacing, ValueNotation, Whitespace, schema_options, schema_text
+from syntagma.grammars.lark_imports import imported_texts
 from syntagma.grammars.lru_cache import LruCache
 from syntagma.grammars.made import How, Recorded
 from syntagma.grammars.report import GrammarWarning, Report
