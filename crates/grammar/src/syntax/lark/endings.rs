@@ -1,23 +1,11 @@
 //! What the options of a rule say: where its text ends, what is labelled, and how long it may be.
 
 use super::lexer::{Kind, Token, unsupported};
+use super::options::Budget;
 use super::parser::Parser;
 use super::statements::Definition;
 use crate::error::Error;
 use crate::syntax::rules::{Function, Node, NodeId, Without};
-
-/// The most tokens of the part with a label.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Budget {
-    /// The label of the part.
-    pub label: String,
-    /// The most tokens.
-    pub tokens: u32,
-    /// The rule, which is to come once.
-    pub(super) rule: String,
-    /// Where the option is.
-    pub(super) offset: usize,
-}
 
 impl<'s> Parser<'s> {
     /// Refuses the options of rules on a terminal.

@@ -39,8 +39,8 @@ mod values;
 
 use std::sync::Arc;
 
-pub use endings::Budget;
 pub use files::{Files, imported_files};
+pub use options::Budget;
 
 use files::Joined;
 
@@ -115,6 +115,7 @@ fn read(
         is_inside: depth > 0,
     };
     let (ast, budgets) = parser::parse(text, &source, &around)?;
+    once::check(text, &ast, &budgets, (start, limits))?;
     let grammar = rules::lower(text, &ast, start, &[], limits)?;
     Ok((noted(text, &source, grammars, grammar), budgets))
 }

@@ -1,10 +1,9 @@
 //! Whether a part comes once in a text at most, so that a bound on all its tokens is one on the part.
 
-use super::endings::Budget;
 use super::lexer::unsupported;
-use super::parser::Around;
+use super::options::Budget;
 use crate::error::{Error, SourceLocation};
-use crate::limits::Fuel;
+use crate::limits::{Fuel, Limits};
 use crate::maps::SeededMap;
 use crate::syntax::rules::{Ast, Node};
 
@@ -13,9 +12,9 @@ pub(super) fn check(
     text: &str,
     ast: &Ast,
     budgets: &[Budget],
-    around: &Around<'_>,
+    (start, limits): (&str, &Limits),
 ) -> Result<(), Error> {
-    let mut fuel = Fuel::new(around.limits);
+    let mut fuel = Fuel::new(limits);
     for budget in budgets {
         let again = |hint: &str| {
             let what = format!(
@@ -31,7 +30,7 @@ pub(super) fn check(
         if labels.count() > 1 {
             return Err(again("its label stands in other rules: give it another"));
         }
-        let most = times(ast, &budget.label, around.start, &mut fuel);
+        let most = times(ast, &budget.label, start, &mut fuel);
         if most.map_err(|error| error.at(SourceLocation::in_text(text, budget.offset)))? > 1 {
             return Err(again(
                 "use it in one place that is not repeated, or bound it with {m,n}",

@@ -6,12 +6,10 @@ use std::sync::Arc;
 
 use super::commit::{self, Lazies};
 use super::directives::{self, Directives};
-use super::endings::Budget;
-use super::ignored::inner_name;
 use super::lexer::{Kind, Token};
 use super::longest;
-use super::once;
-use super::statements::{Definition, Source, is_terminal};
+use super::options::Budget;
+use super::statements::{Definition, Source, inner_name, is_terminal};
 use crate::error::{Error, SourceLocation};
 use crate::ir::{Grammar, TokenSet};
 use crate::limits::Limits;
@@ -126,7 +124,6 @@ pub(super) fn parse<'s>(
     }
     let is_shortest = |id| lazies.of(ast, id).is_some();
     ast.followed = longest::followed(ast, terminals, is_shortest, around.start);
-    once::check(text, &parser.groups.ast, &parser.budgets, around)?;
     Ok((parser.groups.ast, parser.budgets))
 }
 
