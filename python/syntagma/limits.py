@@ -20,7 +20,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Bounds on inputs and work. The defaults suit a public server."""
 
     schema_bytes: int = 2 * _MIB
-    """JSON Schema, bytes as compact JSON."""
+    """JSON Schema with its `resources`, bytes as compact JSON without titles, descriptions and other remarks."""
     schema_depth: int = 256
     """JSON Schema, nesting."""
     schema_ref_hops: int = 1_000
@@ -113,6 +113,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """time from the head of a request until its body is complete, seconds."""
     server_bodies_bytes: int = 256 * _MIB
     """total size of the request bodies that are being read or answered, bytes."""
+    server_prompts: int = 256
+    """prompts of one request of `/v1/completions`."""
     server_n: int = 16
     """`n` of one request."""
     server_stop: int = 16

@@ -1,13 +1,14 @@
 //! How long schemas take to become compiled grammars, stage by stage, and which take longest.
 //!
-//! `cargo run --release --example compile_stages -- vocabulary.tkv schemas.jsonl [repeats] [slowest]`; each line of the
-//! schemas is `{id, schema, …}`. Times are CPU time of the thread, in microseconds: the least of so many repeats (1 if
-//! not given, which is what a process that sees each schema once pays). The slowest so many (50) are listed.
+//! `cargo run --release --example compile_stages -- vocabulary.tkv schemas.jsonl [repeats] [slowest] [megabytes]`; each
+//! line of the schemas is `{id, schema, …}`. Times are CPU time of the thread, in microseconds: the least of so many repeats (1 if
+//! not given, which is what a process that sees each schema once pays). The slowest so many (50) are listed. With a third
+//! number, so many megabytes are written before each stage, so that the caches of the processor hold nothing of use.
 
 use std::error::Error;
 use std::sync::Arc;
 
-use syntagma_engine::{CompiledGrammar, Limits, Vocabulary};
+use syntagma_engine::{GrammarCompiler, Limits};
 use syntagma_grammar::ir::Lnf;
 use syntagma_grammar::json::{self, Value};
 use syntagma_grammar::syntax::json_schema;
@@ -26,12 +27,12 @@ const DEPTH: usize = 1_000;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-const STAGES: [&str; 4] = ["schema to grammar", "normal form", "residuals", "all"];
+const STAGES: [&str; 5] = ["schema to grammar", "key", "normal form", "compiled", "all"];
 
 struct Case {
     id: String,
     bytes: usize,
-    /// By stage; the last is their sum.
+    /// By stage; the last is the sum of all but the normal form, which is a part of what follows.
     times: [f64; STAGES.len()],
 }
 
@@ -39,12 +40,15 @@ fn main() -> Outcome<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [tkv, schemas, rest @ ..] = &arguments[..] else {
         return Err(
-            "usage: compile_stages vocabulary.tkv schemas.jsonl [repeats] [slowest]".into(),
+            "usage: compile_stages vocabulary.tkv schemas.jsonl [repeats] [slowest] [megabytes]"
+                .into(),
         );
     };
     let number = |at: usize, default: usize| rest.get(at).map_or(Ok(default), |text| text.parse());
     let (repeats, slowest) = (number(0, 1)?, number(1, 50)?);
+    let mut dirt = vec![0_u8; number(2, 0)? << 20];
     let vocabulary = Arc::new(vocabulary::read(&std::fs::read(tkv)?)?);
+    let compiler = GrammarCompiler::new(vocabulary, Limits::default()).with_cache(false);
     let mut cases: Vec<Case> = Vec::new();
     for line in std::fs::read_to_string(schemas)?.lines() {
         let line = json::read(line, DEPTH)?;
@@ -52,7 +56,7 @@ fn main() -> Outcome<()> {
         let text = line.get("schema").ok_or("no schema")?.to_string();
         let mut best: Option<[f64; STAGES.len()]> = None;
         for _ in 0..repeats {
-            match stages(&text, &vocabulary) {
+            match stages(&text, &compiler, &mut dirt) {
                 Ok(times) => {
                     let best = best.get_or_insert(times);
                     if times[STAGES.len() - 1] < best[STAGES.len() - 1] {
@@ -77,18 +81,41 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-fn stages(text: &str, vocabulary: &Arc<Vocabulary>) -> Outcome<[f64; STAGES.len()]> {
+fn stages(text: &str, compiler: &GrammarCompiler, dirt: &mut [u8]) -> Outcome<[f64; STAGES.len()]> {
     let limits = syntagma_grammar::Limits::default();
-    let start = clock();
-    let grammar = json_schema::parse(text, &json_schema::Options::default(), &limits)?;
-    let read = clock();
-    let lnf = Lnf::new(&grammar, &limits)?;
-    let normal = clock();
-    let (report, vocabulary) = (grammar.report().clone(), Arc::clone(vocabulary));
-    let compiled = CompiledGrammar::from_lnf(&lnf, report, vocabulary, &Limits::default(), false)?;
-    let end = clock();
-    drop(compiled);
-    Ok([read - start, normal - read, end - normal, end - start])
+    let mut taken = [0.0; STAGES.len()];
+    let mut timed = |stage: usize, work: &mut dyn FnMut() -> Outcome<()>| {
+        for byte in dirt.iter_mut() {
+            *byte = byte.wrapping_add(1);
+        }
+        let start = clock();
+        work()?;
+        taken[stage] = clock() - start;
+        Outcome::Ok(())
+    };
+    let mut grammar = None;
+    timed(0, &mut || {
+        let options = json_schema::Options::default();
+        grammar = Some(Arc::new(json_schema::parse(text, &options, &limits)?));
+        Ok(())
+    })?;
+    let grammar = grammar.ok_or("no grammar")?;
+    timed(1, &mut || {
+        let _ = grammar.identity();
+        Ok(())
+    })?;
+    timed(2, &mut || {
+        Lnf::new(&grammar, &limits)?;
+        Ok(())
+    })?;
+    let mut built = None;
+    timed(3, &mut || {
+        built = Some(compiler.compile(&grammar)?);
+        Ok(())
+    })?;
+    // What was compiled includes its normal form.
+    taken[4] = taken[0] + taken[1] + taken[3];
+    Ok(taken)
 }
 
 fn print(cases: &mut [Case], slowest: usize) {
@@ -112,9 +139,9 @@ fn print(cases: &mut [Case], slowest: usize) {
         );
     }
     for case in cases.iter().rev().take(slowest) {
-        let [read, normal, residuals, all] = case.times;
+        let [read, key, normal, compiled, all] = case.times;
         println!(
-            "{all:8.0} = {read:6.0} + {normal:6.0} + {residuals:6.0}  {:7} bytes  {}",
+            "{all:8.0} = {read:6.0} + {key:6.0} + {compiled:6.0} ({normal:6.0})  {:7} bytes  {}",
             case.bytes, case.id
         );
     }

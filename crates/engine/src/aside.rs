@@ -11,6 +11,8 @@ use crate::maps::IdMap;
 pub(crate) struct Aside {
     pub(crate) recognizer: Recognizer,
     pub(crate) frames: Frames,
+    /// Units of fuel that all it knows has taken.
+    pub(crate) spent: u64,
     /// Distances to the end of the text, once somebody asked.
     pub(crate) costs: Option<Costs>,
     /// States of the other recogniser, and what they are here.
@@ -23,6 +25,7 @@ impl Aside {
         Ok(Self {
             recognizer,
             frames: Frames::default(),
+            spent: 0,
             costs: None,
             states: IdMap::default(),
         })

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use syntagma_grammar::ir::{Lnf, Report};
 
+use crate::automaton::Seed;
 use crate::earley::Recognizer;
 use crate::error::Error;
 use crate::fingerprint;
@@ -85,8 +86,10 @@ impl CompiledGrammar {
         (verify, layers): (bool, Layers),
         shared: Arc<Shared>,
     ) -> Result<Self, Error> {
+        let reach = vocabulary.trie().longest() as u32;
+        let residuals = shared.seed(|| Seed::new(reach, layers)).store(layers);
         let (recognizer, start) =
-            Recognizer::new(&lnf, &vocabulary, layers, &mut Fuel::compile(limits))?;
+            Recognizer::new(&lnf, &vocabulary, residuals, &mut Fuel::compile(limits))?;
         let judge = verify.then(|| {
             let dots = recognizer.dots.clone();
             Judge::new(dots, Arc::clone(&vocabulary), limits)

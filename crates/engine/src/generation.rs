@@ -17,7 +17,7 @@ use crate::budget::Tables;
 use crate::context::{EngineContext, Registered, Relief};
 use crate::distance::Costs;
 use crate::earley::{Frames, Recognizer, StateId};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::layers::{Layer, Layers};
 use crate::limits::{Fuel, Limits};
 use crate::mask::{Composer, Known, Mask, Shared, StackSuffixes, Step, walked_row};
@@ -264,18 +264,34 @@ impl Generation {
         }
     }
 
-    /// Calls with a recogniser that nobody else uses, so that nobody waits.
+    /// Calls with a recogniser that nobody else uses, so that nobody waits. Whether the fuel is enough does not depend on who
+    /// has called before: what it knows counts as spent, and where that is too much, one that knows nothing is called.
     pub(crate) fn aside<T>(
         &self,
-        call: impl FnOnce(&mut Aside) -> Result<T, Error>,
+        fuel: &Fuel,
+        call: impl Fn(&mut Aside, &mut Fuel) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let slot = || self.aside.lock().unwrap_or_else(PoisonError::into_inner);
-        let free = slot().take();
-        let mut aside = match free {
-            Some(aside) => aside,
-            None => Box::new(Aside::new(&self.read().recognizer)?),
+        let try_with = |aside: &mut Aside| {
+            let mut left = fuel.up_to(fuel.left().saturating_sub(aside.spent));
+            let before = left.left();
+            let result = call(aside, &mut left);
+            aside.spent += before - left.left();
+            result
         };
-        let result = call(&mut aside);
+        let free = slot().take();
+        let known = free.and_then(|mut aside| {
+            let result = try_with(&mut aside);
+            let is_limit = matches!(&result, Err(error) if error.kind() == ErrorKind::Limit);
+            (!is_limit).then_some((aside, result))
+        });
+        let (aside, result) = if let Some(known) = known {
+            known
+        } else {
+            let mut aside = Box::new(Aside::new(&self.read().recognizer)?);
+            let result = try_with(&mut aside);
+            (aside, result)
+        };
         let mut bytes = aside.memory_bytes();
         if bytes <= self.basis.limits.grammar_cache_bytes / 2 {
             *slot() = Some(aside);

@@ -21,45 +21,80 @@ use crate::error::Error;
 use crate::matcher::GrammarMatcher;
 use crate::vocabulary::{Trie, Vocabulary};
 
-/// Tokens that must come next whatever follows them. The place where the matcher is counts as a border of tokens. The matcher
-/// does not move. `bytes` are those that must come next ([`GrammarMatcher::find_jump_forward_bytes`]), and `tokenize` is the
-/// model's own tokenizer, without anything added.
-///
-/// Errors: those of `tokenize`, and the matcher's own.
-pub fn jump_forward_tokens<E: From<Error>>(
-    matcher: &GrammarMatcher,
-    bytes: &[u8],
-    mut tokenize: impl FnMut(&str) -> Result<Vec<u32>, E>,
-) -> Result<Vec<u32>, E> {
-    let valid = match std::str::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
-    };
-    let vocabulary = &**matcher.compiled().vocabulary();
-    if valid.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut behind = matcher.fork();
-    behind.accept_bytes(valid.as_bytes())?;
-    let (text, next, open) = with_plain_end(valid, behind.next_bytes()?, vocabulary.trie());
-    let settled = settled(text, &next, open);
-    if settled == 0 {
-        return Ok(Vec::new());
-    }
-    let mut common: Option<Vec<u32>> = None;
-    for cut in open..=text.len() {
-        if cut < text.len() && !goes_on(vocabulary.trie(), &text.as_bytes()[cut..], &next) {
-            continue;
+/// Text that must come next, with the beginnings of it that may end a token. A tokenizer is asked between
+/// [`new`](Self::new) and [`tokens`](Self::tokens), so that whoever calls it may hold what these two must not wait for.
+#[derive(Debug)]
+pub struct Jump {
+    text: String,
+    /// Up to here its tokens are certain.
+    settled: usize,
+    cuts: Vec<usize>,
+}
+
+impl Jump {
+    /// What must come next for a matcher, which does not move. The place where it is counts as a border of tokens.
+    ///
+    /// Errors: those of [`GrammarMatcher::find_jump_forward_bytes`].
+    pub fn new(matcher: &GrammarMatcher) -> Result<Self, Error> {
+        let mut bytes = matcher.find_jump_forward_bytes()?;
+        if let Err(error) = std::str::from_utf8(&bytes) {
+            bytes.truncate(error.valid_up_to());
         }
-        let ids = tokenize(&text[..cut])?;
-        let common = common.get_or_insert_with(|| ids.clone());
-        let same = common.iter().zip(&ids).take_while(|(a, b)| a == b).count();
-        common.truncate(same);
+        let mut text = String::from_utf8(bytes).unwrap_or_default();
+        let mut jump = Self {
+            text: String::new(),
+            settled: 0,
+            cuts: Vec::new(),
+        };
+        if text.is_empty() {
+            return Ok(jump);
+        }
+        let mut behind = matcher.fork();
+        behind.accept_bytes(text.as_bytes())?;
+        let trie = matcher.compiled().vocabulary().trie();
+        let (plain, next, open) = with_plain_end(&text, behind.next_bytes()?, trie);
+        let length = plain.len();
+        jump.settled = settled(plain, &next, open);
+        if jump.settled > 0 {
+            let ends =
+                |&cut: &usize| cut == length || goes_on(trie, &plain.as_bytes()[cut..], &next);
+            jump.cuts = (open..=length).filter(ends).collect();
+            text.truncate(length);
+            jump.text = text;
+        }
+        Ok(jump)
     }
-    let mut ids = common.unwrap_or_default();
-    ids.truncate(spelling(vocabulary, &ids, &text.as_bytes()[..settled]));
-    ids.truncate(matcher.validate_tokens(&ids)?);
-    Ok(ids)
+
+    /// The texts whose tokens are asked for: as the model's own tokenizer has them, without anything added.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.cuts.iter().map(|&cut| &self.text[..cut])
+    }
+
+    /// Tokens that must come next whatever follows them, given those of each of the [`texts`](Self::texts).
+    ///
+    /// Errors: those of [`GrammarMatcher::validate_tokens`].
+    pub fn tokens(
+        &self,
+        matcher: &GrammarMatcher,
+        of_texts: &[Vec<u32>],
+    ) -> Result<Vec<u32>, Error> {
+        let Some((first, others)) = of_texts.split_first() else {
+            return Ok(Vec::new());
+        };
+        let common = others.iter().fold(first.len(), |most, ids| {
+            let pairs = first[..most].iter().zip(ids);
+            pairs.take_while(|(a, b)| a == b).count()
+        });
+        let vocabulary = matcher.compiled().vocabulary();
+        let mut ids = first[..common].to_vec();
+        ids.truncate(spelling(
+            vocabulary,
+            &ids,
+            &self.text.as_bytes()[..self.settled],
+        ));
+        ids.truncate(matcher.validate_tokens(&ids)?);
+        Ok(ids)
+    }
 }
 
 /// The text without its end as long as tokens that reach over the end may begin inside of a character of several bytes,

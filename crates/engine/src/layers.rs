@@ -33,8 +33,6 @@ pub enum Layer {
     Lead,
     /// Runs of one byte that lead nowhere new are read at once.
     Runs,
-    /// Where few terminals may come next, each is looked up, however few tokens it reads.
-    Few,
     /// Whether a leaf of the trie is alive is seen from first bytes, without a derivative.
     Peeks,
     /// A rule that ends in a nonterminal is left before that begins.
@@ -51,7 +49,7 @@ pub enum Layer {
 
 impl Layer {
     /// Every one.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 20] = [
         Self::Memo,
         Self::Parts,
         Self::Terminals,
@@ -66,7 +64,6 @@ impl Layer {
         Self::Plain,
         Self::Lead,
         Self::Runs,
-        Self::Few,
         Self::Peeks,
         Self::TailCalls,
         Self::Homes,

@@ -55,7 +55,7 @@ pub use compiler::{CompilerStats, GrammarCompiler};
 pub use context::{AtWork, EngineContext};
 pub use draft::{draft_masks, fill_draft};
 pub use error::{Error, ErrorKind, caught};
-pub use jump::jump_forward_tokens;
+pub use jump::Jump;
 pub use layers::{Layer, Layers};
 pub use limits::Limits;
 pub use mask::MaskRow;

@@ -123,9 +123,6 @@ pub(crate) const ENTERED_SHARE: usize = 1_024;
 /// or more than so many nodes.
 pub(crate) const ENTERED_SUBTREE: usize = 200;
 
-/// So many terminals or fewer are looked up one by one, however narrow.
-pub(crate) const FEW_TERMINALS: usize = 2;
-
 /// A narrow terminal is looked up by itself if tokens leave it at so many nodes or fewer, or only narrow ones may
 /// follow.
 pub(crate) const FEW_EXITS: usize = 8;
@@ -148,8 +145,8 @@ pub(crate) const LEAD_SHARE: usize = 64;
 /// A terminal that may begin with so many bytes is compared with another before the vocabulary is read by it.
 pub(crate) const DELTA_FIRST_BYTES: u32 = 32;
 
-/// Tokens of up to so many bytes are short: nearly all are.
-pub(crate) const SHORT_TOKEN: u32 = 32;
+/// Tokens of up to so many bytes are short, by how many of its units a count has left: nearly all are.
+pub(crate) const SHORT_TOKENS: [u32; 3] = [32, 16, 8];
 
 /// A scan that visits only where two terminals differ may visit one in so many nodes,
 pub(crate) const DELTA_SHARE: usize = 8;

@@ -114,7 +114,7 @@ impl<'s> Locator<'s> {
 }
 
 /// The codes of all warnings.
-pub(crate) const WARNINGS: [&str; 13] = [
+pub(crate) const WARNINGS: [&str; 15] = [
     "W-GRAMMAR-CYCLE",
     "W-GRAMMAR-DECLARED",
     "W-GRAMMAR-ENDLESS",
@@ -122,10 +122,12 @@ pub(crate) const WARNINGS: [&str; 13] = [
     "W-GRAMMAR-LONGEST",
     "W-GRAMMAR-PRIORITY",
     "W-GRAMMAR-TEMPERATURE",
+    "W-GRAMMAR-LEFT-OUT",
     "W-GRAMMAR-UNPRODUCTIVE",
     "W-GRAMMAR-UNUSED",
     "W-REGEX-ANCHOR",
     "W-REGEX-CASE",
+    "W-SCHEMA-FOREIGN",
     "W-SCHEMA-NULL",
     "W-SCHEMA-PATTERN",
 ];
@@ -291,6 +293,18 @@ impl Error {
     #[must_use]
     pub fn at(mut self, location: SourceLocation) -> Self {
         self.0.diagnostic.location = Some(location);
+        self
+    }
+
+    /// The same error, each of its JSON pointers by another.
+    #[must_use]
+    pub(crate) fn placed(mut self, place: impl Fn(&str) -> String) -> Self {
+        if let Some(SourceLocation::Pointer(pointer)) = &mut self.0.diagnostic.location {
+            *pointer = place(pointer);
+        }
+        for (pointer, _) in &mut self.0.pointers {
+            *pointer = place(pointer);
+        }
         self
     }
 

@@ -45,7 +45,7 @@ pub(crate) const MAX_STATES: usize = 3_000;
 pub(crate) const MAX_DERIVATIVE_WEIGHT: u32 = 20_000;
 
 /// Nodes and bytes of an expression that is checked for emptiness.
-pub(crate) const MAX_EMPTINESS_WEIGHT: u32 = 2_000;
+pub(crate) const MAX_EMPTINESS_WEIGHT: u32 = 300;
 
 /// Nesting of an expression that is checked for emptiness.
 pub(crate) const MAX_EMPTINESS_DEPTH: u32 = 64;
@@ -57,10 +57,10 @@ pub(crate) const WITNESS_ROUNDS: [u32; 3] = [0, 1, 8];
 pub(crate) const MAX_WITNESS_BYTES: usize = 256;
 
 /// Units for one check of a JSON Schema's grammar.
-pub(crate) const SOLVE_ONE: u64 = 1_000_000;
+pub(crate) const SOLVE_ONE: u64 = 250_000;
 
 /// Units for all checks of a JSON Schema's grammar.
-pub(crate) const SOLVE_ALL: u64 = 4_000_000;
+pub(crate) const SOLVE_ALL: u64 = 1_000_000;
 
 /// Units for the check of one terminal of a source; an open answer costs only an error that is not given.
 pub(crate) const LOWER_ONE: u64 = 20_000;
@@ -222,8 +222,17 @@ pub(crate) const MAX_LOOK_BRANCHES: usize = 64;
 /// Alternatives whose conditions differ.
 pub(crate) const MAX_LOOK_ALTERNATIVES: usize = 512;
 
+/// Assertions that are left out of one pattern of a schema; past these all of the pattern is.
+pub(crate) const MAX_LEFT_OUT: usize = 32;
+
 /// Rounds of a guarded repetition that are written out.
 pub(crate) const MAX_LOOK_ROUNDS: u32 = 16;
+
+// What JSON Schemas share.
+
+/// Spellings of JSON, such as its whitespace, of which the process remembers the grammar of any value: an application has
+/// few.
+pub(crate) const KEPT_SPELLINGS: usize = 8;
 
 // How far a JSON Schema is enforced. Past these the grammar is wider than the schema, and its report says where.
 
@@ -233,8 +242,11 @@ pub(crate) const MAX_INDENTED_NESTING: u32 = 24;
 /// Combinations of choices in one conjunction.
 pub(crate) const MAX_COMBINATIONS: usize = 2_000;
 
-/// Branches of one choice that are compared with each other.
+/// Branches of one choice that are compared with each other. Of more, as many pairs may have a value in common.
 pub(crate) const MAX_COMPARED_BRANCHES: usize = 200;
+
+/// Required properties whose values are looked at to tell more branches apart.
+pub(crate) const MAX_TELLING_PROPERTIES: usize = 8;
 
 /// Pairs of branches that may hold together and are told apart.
 pub(crate) const MAX_OVERLAPS: usize = 60;
@@ -244,6 +256,9 @@ pub(crate) const MAX_SUBSET_BRANCHES: usize = 8;
 
 /// Subschemas within subschemas in a question about a conjunction.
 pub(crate) const MAX_QUESTION_DEPTH: u32 = 6;
+
+/// The same in a schema that otherwise takes too much work.
+pub(crate) const FRUGAL_QUESTION_DEPTH: u32 = 2;
 
 /// What a branch of a choice counts for in that depth, since choices multiply.
 pub(crate) const CHOICE_DEPTH: u32 = 3;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use syntagma_engine::{NextMask, Verdict, caught};
+use syntagma_engine::{Jump, NextMask, Verdict, caught};
 
 use crate::arguments::Given;
 use crate::bitmask::{Bitmask, Logits};
@@ -54,18 +54,6 @@ impl GrammarMatcher {
 
 /// Tokens that are looked up one by one with the interpreter held.
 const DRAFT_TOKENS: usize = 64;
-
-/// What may go wrong where the engine calls Python.
-enum Failure {
-    Engine(syntagma_engine::Error),
-    Callback(PyErr),
-}
-
-impl From<syntagma_engine::Error> for Failure {
-    fn from(error: syntagma_engine::Error) -> Self {
-        Self::Engine(error)
-    }
-}
 
 #[pymethods]
 impl GrammarMatcher {
@@ -207,18 +195,14 @@ impl GrammarMatcher {
         py: Python<'_>,
         tokenize: &Bound<'_, PyAny>,
     ) -> PyResult<Vec<u32>> {
-        let tokenize = |text: &str| {
-            let ids = tokenize.call1((text,)).map_err(Failure::Callback)?;
-            let ids = ids.extract::<Given<Vec<u32>>>();
-            ids.map(|ids| ids.0).map_err(Failure::Callback)
-        };
-        let bytes = self.ask(py, syntagma_engine::GrammarMatcher::find_jump_forward_bytes)?;
-        syntagma_engine::jump_forward_tokens(&self.inner, &bytes, tokenize).map_err(|failure| {
-            match failure {
-                Failure::Engine(error) => from_engine(py, &error),
-                Failure::Callback(error) => error,
-            }
-        })
+        // Neither part waits for the interpreter, which belongs to whoever tokenises.
+        let jump = self.ask(py, Jump::new)?;
+        let mut of_texts = Vec::new();
+        for text in jump.texts() {
+            let ids: Given<Vec<u32>> = tokenize.call1((text,))?.extract()?;
+            of_texts.push(ids.0);
+        }
+        self.ask(py, |matcher| jump.tokens(matcher, &of_texts))
     }
 
     fn take(&mut self, py: Python<'_>, token_ids: Given<Vec<u32>>) -> PyResult<usize> {

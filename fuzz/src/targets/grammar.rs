@@ -85,7 +85,9 @@ pub(super) fn explore(grammar: Grammar) -> Vec<u64> {
     let mut features = vec![number(grammar.rules().len().ilog2())];
     let bytes = grammar.to_bytes();
     let saved = Grammar::from_bytes(&bytes);
-    let is_deep = grammar.nesting().is_none_or(|levels| levels > 4_000);
+    let is_deep = grammar
+        .nesting()
+        .is_none_or(|levels| levels > Grammar::MAX_SAVED_NESTING);
     assert!(
         is_deep || saved.is_ok_and(|saved| saved == grammar),
         "what is saved reads back"

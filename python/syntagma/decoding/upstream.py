@@ -16,7 +16,17 @@ import msgspec
 from syntagma.decoding.sampling import Sampling
 from syntagma.decoding.tokenizer_info import TokenizerInfo
 
-__all__ = ["Completion", "Constraint", "EngineFacts", "Piece", "TextLogprob", "Upstream"]
+__all__ = [
+    "Completion",
+    "Constraint",
+    "EngineFacts",
+    "Piece",
+    "ScoredToken",
+    "ScoringUpstream",
+    "TextLogprob",
+    "TokenizingUpstream",
+    "Upstream",
+]
 
 
 class Constraint(msgspec.Struct, frozen=True, kw_only=True):
@@ -170,4 +180,39 @@ class Upstream(Protocol):
 
     async def close(self) -> None:
         """Close its connections."""
+        ...
+
+
+class ScoredToken(msgspec.Struct, frozen=True):
+    """A token of a prompt: its id and text, its natural log-probability, its rank (1 is the likeliest)."""
+
+    token_id: int
+    text: str
+    logprob: float
+    rank: int
+
+
+@runtime_checkable
+class ScoringUpstream(Upstream, Protocol):
+    """An engine that scores the tokens of a prompt."""
+
+    async def score_prompt(self, prompt: str | Sequence[int], top: int) -> list[tuple[ScoredToken, ...]]:
+        """For each token of a prompt, itself, then so many of the likeliest tokens at its place; nothing for the first.
+
+        Raises:
+            UpstreamError: the engine cannot be reached, or its answer is unusable.
+        """
+        ...
+
+
+@runtime_checkable
+class TokenizingUpstream(Upstream, Protocol):
+    """An engine that tells the tokens of a text."""
+
+    async def tokenize(self, text: str) -> list[int] | None:
+        """The engine's token ids of a text, in which the text of a special token means this token; None: it tells none.
+
+        Raises:
+            UpstreamError: the engine cannot be reached, or its answer is unusable.
+        """
         ...

@@ -16,9 +16,9 @@ from syntagma.events import Event, FinishReason
 from syntagma.generation import FieldReport, GenerationOptions, Metrics
 from syntagma.messages import Message
 from syntagma.request import ResolvedRequest
-from syntagma.serving.prompt_logprobs import PromptLogprobs
+from syntagma.serving.prompt_logprobs import EchoedToken, PromptLogprobs
 
-__all__ = ["Began", "Ended", "Happening", "InnerRequest", "Wrote"]
+__all__ = ["Began", "Echo", "Ended", "Happening", "InnerRequest", "Wrote"]
 
 
 class InnerRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,8 +39,12 @@ class InnerRequest(msgspec.Struct, frozen=True, kw_only=True):
             likeliest tokens. None: give none.
         places: pointers in chat completions → pointers in this request; see `pointers.placed`.
         stream_reasoning: whether reasoning is sent as it comes, rather than in one piece.
+        unknown_as_content: whether the text of a call of an undeclared tool is content.
         prompt: the prompt, text or token ids, in place of a conversation; the answer is then plain text. None: the
             prompt is rendered from `messages`.
+        more_prompts: further prompts, likewise; their choices come after those of `prompt`.
+        echo: whether the prompt comes back before each choice.
+        budget_may_fall: the pointer of a budget that engines without budgets may leave out; None: they refuse it.
         thinking: whether the model is to reason, if its template has a switch for it; None: the request does not say.
     """
 
@@ -57,8 +61,19 @@ class InnerRequest(msgspec.Struct, frozen=True, kw_only=True):
     prompt_logprobs: int | None = None
     places: Mapping[str, str] = {}
     stream_reasoning: bool = True
+    unknown_as_content: bool = False
     prompt: str | tuple[int, ...] | None = None
+    more_prompts: tuple[str | tuple[int, ...], ...] = ()
+    echo: bool = False
+    budget_may_fall: str | None = None
     thinking: bool | None = None
+
+
+class Echo(msgspec.Struct, frozen=True):
+    """A prompt that comes back before its answer: its text, and its tokens if log-probabilities are asked for."""
+
+    text: str
+    tokens: tuple[EchoedToken, ...] = ()
 
 
 class Began(msgspec.Struct, frozen=True):
@@ -69,12 +84,14 @@ class Began(msgspec.Struct, frozen=True):
         prompt_tokens: tokens of the prompt; 0 if the engine does not give their number before its end.
         prompt_ids: their ids, if asked for.
         prompt_logprobs: their log-probabilities, if asked for; none for the first token.
+        echo: the prompt, if it is to come back.
     """
 
     index: int
     prompt_tokens: int = 0
     prompt_ids: Sequence[int] | None = None
     prompt_logprobs: PromptLogprobs | None = None
+    echo: Echo | None = None
 
 
 class Wrote(msgspec.Struct, frozen=True):
@@ -96,6 +113,7 @@ class Ended(msgspec.Struct, frozen=True):
         metrics: its time and tokens.
         stopped_by: the stop string of the request that ended it, if one was found.
         fields: the fields of the message and their tokens, if asked for.
+        reasoning_tokens: tokens of the answer with which reasoning came.
     """
 
     index: int
@@ -104,6 +122,7 @@ class Ended(msgspec.Struct, frozen=True):
     metrics: Metrics
     stopped_by: str | None = None
     fields: FieldReport | None = None
+    reasoning_tokens: int = 0
 
 
 Happening: TypeAlias = Began | Wrote | Ended

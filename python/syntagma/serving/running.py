@@ -6,6 +6,7 @@ A backend writes in a worker thread; the event loop waits for a running engine.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
@@ -18,25 +19,26 @@ import msgspec
 from syntagma.codec import Turn
 from syntagma.decoding import GrammarMatcher
 from syntagma.errors import RequestError, SyntagmaError
+from syntagma.events import ReasoningDelta
 from syntagma.generation import Generation, GenerationOptions, Metrics, RemoteGeneration, Written
 from syntagma.generation.local import written
 from syntagma.limits import Limits
-from syntagma.parsing import ReadingOptions, StreamParser
+from syntagma.parsing import Policies, ReadingOptions, StreamParser
 from syntagma.serving.body import unsupported
 from syntagma.serving.dialect import Asked
 from syntagma.serving.in_turn import in_turn
-from syntagma.serving.inner import Began, Ended, Happening, InnerRequest, Wrote
+from syntagma.serving.inner import Began, Echo, Ended, Happening, InnerRequest, Wrote
 from syntagma.serving.model import ServedModel
 from syntagma.serving.plain_turn import plain_turn
 from syntagma.serving.pointers import placed
-from syntagma.serving.prompt_logprobs import PromptLogprobs, prompt_logprobs
+from syntagma.serving.prompt_logprobs import PromptLogprobs, echoed_tokens, prompt_logprobs, scores_of
 from syntagma.serving.recordings import Recordings, recorded
 from syntagma.serving.records import stage, timed
 from syntagma.serving.threads import ThreadStream
-from syntagma.serving.token_endpoints import vocabulary_of
+from syntagma.serving.unknown_tools import UnknownCalls, UnknownTools
 from syntagma.stopping import unless_stopped
 
-__all__ = ["Ready", "Runner", "encoded", "in_request", "prepared"]
+__all__ = ["Ready", "Runner", "in_request", "prepared"]
 
 T = TypeVar("T")
 _ALONE = 2
@@ -63,6 +65,10 @@ class Ready(NamedTuple):
     """the token ids of the prompt, if asked for"""
     prompt_logprobs: PromptLogprobs | None = None
     """the log-probabilities of the prompt, if asked for"""
+    echo: Echo | None = None
+    """the prompt as it comes back, if asked for"""
+    more: tuple[Ready, ...] = ()
+    """the same for further prompts of the request"""
 
     @property
     def request(self) -> InnerRequest:
@@ -81,7 +87,7 @@ class Runner:
         parallel: answers of backends that are computed at once; further ones wait. None: 16 for models that compute
             them together, 2 for others.
         limits: how long they may wait.
-        on_length: see `Settings`.
+        on_length, unknown_tools: see `Settings`.
         recordings: record answers; None: none is recorded.
     """
 
@@ -91,8 +97,10 @@ class Runner:
         limits: Limits,
         on_length: Literal["length", "stop"] = "length",
         recordings: Recordings | None = None,
+        unknown_tools: UnknownTools = "pass",
     ) -> None:
         self._on_length = on_length
+        self._unknown_tools: UnknownTools = unknown_tools
         self._recordings = recordings
         self._queue_seconds = limits.server_queue_seconds
         alone, together = (_ALONE, _TOGETHER) if parallel is None else (parallel, parallel)
@@ -129,6 +137,10 @@ class Runner:
 
         def prepare() -> Ready:
             served, asked = work()
+            first, *more = [prepare_one(served, one) for one in _each_prompt(asked)]
+            return first._replace(more=tuple(more))
+
+        def prepare_one(served: ServedModel, asked: Asked) -> Ready:
             turn, ids = prepared(served, asked.request), None
             with in_request(asked.request):
                 if served.computes:
@@ -141,10 +153,17 @@ class Runner:
 
         with stage("render"):
             ready = await self.read(size, prepare)
+        first, *more = [await self._completed(one) for one in (ready, *ready.more)]
+        return first._replace(more=tuple(more))
+
+    async def _completed(self, ready: Ready) -> Ready:
+        """What takes longer than to read a prompt: its grammar, and the log-probabilities of its tokens."""
         if ready.served.computes and ready.turn.request.constrains:
             ready = await self._compile(lambda: _compile(ready))
         if ready.request.prompt_logprobs is not None:
             ready = ready._replace(prompt_logprobs=await _in(self._compiling, lambda: _score(ready)))
+        if ready.request.echo:
+            ready = ready._replace(echo=await _in(self._compiling, lambda: _echo(ready)))
         return ready
 
     async def _compile(self, work: Callable[[], T]) -> T:
@@ -167,40 +186,48 @@ class Runner:
         Raises:
             RequestError: `E-REQUEST-QUEUE`, 503, before the first item: no generation was free in time.
         """
-        choices = [self._choice(ready, index) for index in range(ready.request.n)]
+        every = itertools.product((ready, *ready.more), range(ready.request.n))
+        choices = [self._choice(one, index, number) for number, (one, index) in enumerate(every)]
         if len(choices) == 1:
             return choices[0]
         # If each choice is computed by itself, several at once would only make the first wait for the others.
         is_alone = ready.served.computes and ready.served.rounds is None
         return _one_by_one(choices) if is_alone else in_turn(choices)
 
-    async def _choice(self, ready: Ready, index: int) -> AsyncGenerator[Happening, None]:
+    async def _choice(self, ready: Ready, index: int, number: int) -> AsyncGenerator[Happening, None]:
+        """The choice `index` of one prompt, which is `number` among all of the request."""
         request = ready.request
         parser = timed(recorded(self._recordings, ready.turn))
-        metrics, stopped_by, fields = Metrics(), None, None
+        metrics, stopped_by, fields, reasoning_tokens = Metrics(), None, None, 0
+        tools = request.resolved.tools
+        unknown = UnknownCalls(self._unknown_tools, None if tools is None else {tool.name for tool in tools})
         with in_request(request):
-            async with aclosing(await self._written(ready, index, parser)) as pieces:
+            async with aclosing(await self._written(ready, index, number, parser)) as pieces:
                 began = False
                 async for piece in pieces:
                     if not began:
                         began = True
                         tokens = 0 if piece.metrics is None else piece.metrics.prompt_tokens
-                        yield Began(index, tokens, ready.prompt_ids, ready.prompt_logprobs)
+                        yield Began(number, tokens, ready.prompt_ids, ready.prompt_logprobs, ready.echo)
                     if piece.metrics is not None:
                         metrics = piece.metrics
                     stopped_by, fields = piece.stopped_by, piece.fields
-                    yield Wrote(index, piece.events, piece.logprobs, piece.token_ids)
+                    if any(isinstance(event, ReasoningDelta) for event in piece.events):
+                        reasoning_tokens += len(piece.token_ids) or 1
+                    yield Wrote(number, unknown.kept(piece.events), piece.logprobs, piece.token_ids)
         if stopped_by not in request.options.stop:
             stopped_by = None
         if not index:
             metrics = msgspec.structs.replace(metrics, grammar_init_s=metrics.grammar_init_s + ready.grammar_s)
-        reason = parser.finish_reason or "stop"
-        if metrics.completed and self._on_length == "stop":
-            reason = "tool_calls" if any(call.complete for call in parser.message.tool_calls) else "stop"
-        yield Ended(index, reason, parser.message, metrics, stopped_by, fields)
+        reason, message = parser.finish_reason or "stop", unknown.message(parser.message)
+        has_calls = any(call.complete for call in message.tool_calls)
+        if (metrics.completed and self._on_length == "stop") or (reason == "tool_calls" and not message.tool_calls):
+            reason = "tool_calls" if has_calls else "stop"
+        reasoning_tokens = min(reasoning_tokens, metrics.completion_tokens)
+        yield Ended(number, reason, message, metrics, stopped_by, fields, reasoning_tokens)
 
     async def _written(
-        self, ready: Ready, index: int, parser: StreamParser
+        self, ready: Ready, index: int, number: int, parser: StreamParser
     ) -> AsyncGenerator[Written, None] | ThreadStream[Written]:
         options = _options(ready.request, index)
         if not ready.served.computes:
@@ -209,7 +236,7 @@ class Runner:
             assert isinstance(generation, RemoteGeneration)
             return generation.written(parser)
         # Only the first choice may give up: later ones belong to an answer that has begun.
-        patience = None if index else self._queue_seconds
+        patience = None if number else self._queue_seconds
         threads = self._alone if ready.served.rounds is None else self._together
         return await _here(threads, ready, options, parser, patience)
 
@@ -285,21 +312,30 @@ def _compile(ready: Ready) -> Ready:
     return ready._replace(turn=turn, prompt_ids=ids, grammar_s=time.perf_counter() - began)
 
 
-def _score(ready: Ready) -> PromptLogprobs:
-    engine, top = ready.served.engine, ready.request.prompt_logprobs or 0
+def _each_prompt(asked: Asked) -> Iterator[Asked]:
+    """The request for each of its prompts."""
+    request = asked.request
+    if not request.more_prompts:
+        yield asked
+        return
+    for index, prompt in enumerate((request.prompt, *request.more_prompts)):
+        places = {"/prompt": f"/prompt/{index}", **request.places}
+        yield asked._replace(request=msgspec.structs.replace(request, prompt=prompt, more_prompts=(), places=places))
+
+
+def _echo(ready: Ready) -> Echo:
+    """The prompt as it comes back, with its tokens if log-probabilities are asked for."""
+    top, text = ready.request.options.logprobs, str(ready.turn.prompt)
+    if top is None:
+        return Echo(text)
     with in_request(ready.request):
-        ids = () if ready.served.engine.tokenizer_info is None else encoded(ready.served, ready.turn)
-        return prompt_logprobs(engine, ids, top)
+        return Echo(text, echoed_tokens(text, scores_of(ready.served, ready.turn, top, "/echo"), top))
 
 
-def encoded(served: ServedModel, prompt: Turn | str) -> list[int]:
-    """The token ids of a turn's prompt, or of a text.
-
-    Raises:
-        RequestError: `E-REQUEST-UNSUPPORTED`, the vocabulary of the engine is unknown here.
-    """
-    info = vocabulary_of(served)
-    return info.encode(prompt) if isinstance(prompt, str) else prompt.prompt_ids(info)
+def _score(ready: Ready) -> PromptLogprobs:
+    top = ready.request.prompt_logprobs or 0
+    with in_request(ready.request):
+        return prompt_logprobs(scores_of(ready.served, ready.turn, top, "/prompt_logprobs"))
 
 
 def prepared(served: ServedModel, request: InnerRequest) -> Turn:
@@ -315,7 +351,8 @@ def prepared(served: ServedModel, request: InnerRequest) -> Turn:
 def _turn(served: ServedModel, request: InnerRequest) -> Turn:
     # Fields are found in the raw text, so the parser must keep it.
     tells_fields = request.options.explain or request.options.logprobs is not None
-    reading = ReadingOptions(stream_reasoning=request.stream_reasoning, keep_raw=tells_fields)
+    policies = Policies(unknown_tool="content" if request.unknown_as_content else "pass")
+    reading = ReadingOptions(stream_reasoning=request.stream_reasoning, keep_raw=tells_fields, policies=policies)
     if request.prompt is not None:
         return plain_turn(served, request.prompt, request.resolved, reading)
     resolved = request.resolved

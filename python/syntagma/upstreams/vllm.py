@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import msgspec
 
-from syntagma.decoding.upstream import Completion, Constraint
+from syntagma.decoding.upstream import Completion, Constraint, ScoredToken
 from syntagma.upstreams.http import Request
 from syntagma.upstreams.openai_completions import OpenAICompletions
 from syntagma.upstreams.options import Forms
@@ -38,6 +38,28 @@ class VLLM(OpenAICompletions):
     }
     forms: ClassVar[Forms] = {**OpenAICompletions.forms, "seed": lambda seed: seed % _SEEDS}
 
+    def tokenizing(self, text: str) -> Request:
+        """The body of `/tokenize`."""
+        return Request("/tokenize", {"model": self.model, "prompt": text, "add_special_tokens": False})
+
+    async def score_prompt(self, prompt: str | Sequence[int], top: int) -> list[tuple[ScoredToken, ...]]:
+        """The prompt's tokens, by `prompt_logprobs`; see `ScoringUpstream`."""
+        body = {
+            "model": self.model,
+            "prompt": prompt,
+            "max_tokens": 1,
+            "temperature": 0,
+            "prompt_logprobs": top,
+            "add_special_tokens": False,
+        }
+        answer = await self.ask("POST", "/v1/completions", body)
+        try:
+            return [_scored(position) for position in answer["choices"][0]["prompt_logprobs"]]
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            raise self._error(
+                "E-UPSTREAM-ANSWER", f"the prompt's log-probabilities cannot be read: {error!r}"
+            ) from error
+
     def request(self, asked: Completion) -> Request:
         """The body of `/v1/completions`, with vLLM's further fields."""
         path, body = super().request(asked)
@@ -51,6 +73,14 @@ class VLLM(OpenAICompletions):
         if asked.constraint is not None:
             body["structured_outputs"] = {_FIELDS[asked.constraint.language]: _source(asked.constraint)}
         return Request(path, body)
+
+
+def _scored(position: Mapping[str, Any] | None) -> tuple[ScoredToken, ...]:
+    """The tokens at one position of a prompt, which come in the order in which they are wanted."""
+    return tuple(
+        ScoredToken(int(token), str(one.get("decoded_token") or ""), float(one["logprob"]), int(one["rank"]))
+        for token, one in (position or {}).items()
+    )
 
 
 def _source(constraint: Constraint) -> Any:

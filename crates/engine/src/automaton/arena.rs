@@ -17,7 +17,7 @@ use crate::maps::{IdMap, SeededIndexSet};
 use crate::tuning;
 
 /// All expressions met so far.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Arena {
     nodes: SeededIndexSet<Node>,
     byte_sets: SeededIndexSet<ByteSet>,
@@ -70,6 +70,12 @@ impl Arena {
             arena.complete(at);
         }
         arena
+    }
+
+    /// The same expressions, which nobody has made.
+    pub(super) fn settled(mut self) -> Self {
+        self.branching.clear();
+        self
     }
 
     /// Bounds of repetitions above this are out of reach.

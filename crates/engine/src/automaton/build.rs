@@ -92,7 +92,7 @@ impl Residuals {
             // Whoever asks does not ask twice for the same whole.
             let whole = work.is_empty() && matches!(node, Regex::Concat(_));
             if !visited {
-                if !whole && let Some(&value) = built.get(node) {
+                if !whole && let Some(value) = built.get(node) {
                     values.push(value);
                     continue;
                 }
@@ -114,7 +114,7 @@ impl Residuals {
                 _ => ExprId::NOTHING,
             };
             if !whole {
-                built.insert(node.clone(), value);
+                built.insert(node, value);
             }
             values.truncate(first);
             values.push(value);

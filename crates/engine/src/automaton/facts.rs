@@ -6,7 +6,7 @@ use super::expression::{ByteSetId, ExprId};
 use super::size::Size;
 
 /// What is known of an expression from its form, and what was found out.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Facts {
     /// Whether the empty string is in it.
     pub(super) nullable: bool,

@@ -10,7 +10,7 @@ use super::classes::ClassesId;
 use super::expression::ExprId;
 use super::residual::Residuals;
 use crate::error::Error;
-use crate::layers::{Layer, Layers};
+use crate::layers::Layer;
 use crate::limits::Fuel;
 use crate::maps::{IdIndexSet, IdMap, IdSet};
 
@@ -145,9 +145,9 @@ pub(crate) struct LexerStates {
 
 impl LexerStates {
     /// No lexer states but the empty one; tokens have up to `reach` bytes.
-    pub(crate) fn new(reach: u32, layers: Layers) -> Self {
+    pub(crate) fn new(residuals: Residuals) -> Self {
         let mut lexer = Self {
-            residuals: Residuals::new(reach, layers),
+            residuals,
             interned: IdIndexSet::default(),
             rows: Vec::new(),
             transitions: Vec::new(),
@@ -171,7 +171,7 @@ impl LexerStates {
 
     /// The same store with nothing in it.
     pub(crate) fn anew(&self) -> Self {
-        Self::new(self.reach(), self.residuals.arena.layers)
+        Self::new(Residuals::new(self.reach(), self.residuals.arena.layers))
     }
 
     pub(crate) fn residuals(&mut self) -> &mut Residuals {

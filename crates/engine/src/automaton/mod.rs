@@ -5,6 +5,7 @@
 //! * `facts` is what the form of an expression says, `bounds` and `size` are parts of that;
 //! * `words` are tables of literals, for alternatives that are many; `passage` leads through them;
 //! * `residual` has all expressions and what each analysis found out about them;
+//! * `seed` has those that most grammars need, made once;
 //! * `build` turns the grammar's regular languages into residuals;
 //! * `derive` takes a residual over one byte, and decides exactly whether anything is left of it; `derivatives` are those
 //!   that are known;
@@ -39,6 +40,7 @@ mod normal;
 pub(crate) mod partition;
 mod passage;
 mod residual;
+mod seed;
 mod size;
 mod unit;
 mod words;
@@ -53,3 +55,4 @@ pub(crate) use lexer_state::{AcceptSetId, LexerStateId, LexerStates};
 pub(crate) use loop_alphabet::{LoopAlphabet, Needs};
 pub(crate) use passage::{Passage, Passed};
 pub(crate) use residual::{Built, Residuals};
+pub(crate) use seed::Seed;

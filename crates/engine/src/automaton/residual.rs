@@ -1,5 +1,7 @@
 //! Residuals: what is left of terminals after some bytes, as expressions, with everything that is found out about them.
 
+use std::sync::Arc;
+
 use syntagma_grammar::ir::{ByteSet, Regex};
 
 use super::arena::Arena;
@@ -12,7 +14,39 @@ use crate::layers::{Layer, Layers};
 use crate::maps::{IdMap, SeededMap};
 
 /// Residuals of the compound expressions that were built, so that what grammars share is built once.
-pub(crate) type Built = SeededMap<Regex, ExprId>;
+#[derive(Debug, Default)]
+pub(crate) struct Built {
+    /// Those that the store began with.
+    before: Option<Arc<SeededMap<Regex, ExprId>>>,
+    own: SeededMap<Regex, ExprId>,
+}
+
+impl Built {
+    pub(super) fn get(&self, regex: &Regex) -> Option<ExprId> {
+        let before = || self.before.as_ref()?.get(regex);
+        self.own.get(regex).or_else(before).copied()
+    }
+
+    pub(super) fn insert(&mut self, regex: &Regex, residual: ExprId) {
+        self.own.insert(regex.clone(), residual);
+    }
+
+    /// What any number of stores may begin with.
+    pub(super) fn settled(self) -> Self {
+        Self {
+            before: Some(Arc::new(self.own)),
+            own: SeededMap::default(),
+        }
+    }
+
+    /// Without what was built since the store began.
+    pub(crate) fn anew(&self) -> Self {
+        Self {
+            before: self.before.clone(),
+            own: SeededMap::default(),
+        }
+    }
+}
 
 /// Whether counts may be left out of comparisons.
 #[derive(Debug, Default)]
@@ -56,12 +90,17 @@ pub(crate) struct Residuals {
 impl Residuals {
     /// No expressions but the simplest; tokens have up to `reach` bytes.
     pub(crate) fn new(reach: u32, layers: Layers) -> Self {
+        Self::of(Arena::new(reach, layers), Built::default())
+    }
+
+    /// These expressions, of which nothing is known but their form.
+    pub(super) fn of(arena: Arena, built: Built) -> Self {
         Self {
-            arena: Arena::new(reach, layers),
+            arena,
             derivatives: Derivatives::new(),
             fingerprints: IdMap::default(),
             counts: Counts::default(),
-            built: Built::default(),
+            built,
             words: WordLengths::default(),
             units: Units::default(),
             lengths: LengthTables::default(),
@@ -89,7 +128,7 @@ impl Residuals {
             + self.derivatives.memory_bytes()
             + self.fingerprints.len() * 36
             + self.counts.uncounted.len() * 14
-            + self.built.len() * size_of::<(Regex, ExprId)>()
+            + self.built.own.len() * size_of::<(Regex, ExprId)>()
             + (lengths + self.words.some.len()) * 40
             + (self.counts.slack_bound.len() + self.counts.consisting.len()) * 20
     }

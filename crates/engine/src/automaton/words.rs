@@ -12,7 +12,7 @@ use super::size::Size;
 use crate::tuning;
 
 /// Different words in their order, each with what follows it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Words {
     /// Numbers of literals.
     literals: Box<[u32]>,

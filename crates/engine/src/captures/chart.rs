@@ -49,7 +49,7 @@ impl Column {
 /// The readings of a text as far as it was taken.
 pub(super) struct Chart<'r> {
     recognizer: &'r mut Recognizer,
-    fuel: Fuel,
+    fuel: &'r mut Fuel,
     columns: Vec<Column>,
     /// Items before the last symbol of another, and the next one in the same list.
     links: Vec<(Place, u32)>,
@@ -63,7 +63,7 @@ pub(super) struct Chart<'r> {
 
 impl<'r> Chart<'r> {
     /// The readings of the empty text.
-    pub(super) fn new(recognizer: &'r mut Recognizer, fuel: Fuel) -> Result<Self, Error> {
+    pub(super) fn new(recognizer: &'r mut Recognizer, fuel: &'r mut Fuel) -> Result<Self, Error> {
         let mut chart = Self {
             recognizer,
             fuel,
@@ -131,7 +131,7 @@ impl<'r> Chart<'r> {
         let lexer = &mut self.recognizer.lexer;
         for (column, lexer_state) in self.threads.drain(..) {
             self.fuel.spend(1)?;
-            let (to, accept_set) = lexer.step(lexer_state, byte, &mut self.fuel)?;
+            let (to, accept_set) = lexer.step(lexer_state, byte, self.fuel)?;
             if accept_set != AcceptSetId::NONE {
                 ended.extend(lexer.tags(accept_set).iter().map(|&raw| (column, raw)));
             }
@@ -334,7 +334,7 @@ impl<'r> Chart<'r> {
                 && let Some(last) = self.of_symbol(from, here)?
             {
                 let spans = self.table.both(before, last);
-                best = Some(self.table.better(best, spans, &mut self.fuel)?);
+                best = Some(self.table.better(best, spans, self.fuel)?);
             }
         }
         self.columns[here as usize].spans[number as usize] = best;
@@ -350,7 +350,7 @@ impl<'r> Chart<'r> {
         let mut best = None;
         for &item in &column.finished[&(nonterminal, from.0)] {
             if let Some(spans) = column.spans[item as usize] {
-                best = Some(self.table.better(best, spans, &mut self.fuel)?);
+                best = Some(self.table.better(best, spans, self.fuel)?);
             }
         }
         let (Some(inside), Some(label)) = (best, self.recognizer.dots.label(nonterminal)) else {
@@ -391,7 +391,7 @@ impl<'r> Chart<'r> {
         let mut best = None;
         for place in open {
             if let Some(spans) = self.up_to(place, &before) {
-                best = Some(self.table.better(best, spans, &mut self.fuel)?);
+                best = Some(self.table.better(best, spans, self.fuel)?);
             }
         }
         Ok(best.unwrap_or(SpansId::EMPTY))
@@ -413,7 +413,7 @@ impl<'r> Chart<'r> {
                         && let Some(spans) = self.up_to(place, &before)
                     {
                         let known = before.get(&(nonterminal, column)).copied();
-                        let best = self.table.better(known, spans, &mut self.fuel)?;
+                        let best = self.table.better(known, spans, self.fuel)?;
                         before.insert((nonterminal, column), best);
                     }
                 }

@@ -46,7 +46,7 @@ impl GrammarMatcher {
             let fuel = generation
                 .fuel()
                 .with_more(bytes.sum::<usize>() * tuning::CAPTURE_FUEL_PER_BYTE);
-            let spans = generation.aside(|aside| {
+            let spans = generation.aside(&fuel, |aside, fuel| {
                 let mut chart = Chart::new(&mut aside.recognizer, fuel)?;
                 for input in matcher.inputs() {
                     match input {

@@ -113,11 +113,11 @@ impl DottedRules {
         let mut resolver = Resolver {
             lnf,
             vocabulary,
+            built: residuals.built.anew(),
             residuals,
             fuel,
             seen: IdMap::default(),
             seen_markers: IdMap::default(),
-            built: Built::default(),
             terminals: Vec::new(),
             of_residual: IdMap::default(),
             tokens: Vec::new(),

@@ -7,9 +7,9 @@ use super::grammar::DottedRules;
 use super::reads::Reads;
 use super::sets::{Ended, GotoResult, RetId, SetId, Sets};
 use super::state::{Frames, State, StateId, States, Thread};
-use crate::automaton::{AcceptSetId, Carried, LexerStates};
+use crate::automaton::{AcceptSetId, Carried, LexerStates, Residuals};
 use crate::error::Error;
-use crate::layers::{Layer, Layers};
+use crate::layers::Layer;
 use crate::limits::Fuel;
 use crate::vocabulary::Vocabulary;
 
@@ -29,13 +29,15 @@ impl Recognizer {
     pub(crate) fn new(
         lnf: &Lnf,
         vocabulary: &Vocabulary,
-        layers: Layers,
+        residuals: Residuals,
         fuel: &mut Fuel,
     ) -> Result<(Self, StateId), Error> {
-        let mut lexer = LexerStates::new(vocabulary.trie().longest() as u32, layers);
+        let tail_calls = residuals.has(Layer::TailCalls);
+        let homes = residuals.has(Layer::Homes);
+        let mut lexer = LexerStates::new(residuals);
         let mut dots = DottedRules::new(lnf, vocabulary, lexer.residuals(), fuel)?;
-        dots.tail_calls = layers.has(Layer::TailCalls);
-        dots.homes = layers.has(Layer::Homes);
+        dots.tail_calls = tail_calls;
+        dots.homes = homes;
         Self::of_dots(dots, lexer, fuel)
     }
 

@@ -88,18 +88,8 @@ impl Composer {
             jobs: Vec::new(),
             out,
         };
-        let mut left = parts_of(&threads, recognizer, fuel)?;
-        let few = if making.terminals.has(Layer::Few) {
-            tuning::FEW_TERMINALS
-        } else {
-            0
-        };
-        if left.len() > few {
-            left = making.take(&left, Anchor::Root, Which::Wide, recognizer, fuel)?;
-        }
-        if left.len() <= few {
-            left = making.take(&left, Anchor::Root, Which::All, recognizer, fuel)?;
-        }
+        let parts = parts_of(&threads, recognizer, fuel)?;
+        let left = making.take(&parts, Anchor::Root, Which::Wide, recognizer, fuel)?;
         making.narrow(left, recognizer, frames, &mut self.stack, fuel)?;
         while let Some(job) = making.jobs.pop() {
             making.run(job, recognizer, frames, &mut self.stack, fuel)?;
@@ -196,7 +186,6 @@ fn mid_accepts_of(
 /// Which terminals are looked at by themselves.
 #[derive(Debug, Clone, Copy)]
 enum Which {
-    All,
     /// Those that most tokens may be read by.
     Wide,
     /// Those that have been at the place before, as if they were narrow.
@@ -284,9 +273,9 @@ impl Making<'_> {
             let residuals = recognizer.lexer.residuals();
             let (wanted, wide) = match which {
                 Which::Returning => (self.terminals.returns(residual, place), false),
-                Which::All | Which::Wide => {
+                Which::Wide => {
                     let wide = self.terminals.is_wide((tag, residual), residuals, fuel)?;
-                    (wide || matches!(which, Which::All), wide)
+                    (wide, wide)
                 }
             };
             if !wanted || !self.terminal(same, place, wide, recognizer, fuel)? {

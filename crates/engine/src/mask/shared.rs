@@ -9,9 +9,10 @@ use super::classification::Classification;
 use super::exits::{MidAccept, RestTrie};
 use super::runs::Runs;
 use super::scan::Scan;
+use crate::automaton::Seed;
 use crate::maps::{IdMap, SeededMap};
 use crate::sync::atomic::{AtomicUsize, Ordering};
-use crate::sync::{Mutex, RwLock};
+use crate::sync::{Mutex, OnceLock, RwLock};
 use crate::tuning;
 use crate::vocabulary::Trie;
 
@@ -24,6 +25,8 @@ pub(crate) struct Shared {
     bytes: AtomicUsize,
     /// Work space that nobody uses at the moment: it is large.
     scans: Mutex<Vec<Scan>>,
+    /// What the store of each grammar begins with.
+    seed: OnceLock<Seed>,
 }
 
 #[derive(Debug, Default)]
@@ -65,12 +68,18 @@ impl Shared {
             table: RwLock::default(),
             bytes: AtomicUsize::new(bytes),
             scans: Mutex::default(),
+            seed: OnceLock::new(),
         }
     }
 
     /// The same, if that is more than it holds now.
     pub(crate) fn allow(&self, bytes: usize) {
         self.bytes.fetch_max(bytes, Ordering::Relaxed);
+    }
+
+    /// What the store of each grammar begins with.
+    pub(crate) fn seed(&self, make: impl FnOnce() -> Seed) -> &Seed {
+        self.seed.get_or_init(make)
     }
 
     /// Calls with work space.

@@ -224,15 +224,22 @@ impl Terminals {
         {
             return Ok(None);
         }
-        let other = residuals.uncounted(residual, tuning::SHORT_TOKEN, fuel)?;
-        let differs = if residuals.is_logical(shape) {
-            !residuals.same_head(other, shape)
-        } else {
-            other != shape
-        };
-        if !differs {
-            return Ok(None);
+        let mut found = None;
+        for near in tuning::SHORT_TOKENS {
+            let other = residuals.uncounted(residual, near, fuel)?;
+            let differs = if residuals.is_logical(shape) {
+                !residuals.same_head(other, shape)
+            } else {
+                other != shape
+            };
+            if differs {
+                found = Some((other, near));
+                break;
+            }
         }
+        let Some((other, near)) = found else {
+            return Ok(None);
+        };
         let fingerprint = residuals.fingerprint(other);
         let known = fingerprint.and_then(|known| self.shared.get(known, Anchor::Root));
         let known = if let Some(known) = known {
@@ -248,7 +255,7 @@ impl Terminals {
         if !known.is_whole() {
             return Ok(None);
         }
-        let other = (other, &*known, tuning::SHORT_TOKEN);
+        let other = (other, &*known, near);
         self.shared
             .with_scan(|scan| scan.delta((aside, shape), other, residuals, vocabulary, fuel))
     }

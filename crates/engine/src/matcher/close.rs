@@ -5,6 +5,7 @@ use crate::aside::Aside;
 use crate::distance::{Costs, Goal, Way};
 use crate::earley::StateId;
 use crate::error::Error;
+use crate::limits::Fuel;
 use crate::position::Position;
 use crate::refusals::Question;
 use crate::tuning;
@@ -92,22 +93,23 @@ impl GrammarMatcher {
     /// Asks about the way to the end of the text from here; None where the text has ended.
     fn on_way<T>(
         &self,
-        ask: impl FnOnce(&mut Way<'_>, StateId) -> Result<T, Error>,
+        ask: impl Fn(&mut Way<'_>, StateId) -> Result<T, Error>,
     ) -> Result<Option<T>, Error> {
         self.guard(|matcher| {
             let Position::At(state) = matcher.place() else {
                 return Ok(None);
             };
             let vocabulary = &**matcher.compiled.vocabulary();
-            let mut fuel = matcher.generation.fuel();
             let generation = &matcher.generation;
-            let find = |aside: &mut Aside| {
+            let find = |aside: &mut Aside, fuel: &mut Fuel| {
                 let here = generation.state_aside(aside, state)?;
                 let costs = match aside.costs.take() {
                     Some(costs) => costs,
-                    None => generation.refusals.ask(Question::Costs, || {
-                        Costs::new(&mut aside.recognizer, &mut fuel)
-                    })?,
+                    // What it takes beside what others have asked says nothing.
+                    None if aside.spent > 0 => Costs::new(&mut aside.recognizer, fuel)?,
+                    None => generation
+                        .refusals
+                        .ask(Question::Costs, || Costs::new(&mut aside.recognizer, fuel))?,
                 };
                 let Costs { rest, known } = aside.costs.insert(costs);
                 let mut way = Way {
@@ -117,13 +119,13 @@ impl GrammarMatcher {
                     known,
                     goal: Goal::End,
                     vocabulary,
-                    fuel: &mut fuel,
+                    fuel,
                 };
                 ask(&mut way, here).map(Some)
             };
-            generation
-                .refusals
-                .ask(Question::Way(state), || generation.aside(find))
+            generation.refusals.ask(Question::Way(state), || {
+                generation.aside(&generation.fuel(), find)
+            })
         })
     }
 }

@@ -108,7 +108,7 @@ fn what_is_known_waits_for_nobody() {
     drop(finding);
 
     // Somebody asks about a whole text, and others find out what they like.
-    let asking = generation.aside(|_| {
+    let asking = generation.aside(&generation.fuel(), |_, _| {
         matcher.next_mask()?;
         matcher.shortest_close(None)
     });

@@ -5,9 +5,7 @@ use crate::vocabularies;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use syntagma_engine::{
-    Error, GrammarCompiler, GrammarMatcher, Limits, Vocabulary, jump_forward_tokens,
-};
+use syntagma_engine::{GrammarCompiler, GrammarMatcher, Jump, Limits, Vocabulary};
 use syntagma_grammar::ir::{ByteSet, Grammar, Regex};
 
 /// Merges by rank over bytes, on pieces of like characters or on the whole text.
@@ -94,9 +92,14 @@ impl Merges {
         ));
         let compiler = GrammarCompiler::new(self.vocabulary(), Limits::default());
         let matcher = GrammarMatcher::new(compiler.compile(&Arc::new(grammar)).unwrap());
-        let bytes = matcher.find_jump_forward_bytes().unwrap();
-        jump_forward_tokens::<Error>(&matcher, &bytes, |text| Ok(self.encode(text))).unwrap()
+        jumped(&matcher, |text| self.encode(text))
     }
+}
+
+fn jumped(matcher: &GrammarMatcher, tokenize: impl Fn(&str) -> Vec<u32>) -> Vec<u32> {
+    let jump = Jump::new(matcher).unwrap();
+    let of_texts: Vec<Vec<u32>> = jump.texts().map(tokenize).collect();
+    jump.tokens(matcher, &of_texts).unwrap()
 }
 
 #[test]
@@ -134,10 +137,8 @@ fn a_tokenizer_that_changes_text_tells_nothing() {
     let grammar = Arc::new(Grammar::from_regex(Regex::literal(b"ab cd ef")));
     let compiler = GrammarCompiler::new(merges.vocabulary(), Limits::default());
     let matcher = GrammarMatcher::new(compiler.compile(&grammar).unwrap());
-    let prefixed = |text: &str| Ok::<_, Error>(merges.encode(&format!(" {text}")));
-    let bytes = matcher.find_jump_forward_bytes().unwrap();
-    let jumped = jump_forward_tokens(&matcher, &bytes, prefixed);
-    assert!(jumped.unwrap().is_empty());
+    let prefixed = |text: &str| merges.encode(&format!(" {text}"));
+    assert!(jumped(&matcher, prefixed).is_empty());
     assert_eq!(matcher.steps(), 0);
 }
 

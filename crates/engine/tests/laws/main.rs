@@ -14,6 +14,7 @@ mod jump;
 mod masks;
 mod matcher;
 mod memory;
+mod orders;
 mod recognition;
 mod reference;
 mod regexes;

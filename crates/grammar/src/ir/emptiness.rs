@@ -81,13 +81,11 @@ struct Swept {
 impl Grammar {
     /// Walks over all that the start rule leads to, what an expression is made of before it; then looks again at what has
     /// matched nothing so far, until nothing changes or it takes too long: only recursion leaves anything to look at.
-    /// Grammars in the grammar are not looked into.
+    /// Grammars in the grammar are taken to match something.
     fn swept(&self) -> Swept {
         let mut full = vec![false; self.expr_count()];
         let visible = |regex: &Regex| !is_visibly_nothing(regex);
-        let Some(mut empty) = self.walked(&mut full, visible) else {
-            return Swept { full, done: false };
-        };
+        let mut empty = self.walked(&mut full, visible);
         let done = self.settled(&mut full, &mut empty, visible);
         Swept { full, done }
     }
@@ -117,9 +115,7 @@ impl Grammar {
     fn solve(&mut self, fuel: &mut Fuel) -> Result<(), Error> {
         let mut ends = vec![false; self.expr_count()];
         let certain = |regex: &Regex| !is_visibly_nothing(regex) && !is_doubtful(regex);
-        let Some(mut empty) = self.walked(&mut ends, certain) else {
-            return Ok(());
-        };
+        let mut empty = self.walked(&mut ends, certain);
         let doubtful =
             |id: ExprId| matches!(self.expr(id), Expr::Regex(regex) if is_doubtful(regex));
         if !empty.iter().any(|&id| doubtful(id)) {
@@ -163,9 +159,8 @@ impl Grammar {
         fuel.spend((used / SOLVED_PER_FUEL) as usize)
     }
 
-    /// Notes what matches something by what stands below it; what does not, or not yet, with its parts before it. None
-    /// where there is a grammar in the grammar.
-    fn walked(&self, full: &mut [bool], regular: impl Fn(&Regex) -> bool) -> Option<Vec<ExprId>> {
+    /// Notes what matches something by what stands below it; gives what does not, or not yet, with its parts before it.
+    fn walked(&self, full: &mut [bool], regular: impl Fn(&Regex) -> bool) -> Vec<ExprId> {
         let mut empty = Vec::new();
         let mut seen = vec![false; full.len()];
         // Each with whether its parts are done.
@@ -173,7 +168,6 @@ impl Grammar {
         while let Some((id, done)) = work.pop() {
             let at = id.0 as usize;
             let parts = match self.expr(id) {
-                Expr::Embed(_) => return None,
                 Expr::Rule(rule) => std::slice::from_ref(&self.rule(*rule).body),
                 Expr::Seq(parts) | Expr::Alt(parts) => parts,
                 Expr::Repeat { inner, .. } | Expr::Capture { inner, .. } => {
@@ -200,7 +194,7 @@ impl Grammar {
                 empty.push(id);
             }
         }
-        Some(empty)
+        empty
     }
 
     /// Whether an expression matches something if just those of its parts do for which `has` says so, and of regular
@@ -214,7 +208,8 @@ impl Grammar {
         match self.expr(id) {
             Expr::Empty
             | Expr::Marker(_)
-            | Expr::Token(TokenSet::Text(_) | TokenSet::Except { .. }) => true,
+            | Expr::Token(TokenSet::Text(_) | TokenSet::Except { .. })
+            | Expr::Embed(_) => true,
             Expr::Regex(regex) => regular(regex),
             Expr::Token(TokenSet::Ids(ranges)) => !ranges.is_empty(),
             Expr::Rule(rule) => has(&self.rule(*rule).body),
@@ -230,11 +225,11 @@ impl Grammar {
                     && (*min == 0 || has(inner) && (*min == 1 || separator.iter().all(has)))
             }
             Expr::Capture { inner, .. } => has(inner),
-            Expr::Embed(_) => false,
         }
     }
 
-    /// The grammar without alternatives and repetitions that never come to an end; None if nothing is left.
+    /// The grammar without alternatives and repetitions that never come to an end; None if nothing is left. Grammars in it
+    /// must come to an end.
     ///
     /// # Errors
     /// `E-LIMIT-FUEL`.

@@ -19,6 +19,7 @@ use super::identity::Identity;
 use super::regex::Regex;
 use crate::error::{Diagnostic, SourceLocation};
 use crate::maps::{IdMap, IdSet, SeededMap};
+use crate::tuning::MAX_SAVED_NESTING;
 
 /// What encoded grammars begin with; the byte after it is the version.
 pub(super) const MAGIC: &[u8; 4] = b"SGGR";
@@ -52,9 +53,13 @@ pub(super) mod tag {
 }
 
 impl Grammar {
+    /// The most [`nesting`](Self::nesting) of a grammar that is read back.
+    pub const MAX_SAVED_NESTING: usize = MAX_SAVED_NESTING;
+
     /// The grammar and what is said about it, as bytes that [`from_bytes`](Self::from_bytes) reads in any process.
     ///
-    /// Where repetitions of repetitions make its [`nesting`](Self::nesting) more than 4,000, they are not read back.
+    /// Where counted repetitions of repetitions make its [`nesting`](Self::nesting) more than
+    /// [`MAX_SAVED_NESTING`](Self::MAX_SAVED_NESTING), they are not read back.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut writer = Writer {
@@ -73,7 +78,12 @@ impl Grammar {
     #[must_use]
     pub fn identity(&self) -> &Identity {
         self.identified().get(|| {
-            let mut bytes = self.structure();
+            let mut writer = Writer {
+                briefly: true,
+                ..Writer::default()
+            };
+            writer.grammars(&in_order(self));
+            let mut bytes = writer.bytes;
             // Nothing that is said could be more of the structure, which says how much it is.
             for (pointer, reason) in &self.report().pointers {
                 for text in [pointer, reason] {
@@ -129,6 +139,8 @@ struct Writer<'a> {
     bytes: Vec<u8>,
     /// Whether reports and warnings are written, too.
     said: bool,
+    /// Whether grammars in it that hold no others are written as their identities.
+    briefly: bool,
     /// Locator of the grammars that were written.
     places: IdMap<*const Grammar, usize>,
     /// Compound regular languages that were written, so that each is written once.
@@ -138,8 +150,21 @@ struct Writer<'a> {
 impl<'a> Writer<'a> {
     fn grammars(&mut self, grammars: &[&'a Grammar]) {
         self.number(grammars.len());
-        for &grammar in grammars {
-            self.grammar(grammar);
+        let (root, embedded) = (grammars.len() - 1, |expr: &Expr| {
+            matches!(expr, Expr::Embed(_))
+        });
+        for (at, &grammar) in grammars.iter().enumerate() {
+            let brief = self.briefly && at != root && !grammar.exprs().iter().any(embedded);
+            if self.briefly {
+                self.number(usize::from(brief));
+            }
+            if brief {
+                let identity = grammar.identity().bytes();
+                self.number(identity.len());
+                self.bytes.extend_from_slice(identity);
+            } else {
+                self.grammar(grammar);
+            }
             let place = self.places.len();
             self.places.insert(std::ptr::from_ref(grammar), place);
         }

@@ -573,6 +573,34 @@ impl GrammarBuilder {
         }
     }
 
+    /// Adds a repetition; repetitions of repetitions by `?`, `*` and `+` do not nest.
+    pub fn repeat(
+        &mut self,
+        mut inner: ExprId,
+        mut min: u32,
+        mut max: Option<u32>,
+        separator: Option<ExprId>,
+    ) -> ExprId {
+        while separator.is_none()
+            && min <= 1
+            && matches!(max, None | Some(1))
+            && let Expr::Repeat {
+                inner: repeated,
+                min: inner_min @ 0..=1,
+                max: inner_max @ (None | Some(1)),
+                separator: None,
+            } = self.exprs[inner.0 as usize]
+        {
+            (inner, min, max) = (repeated, min * inner_min, max.and(inner_max));
+        }
+        self.add(Expr::Repeat {
+            inner,
+            min,
+            max,
+            separator,
+        })
+    }
+
     /// The finished grammar.
     #[must_use]
     pub fn finish(mut self, start: RuleId, report: Report) -> Grammar {

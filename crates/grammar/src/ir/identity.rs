@@ -29,6 +29,11 @@ impl Hash for Identity {
 }
 
 impl Identity {
+    /// The bytes.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Approximate bytes of it.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {

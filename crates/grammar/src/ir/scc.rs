@@ -60,13 +60,14 @@ pub(in crate::ir) fn components(edges: &Lists) -> Vec<u32> {
     let mut low = vec![0u32; edges.len()];
     let mut component = vec![UNSEEN; edges.len()];
     let mut open: Vec<u32> = Vec::new();
+    // (node, how many of its edges are done)
+    let mut work: Vec<(u32, usize)> = Vec::new();
     let (mut next_index, mut next_component) = (0, 0);
     for root in 0..edges.len() as u32 {
         if index[root as usize] != UNSEEN {
             continue;
         }
-        // (node, how many of its edges are done)
-        let mut work: Vec<(u32, usize)> = vec![(root, 0)];
+        work.push((root, 0));
         while let Some((node, done)) = work.pop() {
             let at = node as usize;
             if done == 0 {

@@ -112,6 +112,41 @@ fn what_is_nested_deep_neither_recurses_nor_grows() {
 }
 
 #[test]
+fn repetitions_of_repetitions_do_not_nest() {
+    let parse = |signs: &str| {
+        let text = format!("start ::= r{signs} ;\nr ::= \"a\" r \"b\" | \"c\" ;");
+        ebnf::parse(&text, "start", &Limits::default()).unwrap()
+    };
+    // Which numbers of repetitions there may be, up to six, as bits.
+    let allowed = |signs: &str| {
+        signs.bytes().fold(0b10_u32, |inner, sign| {
+            let sums = (0..7).fold(inner, |sums, _| {
+                let more = (0..7).filter(|by| inner >> by & 1 == 1);
+                more.fold(sums, |all, by| all | sums << by) & 0x7F
+            });
+            match sign {
+                b'?' => inner | 1,
+                b'*' => sums | 1,
+                _ => sums,
+            }
+        })
+    };
+    let signs = ["?", "*", "+"];
+    for first in signs {
+        for second in signs {
+            for third in signs {
+                let all = [first, second, third].concat();
+                let same = signs.iter().find(|sign| allowed(sign) == allowed(&all));
+                let printed = |signs: &str| print::to_ebnf(&parse(signs));
+                assert_eq!(printed(&all), printed(same.unwrap()), "{all}");
+            }
+        }
+    }
+    let many = parse(&"+".repeat(21_000));
+    assert_eq!(Grammar::from_bytes(&many.to_bytes()).unwrap(), many);
+}
+
+#[test]
 fn other_bytes_are_refused() {
     let bytes = of_all_kinds().to_bytes();
     let code = |bytes: &[u8]| Grammar::from_bytes(bytes).map_err(|error| error.code());

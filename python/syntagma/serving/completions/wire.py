@@ -36,8 +36,8 @@ class Logprobs(msgspec.Struct, kw_only=True):
     """The tokens of a text: texts, log-probabilities, the likeliest at each position, and offsets in code points."""
 
     tokens: list[str] = []
-    token_logprobs: list[float] = []
-    top_logprobs: list[dict[str, float]] = []
+    token_logprobs: list[float | None] = []
+    top_logprobs: list[dict[str, float] | None] = []
     text_offset: list[int] = []
 
 

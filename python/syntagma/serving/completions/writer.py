@@ -28,15 +28,21 @@ class CompletionsWriter:
         wants_ids: whether token ids were asked for.
         wants_logprobs: whether log-probabilities were asked for.
         with_usage: whether a stream ends with the usage.
-        echo: the text before each answer.
+        n: the choices of each prompt.
+        only_echo: whether nothing but the prompts is to come back.
     """
 
-    def __init__(self, model: str, *, wants_ids: bool, wants_logprobs: bool, with_usage: bool, echo: str) -> None:
+    def __init__(
+        self, model: str, *, wants_ids: bool, wants_logprobs: bool, with_usage: bool, n: int, only_echo: bool
+    ) -> None:
         self._model = model
+        self._n = n
+        self._only_echo = only_echo
         self._wants_ids = wants_ids
         self._wants_logprobs = wants_logprobs
         self._with_usage = with_usage
-        self._echo = echo
+        self._echoes: dict[int, str] = {}
+        """by choice, the prompt that comes back before it"""
         self._id = f"cmpl-{secrets.token_hex(12)}"
         self._created = int(time.time())
         self._choices: dict[int, Choice] = {}
@@ -47,18 +53,16 @@ class CompletionsWriter:
     def whole(self, happening: Happening) -> None:
         """See `Writer`."""
         if isinstance(happening, Began):
-            logprobs = Logprobs() if self._wants_logprobs else None
-            self._choices[happening.index] = choice = self._begun(happening, "")
-            choice.logprobs = logprobs
+            self._choices[happening.index] = choice = self._begun(happening)
             choice.token_ids = [] if self._wants_ids else msgspec.UNSET
             return
         choice = self._choices[happening.index]
         if isinstance(happening, Ended):
             content = happening.message.content
-            choice.text = self._echo + (content if isinstance(content, str) else "")
-            choice.finish_reason = _reason(happening)
+            choice.text += content if isinstance(content, str) and not self._only_echo else ""
+            choice.finish_reason = self._reason(happening)
             self._ended.append(happening)
-        else:
+        elif not self._only_echo:
             if choice.logprobs is not None:
                 self._add(choice.logprobs, happening.index, happening.logprobs)
             if isinstance(choice.token_ids, list):
@@ -67,18 +71,19 @@ class CompletionsWriter:
     def body(self) -> bytes:
         """See `Writer`."""
         choices = [self._choices[index] for index in sorted(self._choices)]
-        return msgspec.json.encode(self._completion(choices, usage_of(self._ended)))
+        return msgspec.json.encode(self._completion(choices, self._usage()))
 
     def stream(self, happening: Happening) -> Iterator[bytes]:
         """See `Writer`."""
         index = happening.index
         if isinstance(happening, Began):
-            if self._echo or happening.prompt_ids is not None:
-                yield self._chunk(self._begun(happening, self._echo))
+            choice = self._begun(happening)
+            if choice.text or happening.prompt_ids is not None:
+                yield self._chunk(choice)
         elif isinstance(happening, Ended):
             self._ended.append(happening)
-            yield self._chunk(Choice(index=index, text="", finish_reason=_reason(happening)))
-        else:
+            yield self._chunk(Choice(index=index, text="", finish_reason=self._reason(happening)))
+        elif not self._only_echo:
             text = "".join(one.text for one in happening.events if isinstance(one, ContentDelta))
             logprobs = None
             if self._wants_logprobs and happening.logprobs:
@@ -91,19 +96,30 @@ class CompletionsWriter:
     def end(self) -> Iterator[bytes]:
         """See `Writer`."""
         if self._with_usage:
-            yield event(self._completion([], usage_of(self._ended)))
+            yield event(self._completion([], self._usage()))
         yield DONE
 
     def failed(self, error: BaseException) -> bytes:
         """See `Writer`."""
         return event({"error": error_body(error)[1]})
 
-    def _begun(self, began: Began, text: str) -> Choice:
-        """A choice with the ids and log-probabilities of the prompt's tokens, where they were asked for."""
+    def _begun(self, began: Began) -> Choice:
+        """A choice with its prompt, and the ids and log-probabilities of the prompt's tokens, as was asked for."""
         ids, logprobs = began.prompt_ids, began.prompt_logprobs
+        self._echoes[began.index] = text = "" if began.echo is None else began.echo.text
+        told = Logprobs() if self._wants_logprobs else None
+        if told is not None and began.echo is not None:
+            offset = 0
+            for token in began.echo.tokens:
+                told.tokens.append(token.text)
+                told.token_logprobs.append(token.logprob)
+                told.top_logprobs.append(token.top)
+                told.text_offset.append(offset)
+                offset += len(token.text)
         return Choice(
             index=began.index,
             text=text,
+            logprobs=told,
             prompt_token_ids=msgspec.UNSET if ids is None else ids,
             prompt_logprobs=msgspec.UNSET if logprobs is None else logprobs,
         )
@@ -117,13 +133,25 @@ class CompletionsWriter:
     def _add(self, logprobs: Logprobs, index: int, tokens: Sequence[TextLogprob]) -> None:
         for token in tokens:
             text = token.data.decode("utf-8", "replace")
-            offset = self._offsets.get(index, len(self._echo))
+            offset = self._offsets.get(index, len(self._echoes[index]))
             logprobs.tokens.append(text)
             logprobs.token_logprobs.append(token.logprob)
-            logprobs.top_logprobs.append({data.decode("utf-8", "replace"): value for data, value in token.top})
+            logprobs.top_logprobs.append(_by_text(token.top))
             logprobs.text_offset.append(offset)
             self._offsets[index] = offset + len(text)
 
+    def _reason(self, ended: Ended) -> Literal["stop", "length"]:
+        return "length" if ended.finish_reason == "length" or self._only_echo else "stop"
 
-def _reason(ended: Ended) -> Literal["stop", "length"]:
-    return "length" if ended.finish_reason == "length" else "stop"
+    def _usage(self) -> Usage:
+        """The usage of all choices; the tokens of each prompt count once."""
+        usage = usage_of(self._ended)
+        firsts = [one.metrics.prompt_tokens for one in self._ended if one.index % self._n == 0]
+        usage.prompt_tokens = sum(firsts)
+        usage.completion_tokens *= not self._only_echo
+        usage.total_tokens = usage.prompt_tokens + usage.completion_tokens
+        return usage
+
+
+def _by_text(top: Sequence[tuple[bytes, float]]) -> dict[str, float]:
+    return {data.decode("utf-8", "replace"): value for data, value in top}

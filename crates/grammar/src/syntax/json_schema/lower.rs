@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::json::Value;
 use smallvec::SmallVec;
@@ -13,7 +14,7 @@ use super::options::Order;
 use super::schemas::Schemas;
 use super::spelling::{Position, Spelling};
 use crate::error::{Error, SourceLocation};
-use crate::ir::{Expr, ExprId, GrammarBuilder, Regex, RuleId};
+use crate::ir::{Expr, ExprId, Grammar, GrammarBuilder, Regex, RuleId};
 use crate::maps::{SeededIndexMap, SeededIndexSet, SeededMap};
 use crate::tuning::{MAX_NEGATIVE_QUESTIONS, MAX_NEGATIVE_RULES};
 
@@ -25,6 +26,8 @@ pub(super) struct Lowering<'d> {
     pub(super) schemas: Schemas<'d>,
     pub(super) builder: GrammarBuilder,
     pub(super) spelling: Spelling,
+    /// Any value inside a container, where it is the same in all of them.
+    any: Option<Arc<Grammar>>,
     rules: SeededIndexMap<(Conjunction, Position), RuleId>,
     work: Vec<(Conjunction, Position, RuleId)>,
     names: SeededMap<String, u32>,
@@ -53,12 +56,14 @@ fn has_order(value: &Value) -> bool {
 }
 
 impl<'d> Lowering<'d> {
-    pub(super) fn new(schemas: Schemas<'d>) -> Result<Self, Error> {
+    /// `any`: the grammar of any value inside a container, if there is one.
+    pub(super) fn new(schemas: Schemas<'d>, any: Option<Arc<Grammar>>) -> Result<Self, Error> {
         let spelling = Spelling::new(&schemas.options, schemas.limits)?;
         Ok(Self {
             schemas,
             builder: GrammarBuilder::new(),
             spelling,
+            any,
             rules: SeededIndexMap::default(),
             work: Vec::new(),
             names: SeededMap::default(),
@@ -71,20 +76,20 @@ impl<'d> Lowering<'d> {
         })
     }
 
-    /// Lowers a whole document.
-    pub(super) fn document(&mut self, root: &Conjunction) -> Result<RuleId, Error> {
-        let start = self.rule(
-            root,
-            Position {
-                first: true,
-                depth: 0,
-            },
-        );
+    /// Lowers a value at a place and all that stands in it.
+    pub(super) fn all(&mut self, root: &Conjunction, place: Position) -> Result<RuleId, Error> {
+        let start = self.rule(root, place);
         while let Some((conjunction, place, rule)) = self.work.pop() {
             if self.is_too_much() {
                 break;
             }
-            let body = self.body(&conjunction, place);
+            let body = match &self.any {
+                Some(any) if conjunction.members.is_empty() && place == Position::INSIDE => {
+                    let any = Expr::Embed(Arc::clone(any));
+                    Ok(self.builder.add(any))
+                }
+                _ => self.body(&conjunction, place),
+            };
             let body = body.map_err(|error| self.located(error, &conjunction))?;
             self.builder.define(rule, body);
         }
@@ -422,11 +427,6 @@ impl<'d> Lowering<'d> {
         max: Option<u32>,
         separator: Option<ExprId>,
     ) -> ExprId {
-        self.builder.add(Expr::Repeat {
-            inner,
-            min,
-            max,
-            separator,
-        })
+        self.builder.repeat(inner, min, max, separator)
     }
 }

@@ -44,6 +44,20 @@ pub(super) struct Position {
     pub(super) depth: u32,
 }
 
+impl Position {
+    /// That of a whole document.
+    pub(super) const DOCUMENT: Self = Self {
+        first: true,
+        depth: 0,
+    };
+
+    /// That of what a container holds, where it does not matter which one.
+    pub(super) const INSIDE: Self = Self {
+        first: false,
+        depth: 0,
+    };
+}
+
 enum Piece<'v> {
     Word(Regex),
     Value(&'v Value, u32),
@@ -59,7 +73,7 @@ impl Spelling {
             indent: None,
             around: None,
         };
-        match &options.whitespace {
+        match options.whitespace.as_ref().unwrap_or(&Whitespace::Flexible) {
             Whitespace::Compact => {}
             Whitespace::Flexible => {
                 let set = b" \t\n\r"

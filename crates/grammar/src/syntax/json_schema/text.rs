@@ -5,6 +5,7 @@
 //! on: no `\\0`, no pairs of surrogates. Where its value matters (`pattern`, `format`, `enum`, `const`, and every name of a property) characters
 //! stand for themselves, and only those that cannot (the quote, `\`, controls) are escaped.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use super::notation::{Notation, Strings};
@@ -24,14 +25,14 @@ impl Alphabet for Escaped<'_> {
             return utf8_class(ranges);
         };
         let mut plain: Vec<(char, char)> = Vec::new();
-        let mut parts = Vec::new();
+        let mut escaped: Vec<char> = Vec::new();
         for &(first, last) in ranges {
             let mut low = u32::from(first);
             let mut signs = [quote, '\\'];
             signs.sort_unstable();
             for special in ('\0'..' ').chain(signs) {
                 if first <= special && special <= last {
-                    parts.push(self.0.escape(special));
+                    escaped.push(special);
                     if low < u32::from(special) {
                         plain.extend(span(low, u32::from(special) - 1));
                     }
@@ -42,9 +43,11 @@ impl Alphabet for Escaped<'_> {
                 plain.extend(span(low, u32::from(last)));
             }
         }
+        let mut parts = Vec::new();
         if !plain.is_empty() {
-            parts.insert(0, utf8_class(&plain));
+            parts.push(utf8_class(&plain));
         }
+        parts.extend(self.0.escapes(&escaped));
         Regex::alt(parts)
     }
 
@@ -71,9 +74,9 @@ fn span(first: u32, last: u32) -> Vec<(char, char)> {
 }
 
 /// One digit of a hexadecimal number, in both cases.
-fn hex_digit(digit: u32) -> Regex {
+fn hex_digit(digit: u32) -> ByteSet {
     let lower = char::from_digit(digit, 16).unwrap_or('0') as u8;
-    Regex::Class(ByteSet::byte(lower).union(&ByteSet::byte(lower.to_ascii_uppercase())))
+    ByteSet::byte(lower).union(&ByteSet::byte(lower.to_ascii_uppercase()))
 }
 
 fn one_of(bytes: &[u8]) -> Regex {
@@ -179,10 +182,10 @@ impl Notation {
             .is_some_and(|quote| c < ' ' || c == quote || c == '\\')
     }
 
-    /// The escapes of a character that needs one.
-    fn escape(&self, c: char) -> Regex {
+    /// The escapes of characters that need one: of a letter or sign, and of two digits. What begins alike is written once.
+    fn escapes(&self, chars: &[char]) -> Vec<Regex> {
         let json = self.strings == Strings::Json;
-        let short = match c {
+        let short = |&c: &char| match c {
             '"' | '\'' | '\\' => Some(c as u8),
             '\n' => Some(b'n'),
             '\r' => Some(b'r'),
@@ -193,16 +196,37 @@ impl Notation {
             '\x0B' if !json => Some(b'v'),
             _ => None,
         };
-        let code = u32::from(c);
-        let long = Regex::concat(vec![
-            Regex::literal(if json { b"\\u00" } else { b"\\x" }),
-            hex_digit(code >> 4),
-            hex_digit(code & 15),
-        ]);
-        match short {
-            Some(letter) => Regex::alt(vec![Regex::literal(&[b'\\', letter]), long]),
-            None => long,
+        let letters: Vec<u8> = chars.iter().filter_map(short).collect();
+        // The second digits by the first, and then the first ones by all their second ones.
+        let mut seconds: BTreeMap<u32, ByteSet> = BTreeMap::new();
+        for code in chars.iter().copied().map(u32::from) {
+            let known = seconds.entry(code >> 4).or_default();
+            *known = known.union(&hex_digit(code & 15));
         }
+        let mut firsts: Vec<(ByteSet, ByteSet)> = Vec::new();
+        for (first, second) in seconds {
+            let first = hex_digit(first);
+            match firsts.iter_mut().find(|(_, known)| *known == second) {
+                Some((known, _)) => *known = known.union(&first),
+                None => firsts.push((first, second)),
+            }
+        }
+        let numbers = firsts
+            .into_iter()
+            .map(|(first, second)| Regex::concat(vec![Regex::Class(first), Regex::Class(second)]));
+        let mut parts = Vec::new();
+        match letters[..] {
+            [] => {}
+            [letter] => parts.push(Regex::literal(&[b'\\', letter])),
+            _ => parts.push(Regex::concat(vec![Regex::literal(b"\\"), one_of(&letters)])),
+        }
+        if !chars.is_empty() {
+            parts.push(Regex::concat(vec![
+                Regex::literal(if json { b"\\u00" } else { b"\\x" }),
+                Regex::alt(numbers.collect()),
+            ]));
+        }
+        parts
     }
 
     /// The spellings of a text inside the quotes.
@@ -218,7 +242,7 @@ impl Notation {
                     parts.push(Regex::literal(plain.as_bytes()));
                     plain.clear();
                 }
-                parts.push(self.escape(c));
+                parts.push(Regex::alt(self.escapes(&[c])));
             } else {
                 plain.push(c);
             }

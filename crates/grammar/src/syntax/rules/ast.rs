@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::error::{Error, SourceLocation};
-use crate::ir::{Grammar, TokenSet};
+use crate::error::{Diagnostic, Error, SourceLocation};
+use crate::ir::{Grammar, Regex, TokenSet};
 
 /// A node of an [`Ast`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +27,9 @@ pub(in crate::syntax) enum Function {
     Until,
     /// What matches without a proper prefix that matches.
     Shortest,
+    /// What matches without a proper prefix of at least so many characters that matches: it ends as soon as it can once
+    /// they are written.
+    Within(u32),
     /// The operand itself, as a part of a longer terminal: no pattern in it may stop at its own shortest match.
     Part,
 }
@@ -126,6 +129,8 @@ impl Without {
 pub(in crate::syntax) enum Node {
     Bytes(Vec<u8>),
     Pattern(Pattern),
+    /// A regular language that the front end made.
+    Regex(Regex),
     /// One character out of inclusive ranges, ascending.
     Class(Vec<(char, char)>),
     /// Any run of pieces that stand after one another, the empty one too.
@@ -188,6 +193,8 @@ pub(in crate::syntax) struct Ast {
     pub(in crate::syntax) rules: Vec<Rule>,
     /// Terminals that readers might read on, each with those that may follow it.
     pub(in crate::syntax) followed: Vec<(NodeId, Vec<NodeId>)>,
+    /// What the front end has to say, each with its offset.
+    pub(in crate::syntax) warnings: Vec<(usize, Diagnostic)>,
     /// Each with the offset where it starts.
     pub(in crate::syntax) nodes: Vec<(Node, usize)>,
 }

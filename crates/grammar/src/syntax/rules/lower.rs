@@ -107,7 +107,7 @@ pub(in crate::syntax) fn lower(
         operand: false,
         checks: EmptinessChecks::new(LOWER_ONE, LOWER_ALL),
         patterns: Patterns::new(limits),
-        warnings: Vec::new(),
+        warnings: ast.warnings.clone(),
     };
     for id in order.nodes {
         lowering.operand = order.operand[id.0 as usize];
@@ -180,6 +180,7 @@ impl Lowering<'_> {
         let leaf = |regex| Ok(Lowered::Regular(Regular::of(regex, [])));
         match node {
             Node::Bytes(bytes) => leaf(Regex::literal(bytes)),
+            Node::Regex(regex) => leaf(regex.clone()),
             Node::Pattern(pattern) => self.pattern(pattern, offset),
             Node::Parts(pieces) => {
                 let given: usize = pieces.iter().map(Vec::len).sum();
@@ -569,11 +570,6 @@ impl Lowering<'_> {
     ) -> Lowered {
         let inner = self.expr(inner);
         let separator = separator.map(|id| self.expr(id));
-        Lowered::Expr(self.builder.add(Expr::Repeat {
-            inner,
-            min,
-            max,
-            separator,
-        }))
+        Lowered::Expr(self.builder.repeat(inner, min, max, separator))
     }
 }
