@@ -250,6 +250,11 @@ const MEANING: &[reference::Meaning] = &[
         &["a", "c"],
         &["b", "ca"],
     ),
+    (
+        "%declare INDENT\nstart: INDENT | w\nw[lazy]: /a*b/",
+        &["ab"],
+        &["a"],
+    ),
     // Patterns over lines.
     ("start: /\n  a+   # some a\n  b\n/x", &["aab"], &["a", "b"]),
     (
@@ -791,6 +796,20 @@ fn limits_hold_at_the_edge() {
     assert!(lark::parse(&doubled(59), "start", &wide).is_ok());
     let error = lark::parse(&doubled(60), "start", &wide).expect_err("too heavy");
     assert_eq!(error.code(), "E-LIMIT-FUEL");
+}
+
+/// The work of finding what stands beside lazy terminals grows with the source.
+#[test]
+fn a_thousand_calls_are_read() {
+    for ignored in ["", "%ignore \" \"\n"] {
+        let mut text = format!("{ignored}start: (f0");
+        text.extend((1..1_000).map(|at| format!(" | f{at}")));
+        text.push_str(")* rest\nrest: TEXT\nTEXT: /(.|\\n)*/\n");
+        text.extend((0..1_000).map(|at| {
+            format!("h{at}[lazy]: TEXT \"<f\"\nf{at}: h{at} \"={at}>\" /[0-9]+/ \"</f>\"\n")
+        }));
+        assert!(parse(&text).is_ok(), "{ignored}");
+    }
 }
 
 #[test]

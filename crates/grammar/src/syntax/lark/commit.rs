@@ -168,7 +168,7 @@ fn leave_out(
             without.partly = partly;
             return Ok(());
         }
-        Node::Token(_) | Node::Name(_) => return Ok(()),
+        Node::Token(_) | Node::Name(_) | Node::Constant(_) => return Ok(()),
         Node::Grammar(_) => (
             "a whole grammar that may begin where a lazy terminal does is",
             "let a text of its own stand before it",

@@ -2,7 +2,7 @@
 
 use super::directives::Directives;
 use super::parser::Parser;
-use super::statements::{Source, is_terminal};
+use super::statements::{Source, inner_name, is_terminal};
 use crate::error::Error;
 use crate::syntax::rules::{Node, NodeId, Rule, Without};
 
@@ -95,9 +95,4 @@ impl<'s> Parser<'s> {
         };
         self.groups.ast.add(Node::Without(without), offset)
     }
-}
-
-/// The rule without what is ignored before it. No name of a source has a space.
-pub(super) fn inner_name(name: &str) -> String {
-    format!("{name} inside")
 }

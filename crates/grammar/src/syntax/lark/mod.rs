@@ -1,22 +1,12 @@
-//! Lark, as llguidance reads it.
+//! Lark, as Lark and llguidance read it; `docs/reference/lark.md` says what is held, and what differs.
 //!
-//! ```text
-//! %import common (INT, WS_INLINE)        // the terminals of lark's common library
-//! %ignore WS_INLINE                      // may stand before the text and after every terminal
-//! start: "call" <|tag|> args <[7,9-12]>  # tokens by text and by number
-//! args: %json {"type": "object"}         // a JSON Schema
-//!     | INT ("," INT)~0..3 | [word]      // counted repetition, also {0,3}; [x] is x?
-//! word[capture="w", suffix="."]: /.*/s   // a label; text up to and with the first "."
-//! ?sum: sum "+" INT -> add | INT         // ?, ! and aliases say something about trees, which there are none of
-//! KEY: ("a".."z" | "é")+ & ~("if"i)      // terminals are regular: &, ~ (any text but) and groups of them
-//! PART: %regex {"substring_words": "some text"}
-//! also: @other                         // a grammar that is given by name
-//! ```
+//! A source is split into words (`lexer`), files that it imports are joined to it (`files`), and what takes parameters is
+//! written out (`expand`, `values`). Statements then become a syntax tree (`parser`). What a lazy terminal takes is taken
+//! from those beside it (`commit`), which `places` finds.
 //!
 //! A name that begins with a capital letter is a terminal: it is regular, cannot be recursive, and nothing is ignored inside
 //! it. Terminals are matched as the grammar says, not longest first: `/a+/ "a"` takes `aa`. Where the shortest match is
-//! wanted, `lazy` or `suffix` say so. Refused by name: `max_tokens`, `temperature`, `stop`, templates, priorities, rules with
-//! parameters, `%declare`, `%extend`, `%override`, and imports of anything but `common`.
+//! wanted, `lazy`, `suffix` or `stop` say so.
 
 mod bounds;
 mod commit;
@@ -38,8 +28,12 @@ mod values;
 
 use std::sync::Arc;
 
+<<<<<<< HEAD
 pub use crate::syntax::rules::Budget;
+=======
+>>>>>>> h-lark
 pub use files::{Files, imported_files};
+pub use options::Budget;
 
 use files::Joined;
 
@@ -114,6 +108,7 @@ fn read(
         is_inside: depth > 0,
     };
     let (ast, budgets) = parser::parse(text, &source, &around)?;
+    once::check(text, &ast, &budgets, (start, limits))?;
     let grammar = rules::lower(text, &ast, start, &[], limits)?;
     Ok((noted(text, &source, grammars, grammar), budgets))
 }

@@ -13,6 +13,8 @@ pub(super) struct Occurrence {
     pub(super) node: NodeId,
     from: u32,
     to: u32,
+    /// Where a text is that leaves it out.
+    past: u32,
 }
 
 /// The places of all rules.
@@ -77,17 +79,29 @@ impl Net {
             }
         }
         let mut known = IdMap::default();
-        for Occurrence { node, from, to, .. } in &net.occurrences {
+        for Occurrence {
+            node, from, past, ..
+        } in &net.occurrences
+        {
             // What ends before a text is never empty with it.
             if !is_cut(*node) && is_nullable(ast, *node, &mut known) {
-                net.steps.push((*from, *to));
+                net.steps.push((*from, *past));
             }
         }
         net
     }
 
-    fn occurs(&mut self, node: NodeId, from: u32, to: u32) {
-        self.occurrences.push(Occurrence { node, from, to });
+    /// A terminal; the place behind it is its own, so that what is known of it says nothing of a way around it.
+    fn occurs(&mut self, node: NodeId, from: u32, past: u32) {
+        let to = if from == past { past } else { self.place() };
+        self.steps.extend((to != past).then_some((to, past)));
+        let occurrence = Occurrence {
+            node,
+            from,
+            to,
+            past,
+        };
+        self.occurrences.push(occurrence);
     }
 
     /// One after another from a place; says where they end.

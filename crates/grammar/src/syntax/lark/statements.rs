@@ -147,3 +147,8 @@ pub(super) fn read<'s>(text: &'s str, tokens: &'s [Token]) -> Result<Source<'s>,
     }
     Ok(source)
 }
+
+/// The rule without what is ignored before it. No name of a source has a space.
+pub(super) fn inner_name(name: &str) -> String {
+    format!("{name} inside")
+}
