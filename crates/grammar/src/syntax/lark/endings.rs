@@ -1,15 +1,10 @@
 //! What the options of a rule say: where its text ends, what is labelled, and how long it may be.
 
 use super::lexer::{Kind, Token, unsupported};
-use super::options::Budget;
 use super::parser::Parser;
 use super::statements::Definition;
 use crate::error::Error;
-<<<<<<< HEAD
 use crate::syntax::rules::{Budget, Function, Node, NodeId, Without};
-=======
-use crate::syntax::rules::{Function, Node, NodeId, Without};
->>>>>>> h-lark
 
 impl<'s> Parser<'s> {
     /// Refuses the options of rules on a terminal.

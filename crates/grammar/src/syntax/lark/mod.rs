@@ -28,12 +28,8 @@ mod values;
 
 use std::sync::Arc;
 
-<<<<<<< HEAD
 pub use crate::syntax::rules::Budget;
-=======
->>>>>>> h-lark
 pub use files::{Files, imported_files};
-pub use options::Budget;
 
 use files::Joined;
 
@@ -108,7 +104,7 @@ fn read(
         is_inside: depth > 0,
     };
     let (ast, budgets) = parser::parse(text, &source, &around)?;
-    once::check(text, &ast, &budgets, (start, limits))?;
+    rules::check_once(text, &ast, &budgets, start, limits)?;
     let grammar = rules::lower(text, &ast, start, &[], limits)?;
     Ok((noted(text, &source, grammars, grammar), budgets))
 }

@@ -3,19 +3,6 @@
 use super::lexer::{Kind, Token, unsupported};
 use crate::error::{Error, SourceLocation};
 
-/// The most tokens of the part with a label.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Budget {
-    /// The label of the part.
-    pub label: String,
-    /// The most tokens.
-    pub tokens: u32,
-    /// The rule, which is to come once.
-    pub(super) rule: String,
-    /// Where the option is.
-    pub(super) offset: usize,
-}
-
 /// Options of a rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Options<'s> {

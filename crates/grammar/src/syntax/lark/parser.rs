@@ -6,23 +6,15 @@ use std::sync::Arc;
 
 use super::commit::{self, Lazies};
 use super::directives::{self, Directives};
-<<<<<<< HEAD
-use super::ignored::inner_name;
 use super::lexer::{Kind, Token};
 use super::longest;
-use super::statements::{Definition, Source, is_terminal};
-=======
-use super::lexer::{Kind, Token};
-use super::longest;
-use super::options::Budget;
 use super::statements::{Definition, Source, inner_name, is_terminal};
->>>>>>> h-lark
 use crate::error::{Error, SourceLocation};
 use crate::ir::{Grammar, TokenSet};
 use crate::limits::Limits;
 use crate::maps::{IdSet, SeededIndexMap, SeededMap, SeededSet};
 use crate::syntax::rules::{
-    Ast, Budget, Constant, Function, Groups, Node, NodeId, Pattern, Rule, Sight, check_once,
+    Ast, Budget, Constant, Function, Groups, Node, NodeId, Pattern, Rule, Sight,
 };
 
 pub(super) struct Parser<'s> {
@@ -133,16 +125,6 @@ pub(super) fn parse<'s>(
     }
     let is_shortest = |id| lazies.of(ast, id).is_some();
     ast.followed = longest::followed(ast, terminals, is_shortest, around.start);
-<<<<<<< HEAD
-    check_once(
-        text,
-        &parser.groups.ast,
-        &parser.budgets,
-        around.start,
-        around.limits,
-    )?;
-=======
->>>>>>> h-lark
     Ok((parser.groups.ast, parser.budgets))
 }
 

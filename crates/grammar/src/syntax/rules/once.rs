@@ -1,13 +1,7 @@
 //! Whether a part comes once in a text at most, so that a bound on all its tokens is one on the part.
 
-<<<<<<< HEAD:crates/grammar/src/syntax/rules/once.rs
 use super::ast::{Ast, Node};
 use crate::error::{Error, SourceLocation, shown};
-=======
-use super::lexer::unsupported;
-use super::options::Budget;
-use crate::error::{Error, SourceLocation};
->>>>>>> h-lark:crates/grammar/src/syntax/lark/once.rs
 use crate::limits::{Fuel, Limits};
 use crate::maps::SeededMap;
 
@@ -29,12 +23,8 @@ pub(in crate::syntax) fn check_once(
     text: &str,
     ast: &Ast,
     budgets: &[Budget],
-<<<<<<< HEAD:crates/grammar/src/syntax/rules/once.rs
     start: &str,
     limits: &Limits,
-=======
-    (start, limits): (&str, &Limits),
->>>>>>> h-lark:crates/grammar/src/syntax/lark/once.rs
 ) -> Result<(), Error> {
     let mut fuel = Fuel::new(limits);
     for budget in budgets {
