@@ -19,6 +19,7 @@ from clients_page import clients_page
 from doctor_page import doctor_page
 from engines_page import engines_page
 from figures import insert_figures, pages_with_figures
+from lark_table import insert_lark_table
 from peers_table import insert_peers_table
 from pictures import PICTURES
 from server_fields_page import server_fields_page
@@ -364,6 +365,7 @@ PAGES = {
     "reference/compat-sglang-names.md": sglang_names,
     "reference/doctor-checks.md": lambda: NOTE + doctor_page(),
     "reference/formats.md": formats,
+    "reference/lark.md": lambda: insert_lark_table((DOCS / "reference" / "lark.md").read_text()),
     "reference/limits.md": limits,
     "reference/openchatml-rules.md": openchatml_rules,
     "reference/parser-states.md": parser_states,

@@ -20,7 +20,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Bounds on inputs and work. The defaults suit a public server."""
 
     schema_bytes: int = 2 * _MIB
-    """JSON Schema, bytes as compact JSON."""
+    """JSON Schema with its `resources`, bytes as compact JSON without titles, descriptions and other remarks."""
     schema_depth: int = 256
     """JSON Schema, nesting."""
     schema_ref_hops: int = 1_000

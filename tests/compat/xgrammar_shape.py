@@ -51,7 +51,11 @@ def shape(value: Any) -> dict[str, str]:
 def names(module: ModuleType, testing: ModuleType, tags: ModuleType, hf: ModuleType) -> dict[str, str]:
     """Every public name, dotted, with its description."""
     found: dict[str, Any] = {name: getattr(module, name) for name in module.__all__}
-    own = {name: value for name, value in vars(testing).items() if getattr(value, "__module__", "") == testing.__name__}
+    own = {
+        name: value
+        for name, value in vars(testing).items()
+        if getattr(value, "__module__", "") == testing.__name__ and not name.startswith("_")
+    }
     found |= {f"testing.{name}": value for name, value in own.items() if callable(value)}
     found |= {f"structural_tag.{name}": getattr(tags, name) for name in tags.__all__ if name != "Format"}
     found["hf.LogitsProcessor"] = hf.LogitsProcessor

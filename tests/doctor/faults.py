@@ -696,6 +696,18 @@ FAULTS: tuple[Fault, ...] = (
         "calls.ids",
         answer=always(counted_ids),
     ),
+    Fault("no developers", "history.developer", valid=fails(lambda ask: "developer" in ask.roles, 400)),
+    Fault("one system message", "history.two-systems", valid=fails(lambda ask: ask.roles.count("system") > 1, 400)),
+    Fault(
+        "results in the order of calls",
+        "history.results-order",
+        valid=fails(lambda ask: [one.get("tool_call_id") for one in messages(ask)][-2:] == ["call_1", "call_0"], 400),
+    ),
+    Fault(
+        "answers cannot be sent back",
+        "history.sent-back",
+        valid=fails(lambda ask: "tool" in ask.roles and ask.body.get("tool_choice") == "auto", 400),
+    ),
     Fault("results fail", "calls.results", valid=fails(lambda ask: "tool" in ask.roles)),
     Fault(
         "results are refused",

@@ -111,7 +111,7 @@ def answering(body: bytes, status: int = 200) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b"[" * 100_000, b"null", b'{"choices": 3}', b"\xff"])
-@pytest.mark.parametrize("status", [200, 404, 500])
+@pytest.mark.parametrize("status", [200, 500])
 def test_what_is_no_such_server_is_told_once(body: bytes, status: int) -> None:
     with answering(body, status) as url:
         report = diagnose(url)
@@ -121,6 +121,24 @@ def test_what_is_no_such_server_is_told_once(body: bytes, status: int) -> None:
     if status == 500:
         others = {name for name, verdict in verdicts.items() if verdict == "fault"}
         assert others <= {"chat.whole", "stream.answered", "models.list", "models.asked", "models.by-name"}
+
+
+def test_a_server_without_the_paths_is_told_at_once() -> None:
+    with answering(b"not here", 404) as url, pytest.raises(sg.UpstreamError) as raised:
+        diagnose(url)
+    assert raised.value.code == "E-UPSTREAM-REFUSED"
+
+
+def test_a_model_that_is_not_there_is_told_at_once() -> None:
+    def wrong(ask: Ask, _: Mock) -> None:
+        if ask.body.get("model") != MODEL:
+            raise Refusal(404, "no such model")
+
+    with mock(Fault("other models", "models.asked", valid=wrong)) as url:
+        with pytest.raises(sg.UpstreamError) as raised:
+            diagnose(url, model="another", api_key=KEY)
+        assert (raised.value.code, MODEL in (raised.value.hint or "")) == ("E-UPSTREAM-MODEL", True)
+        assert diagnose(url, model=MODEL, api_key=KEY, only=["models.asked"]).counts["held"] == 1
 
 
 def test_an_address_is_a_base_url() -> None:

@@ -7,6 +7,7 @@ import os
 import random
 import re
 import string
+from collections.abc import Callable
 from typing import Literal
 
 import pytest
@@ -98,6 +99,58 @@ def test_patterns_find_what_python_finds(compiler: sg.GrammarCompiler) -> None:
             pairs += 1
     print(f"{pairs} pairs, {refused} of {PATTERNS} refused")
     assert refused * 4 < PATTERNS
+
+
+PROBES = [
+    (r"\d", ["5", "٣"]),
+    (r"\w", ["a", "é"]),
+    (r"\s", [" ", "\ufeff"]),
+    (".", ["a", "\n", "\r"]),
+    (r"\<a\>", ["<a>", "a"]),
+    ("^a$", ["a"]),
+    (r"\Aa\z", ["a"]),
+    (r"a\Z", []),
+    ("[^]", []),
+    ("[ab&&a]", ["a", "b"]),
+    ("[a[bc]]", ["b", "a]"]),
+    (r"\-\u0041\u{1F600}", ["-A😀"]),
+    (r"\cA", []),
+    ("(?<n>a)(?P<m>b)", ["ab"]),
+    ("(?i)a", ["A"]),
+    ("(?i:a)b", ["Ab", "AB"]),
+    ("(?x)a b", ["ab", "a b"]),
+    ("a++", ["aa"]),
+    ("(?>a)", []),
+    (r"\p{Greek}", ["α", "a"]),
+    ("a{,2}", []),
+    ("(?=a)[ab]c", ["ac", "bc"]),
+    (r"(a)\1", []),
+    ("a{2000000}", []),
+    ("(?:a{200}){200}", []),
+    ("(?:ab(?=cde))*x", []),
+]
+
+
+@pytest.mark.parametrize(("pattern", "texts"), PROBES)
+def test_one_reader_serves_all_notations_but_schemas(pattern: str, texts: list[str]) -> None:
+    tag = {"type": "structural_tag", "format": {"type": "regex", "pattern": pattern}}
+    readers: list[Callable[[], sg.Grammar]] = [
+        lambda: sg.Grammar.from_regex(pattern),
+        lambda: sg.Grammar.from_ebnf(f'start ::= #"{pattern}";'.replace("\\", "\\\\")),
+        lambda: sg.Grammar.from_lark(f"start: /{pattern}/"),
+        lambda: sg.Grammar.from_structural_tag(tag),
+    ]
+
+    def verdict(read: Callable[[], sg.Grammar]) -> list[bool] | str:
+        try:
+            grammar = read()
+        except (sg.GrammarError, sg.LimitError) as error:
+            return error.code
+        return [grammar.accepts(text) for text in texts]
+
+    first, *others = [verdict(read) for read in readers]
+    assert all(other == first for other in others), (first, others)
+    assert isinstance(first, list) == bool(texts)
 
 
 def test_patterns_read_values_however_json_escapes_them(compiler: sg.GrammarCompiler) -> None:

@@ -219,7 +219,7 @@ def test_tokens_of_a_prompt_are_counted() -> None:
     [
         ({"max_tokens": 0}, "max_tokens"),
         ({"messages": []}, "messages"),
-        ({"messages": [{"role": "system", "content": "x"}]}, "messages[0].role"),
+        ({"messages": [{"role": "tool", "content": "x"}]}, "messages[0].role"),
         ({"messages": [{"role": "user", "content": [{"type": "image"}]}]}, "messages[0].content[0].type"),
         ({"messages": [{"role": "user", "content": [{"type": "tool_result"}]}]}, "messages[0].content[0].tool_use_id"),
         (
@@ -227,7 +227,7 @@ def test_tokens_of_a_prompt_are_counted() -> None:
             "messages[0].content[0].input",
         ),
         ({"tools": [{"name": "x"}]}, "tools[0].input_schema"),
-        ({"tools": [{"name": "x", "type": "web_search_20250305"}]}, "tools[0].type"),
+        ({"tools": [{"name": "x", "type": "web_search_20250305"}], "tool_choice": {"type": "any"}}, "tool_choice"),
         ({"tool_choice": {"type": "any"}}, "tool_choice"),
         ({"top_k": -2}, "top_k"),
         ({"temperature": 3}, "temperature"),

@@ -54,7 +54,7 @@ OWN: list[tuple[str, dict[str, Any], str, str]] = [
     (CHAT, {"audio": {"voice": "x"}}, "audio", "is not supported"),
     (RESPONSES, {"input": [{}]}, "input[0].role", "must be one of user, assistant, system, developer"),
     (RESPONSES, {"text": {"format": {"type": "x"}}}, "text.format.type", "unknown type 'x'"),
-    (MESSAGES, {"messages": [{"role": "system", "content": "x"}]}, "messages[0].role", "must be 'assistant' or 'user'"),
+    (MESSAGES, {"messages": [{"role": "tool", "content": "x"}]}, "messages[0].role", "must be 'assistant' or 's"),
     (MESSAGES, {"thinking": {"type": "enabled", "budget_tokens": 0}}, "thinking.budget_tokens", "must be at least 1"),
 ]
 CASES = [(path, *case) for path in BODIES for case in SHARED] + OWN

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import socket
 from collections.abc import Iterator
 from typing import Any
@@ -48,7 +49,9 @@ REFUSALS = [
 
 @pytest.mark.parametrize("refusal", REFUSALS)
 @pytest.mark.parametrize("stream", [False, True])
-def test_an_answer_with_an_error(engine: MockEngine, refusal: tuple[int, Any, str, int], stream: bool) -> None:
+def test_an_answer_with_an_error(
+    engine: MockEngine, refusal: tuple[int, Any, str, int], stream: bool, caplog: pytest.LogCaptureFixture
+) -> None:
     status, error, code, ours = refusal
     model = model_of(address(engine))
     served = ServedModel(model.engine, model.codec)
@@ -58,15 +61,31 @@ def test_an_answer_with_an_error(engine: MockEngine, refusal: tuple[int, Any, st
     assert raised.value.code == code
     shown = error["message"] if isinstance(error, dict) else error
     assert shown in raised.value.message
-    with TestClient(create_app(served)) as client:
+    with TestClient(create_app(served)) as client, caplog.at_level(logging.WARNING, "syntagma"):
         response = client.post("/v1/chat/completions", json={"messages": MESSAGES, "stream": stream})
+    model.close()
     assert response.status_code == ours
     body = response.json()["error"]
     assert body["code"] == {"E-MODEL-CONTEXT": "context_length_exceeded"}.get(code, code)
-    assert shown in body["message"]
-    # Where engines stand is not for clients.
+    # What an engine says of the request is for the client, and all else for the operator, with its address.
+    assert (shown in body["message"]) == (ours == 400)
+    told = [record.getMessage() for record in caplog.records]
+    assert len(told) == (ours != 400)
+    assert all(shown in one and code in one and engine.url in one for one in told)
     assert str(engine.port) not in response.text
-    model.close()
+
+
+@pytest.mark.parametrize("shown", ["bad key sk-UPSTREAMSECRET", "Bearer abcdefgh.ijkl is wrong", "no hf_abcdefghijkl"])
+def test_keys_that_engines_repeat_are_shown_to_nobody(
+    engine: MockEngine, shown: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    engine.status, engine.error = 400, json.dumps({"error": {"message": f"{shown} and own-secret"}}).encode()
+    served = ServedModel(upstreams.connect(address(engine), api_key="own-secret"), CODEC)
+    with TestClient(create_app(served)) as client, caplog.at_level(logging.DEBUG, "syntagma"):
+        response = client.post("/v1/chat/completions", json={"messages": MESSAGES})
+    assert response.status_code == 400
+    for secret in ("UPSTREAMSECRET", "abcdefgh", "own-secret"):
+        assert secret not in response.text + caplog.text
 
 
 def test_an_engine_that_is_not_there() -> None:
@@ -98,8 +117,10 @@ def test_a_stream_that_breaks_off(engine: MockEngine, lines: int) -> None:
     assert raised.value.again == (lines == 0)
     with TestClient(create_app(ServedModel(model.engine, model.codec))) as client:
         response = client.post("/v1/chat/completions", json={"messages": MESSAGES, "stream": True})
+        counted = client.get("/metrics").text
     if lines:
         assert response.status_code == 200
+        assert 'request_errors_total{code="E-UPSTREAM-BROKEN",route="/v1/chat/completions"} 1.0' in counted
         last = response.text.rstrip().split("\n\n")[-1]
         assert json.loads(last.removeprefix("data: "))["error"]["code"] == "E-UPSTREAM-BROKEN"
     else:

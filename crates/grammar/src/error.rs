@@ -114,13 +114,20 @@ impl<'s> Locator<'s> {
 }
 
 /// The codes of all warnings.
-pub(crate) const WARNINGS: [&str; 8] = [
+pub(crate) const WARNINGS: [&str; 15] = [
     "W-GRAMMAR-CYCLE",
+    "W-GRAMMAR-DECLARED",
     "W-GRAMMAR-ENDLESS",
+    "W-GRAMMAR-LAZY",
+    "W-GRAMMAR-LONGEST",
+    "W-GRAMMAR-PRIORITY",
+    "W-GRAMMAR-TEMPERATURE",
+    "W-GRAMMAR-LEFT-OUT",
     "W-GRAMMAR-UNPRODUCTIVE",
     "W-GRAMMAR-UNUSED",
     "W-REGEX-ANCHOR",
     "W-REGEX-CASE",
+    "W-SCHEMA-FOREIGN",
     "W-SCHEMA-NULL",
     "W-SCHEMA-PATTERN",
 ];
@@ -140,6 +147,12 @@ impl Diagnostic {
         if let Some(SourceLocation::Pointer(pointer)) = &mut self.location {
             pointer.insert_str(0, prefix);
         }
+    }
+
+    /// The same, saying in which file of several it is.
+    pub(crate) fn in_file(mut self, name: &str) -> Self {
+        self.message = format!("{}, in the file {name:?}", self.message);
+        self
     }
 
     /// A code, `E-AREA-WHAT` for errors and `W-AREA-WHAT` for warnings, and a sentence.
@@ -283,6 +296,18 @@ impl Error {
         self
     }
 
+    /// The same error, each of its JSON pointers by another.
+    #[must_use]
+    pub(crate) fn placed(mut self, place: impl Fn(&str) -> String) -> Self {
+        if let Some(SourceLocation::Pointer(pointer)) = &mut self.0.diagnostic.location {
+            *pointer = place(pointer);
+        }
+        for (pointer, _) in &mut self.0.pointers {
+            *pointer = place(pointer);
+        }
+        self
+    }
+
     /// The same error with advice.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
@@ -294,6 +319,12 @@ impl Error {
     pub(crate) fn in_rule(mut self, name: &str) -> Self {
         let message = &mut self.0.diagnostic.message;
         *message = format!("{message}, in the rule {name:?}");
+        self
+    }
+
+    /// The same error, saying in which file of several it is.
+    pub(crate) fn in_file(mut self, name: &str) -> Self {
+        self.0.diagnostic = self.0.diagnostic.in_file(name);
         self
     }
 

@@ -19,7 +19,7 @@ pub struct Limits {
     pub regex_repetition: u32,
     /// Product of the bounds of nested counted repetitions.
     pub regex_expansion: u64,
-    /// Bytes of a JSON Schema, as compact JSON.
+    /// Bytes of a JSON Schema with its resources, as compact JSON without remarks for people.
     pub schema_bytes: usize,
     /// Nesting of a JSON Schema.
     pub schema_depth: usize,

@@ -26,6 +26,9 @@ pub(crate) const MAX_JSON_NESTING: usize = 1_000;
 /// Containers within containers in the JSON that a directive of Lark is given.
 pub(crate) const MAX_DIRECTIVE_NESTING: usize = 127;
 
+/// Grammars in grammars of one source in Lark, whatever [`crate::Limits`] allow: they are read recursively.
+pub(crate) const MAX_NESTED_GRAMMARS: usize = 30;
+
 /// Chunks of one `%regex` substring: its expression nests as deep.
 pub(crate) const MAX_SUBSTRING_CHUNKS: usize = 256;
 
@@ -65,6 +68,15 @@ pub(crate) const LOWER_ONE: u64 = 20_000;
 
 /// Units for the checks of all terminals of a source.
 pub(crate) const LOWER_ALL: u64 = 1_000_000;
+
+/// Steps to find what may follow the terminals of a source: about ten milliseconds.
+pub(crate) const FOLLOWED: u64 = 400_000;
+
+/// Units to see whether a terminal may go on with what follows it, for a warning.
+pub(crate) const LONGEST_ONE: u64 = 5_000;
+
+/// Units to see it for all terminals of a source.
+pub(crate) const LONGEST_ALL: u64 = 100_000;
 
 /// Units for the check of one language that is printed: more than [`LOWER_ONE`], so that what is written can be read.
 pub(crate) const PRINT_ONE: u64 = 200_000;
@@ -211,6 +223,9 @@ pub(crate) const MAX_LOOK_BRANCHES: usize = 64;
 /// Alternatives whose conditions differ.
 pub(crate) const MAX_LOOK_ALTERNATIVES: usize = 512;
 
+/// Assertions that are left out of one pattern of a schema; past these all of the pattern is.
+pub(crate) const MAX_LEFT_OUT: usize = 32;
+
 /// Rounds of a guarded repetition that are written out.
 pub(crate) const MAX_LOOK_ROUNDS: u32 = 16;
 
@@ -228,8 +243,11 @@ pub(crate) const MAX_INDENTED_NESTING: u32 = 24;
 /// Combinations of choices in one conjunction.
 pub(crate) const MAX_COMBINATIONS: usize = 2_000;
 
-/// Branches of one choice that are compared with each other.
+/// Branches of one choice that are compared with each other. Of more, as many pairs may have a value in common.
 pub(crate) const MAX_COMPARED_BRANCHES: usize = 200;
+
+/// Required properties whose values are looked at to tell more branches apart.
+pub(crate) const MAX_TELLING_PROPERTIES: usize = 8;
 
 /// Pairs of branches that may hold together and are told apart.
 pub(crate) const MAX_OVERLAPS: usize = 60;
@@ -239,6 +257,9 @@ pub(crate) const MAX_SUBSET_BRANCHES: usize = 8;
 
 /// Subschemas within subschemas in a question about a conjunction.
 pub(crate) const MAX_QUESTION_DEPTH: u32 = 6;
+
+/// The same in a schema that otherwise takes too much work.
+pub(crate) const FRUGAL_QUESTION_DEPTH: u32 = 2;
 
 /// What a branch of a choice counts for in that depth, since choices multiply.
 pub(crate) const CHOICE_DEPTH: u32 = 3;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use syntagma_grammar::ir::{self, Expr, Lnf, Report, TokenSet, text};
-use syntagma_grammar::syntax::{ebnf, gbnf, json_schema, lark, regex};
+use syntagma_grammar::syntax::{ebnf, gbnf, json_schema, lark, regex, xgrammar};
 
 use crate::errors::{self, diagnostic_fields};
 use crate::fork::released;
@@ -37,17 +37,19 @@ fn schema_options(py: Python<'_>, given: &Bound<'_, PyAny>) -> PyResult<json_sch
     let pattern: Option<String> = given.getattr("whitespace_pattern")?.extract()?;
     let separators: Option<(String, String)> = given.getattr("separators")?.extract()?;
     let indent: Option<u32> = given.getattr("indent")?.extract()?;
-    let compact: bool = given.getattr("compact")?.extract()?;
+    let whitespace: Option<String> = given.getattr("whitespace")?.extract()?;
     let whitespace = if let Some(pattern) = pattern {
-        json_schema::Whitespace::Regex(pattern)
+        Some(json_schema::Whitespace::Regex(pattern))
     } else if let Some((comma, colon)) = separators {
-        errors::grammar(py, || json_schema::Whitespace::separators(&comma, &colon))?
+        let separators = || json_schema::Whitespace::separators(&comma, &colon);
+        Some(errors::grammar(py, separators)?)
     } else if let Some(indent) = indent {
-        json_schema::Whitespace::Indent(indent)
-    } else if compact {
-        json_schema::Whitespace::Compact
+        Some(json_schema::Whitespace::Indent(indent))
     } else {
-        json_schema::Whitespace::Flexible
+        whitespace.map(|word| match word.as_str() {
+            "compact" => json_schema::Whitespace::Compact,
+            _ => json_schema::Whitespace::Flexible,
+        })
     };
     let any_order: bool = given.getattr("any_order")?.extract()?;
     let draft: Option<u32> = given.getattr("draft")?.extract()?;
@@ -66,6 +68,7 @@ fn schema_options(py: Python<'_>, given: &Bound<'_, PyAny>) -> PyResult<json_sch
     let mut options = json_schema::Options::default();
     options.whitespace = whitespace;
     options.notation = notation;
+    options.resources = given.getattr("resources")?.extract()?;
     options.allow_widened = given.getattr("allow_widened")?.extract()?;
     options.order = if any_order {
         json_schema::Order::Any
@@ -123,16 +126,42 @@ impl Grammar {
     }
 
     #[staticmethod]
+    fn from_xgrammar(
+        py: Python<'_>,
+        text: &str,
+        start: &str,
+        limits: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let limits = grammar_limits(limits)?;
+        read(py, || xgrammar::parse(text, start, &limits))
+    }
+
+    #[staticmethod]
     fn from_lark(
         py: Python<'_>,
         text: &str,
         start: &str,
         grammars: Vec<(String, PyRef<'_, Self>)>,
+        files: Vec<(String, String)>,
         limits: &Bound<'_, PyAny>,
-    ) -> PyResult<Self> {
+    ) -> PyResult<(Self, Vec<(String, u32)>)> {
         let limits = grammar_limits(limits)?;
         let given = by_name(&grammars);
-        read(py, || lark::parse_with(text, start, &given, &limits))
+        let files: Vec<(&str, &str)> = (files.iter())
+            .map(|(name, text)| (name.as_str(), text.as_str()))
+            .collect();
+        let (grammar, budgets) = errors::grammar(py, || {
+            lark::parse_with(text, start, &given, &files, &limits)
+        })?;
+        let budgets = budgets.into_iter();
+        let budgets = budgets.map(|budget| (budget.label, budget.tokens));
+        Ok((Self(Arc::new(grammar)), budgets.collect()))
+    }
+
+    /// The files that a grammar in Lark imports from the folder of its own, `file`.
+    #[staticmethod]
+    fn lark_imports(py: Python<'_>, text: &str, file: &str) -> PyResult<Vec<String>> {
+        errors::grammar(py, || lark::imported_files(text, file))
     }
 
     #[staticmethod]

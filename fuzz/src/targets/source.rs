@@ -3,7 +3,7 @@
 use std::hash::Hasher as _;
 
 use rustc_hash::FxHasher;
-use syntagma_grammar::syntax::{ebnf, gbnf, json_schema, lark, regex};
+use syntagma_grammar::syntax::{ebnf, gbnf, json_schema, lark, regex, xgrammar};
 use syntagma_grammar::{Error, ErrorKind, Grammar, Limits, SourceLocation};
 
 use super::grammar::explore;
@@ -82,9 +82,13 @@ pub(super) fn ebnf(input: &[u8]) -> Vec<u64> {
 }
 
 pub(super) fn gbnf(input: &[u8]) -> Vec<u64> {
-    read(input, true, |text, limits| {
+    let mut features = read(input, true, |text, limits| {
         gbnf::parse(text, "root", limits)
-    })
+    });
+    features.extend(read(input, true, |text, limits| {
+        xgrammar::parse(text, "root", limits)
+    }));
+    features
 }
 
 pub(super) fn lark(input: &[u8]) -> Vec<u64> {

@@ -14,6 +14,7 @@ from syntagma.entry import entry
 from syntagma.errors import ArgumentError, GrammarError
 from syntagma.format_schema import StartState
 from syntagma.formats import ChatFormat
+from syntagma.formats.styles import styled
 from syntagma.grammars.lru_cache import LruCache
 from syntagma.messages import ToolLike
 from syntagma.parsing import StreamParser
@@ -98,9 +99,8 @@ class Constrain(Stage):
         return self._cache.get(key, _ENTRY_BYTES + len(key[0]), lambda: self._written(request, start))
 
     def _written(self, request: ResolvedRequest, start: StartState) -> dict[str, Any]:
-        export = build_grammar(self._format.spec, request, start).exports(self._token_ids, languages=[self._dialect])[
-            self._dialect
-        ]
+        grammar = build_grammar(self._format.spec, request, start, styled)
+        export = grammar.exports(self._token_ids, languages=[self._dialect])[self._dialect]
         if export.status == "no":
             raise GrammarError("E-BATCH-DIALECT", f"the grammar cannot be written as {self._dialect}: {export.why}")
         source = export.source if isinstance(export.source, str) else json_of(export.source).decode()

@@ -45,6 +45,10 @@ def grammar(
     tools: Annotated[str | None, typer.Option(help="JSON file with the tools of the turn.")] = None,
     start: Annotated[str | None, typer.Option(help=START)] = None,
     order: Annotated[str, typer.Option(help="Order of properties in a JSON Schema: 'declared' or 'any'.")] = "declared",
+    resources: Annotated[
+        str | None,
+        typer.Option(help="Folder of JSON files that a JSON Schema may refer to, by their paths in it or their $id."),
+    ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Reject a JSON Schema that cannot be enforced exactly.")
     ] = False,
@@ -86,7 +90,7 @@ def grammar(
         read = _of_turn(source or regex, format_, template, tools)
     else:
         with progress(source or "regex"):
-            read = load_grammar(source, regex, start=start, order=order, strict=strict)
+            read = load_grammar(source, regex, start=start, order=order, strict=strict, resources=resources)
     schema = schema_of(source)
     misspelt = misspelt_in(schema, load_tools(tools))
     enforced = read.report
@@ -171,6 +175,8 @@ def _print(answer: dict[str, Any], verdict: Check | None, *, report: bool) -> No
         else:
             write(f"{verdict.line}:{verdict.column}: {verdict.message}\n{verdict.excerpt}")
             write(f"in {', '.join(verdict.rules)}; next may come: {verdict.expected or 'nothing'}")
+            if verdict.out_of_order:
+                write("hint: --order any accepts properties in any order")
     shown = [answer[name].rstrip("\n") for name in ("ebnf", "gbnf", "lark", "lnf") if name in answer]
     for part in shown:
         write(part)

@@ -17,6 +17,7 @@ from syntagma.decoding import TokenizerInfo
 from syntagma.errors import RequestError, SyntagmaError, TemplateError
 from syntagma.formats import ChatFormat
 from syntagma.formats import get as get_format
+from syntagma.formats.styles import styled
 from syntagma.grammars import Grammar, Order
 from syntagma.grammars.dialects import notation_of_file, read_first
 from syntagma.messages import tools_from
@@ -181,12 +182,18 @@ def _shipped() -> str:
 
 
 def load_grammar(
-    path: str | None, regex: str | None, *, start: str | None = None, order: str = "declared", strict: bool = False
+    path: str | None,
+    regex: str | None,
+    *,
+    start: str | None = None,
+    order: str = "declared",
+    strict: bool = False,
+    resources: str | None = None,
 ) -> Grammar:
     """A grammar from a file or a regular expression; exactly one of them.
 
     The suffix of the file's name determines its language, see `Grammar.from_file`. `start` is its start rule. `order`
-    and `strict` apply to JSON Schemas, see `Grammar.from_json_schema`.
+    and `strict` apply to JSON Schemas, see `Grammar.from_json_schema`; so does `resources`, a folder of JSON files.
 
     Raises:
         ArgumentError: `E-SCHEMA-OPTION`, the order is unknown; `E-GRAMMAR-DIALECT`, the language is not recognised.
@@ -197,15 +204,32 @@ def load_grammar(
         return Grammar.from_regex(regex)
     if path is None or regex is not None:
         raise RequestError("E-REQUEST-ARGUMENT", "give either a grammar file or --regex")
-    return grammar_of(path, read_text(path), start=start, order=order, strict=strict)
+    return grammar_of(path, read_text(path), start=start, order=order, strict=strict, resources=resources)
+
+
+def _resources(folder: str) -> dict[str, dict[str, Any] | bool | str]:
+    """The JSON files of a folder, by their paths in it."""
+    if not Path(folder).is_dir():
+        raise RequestError("E-REQUEST-FILE", f"{folder} is no folder")
+    files = sorted(Path(folder).rglob("*.json"))
+    return {file.relative_to(folder).as_posix(): read_text(str(file)) for file in files}
 
 
 def grammar_of(
-    path: str, text: str, *, start: str | None = None, order: str = "declared", strict: bool = False
+    path: str,
+    text: str,
+    *,
+    start: str | None = None,
+    order: str = "declared",
+    strict: bool = False,
+    resources: str | None = None,
 ) -> Grammar:
     """The grammar in the text of a file; see `load_grammar`."""
     with of_file(path):
         notations = notation_of_file(path, text)
         if notations == ("json_schema",):
-            return Grammar.from_json_schema(text, order=cast("Order", order), allow_widened=not strict)
-        return read_first(notations, lambda notation: Grammar.from_text(text, notation, start=start))
+            given = None if resources is None else _resources(resources)
+            return Grammar.from_json_schema(text, order=cast("Order", order), allow_widened=not strict, resources=given)
+        if notations == ("lark",) and path != "-":
+            return Grammar.from_file(path, start=start)
+        return read_first(notations, lambda notation: Grammar.from_text(text, notation, start=start, styles=styled))

@@ -12,6 +12,7 @@ import msgspec
 import typer
 
 from syntagma.errors import SyntagmaError
+from syntagma.option_hints import in_options
 
 __all__ = ["JsonOption", "pretty_json", "reported", "warn", "write", "write_json"]
 
@@ -56,6 +57,7 @@ def reported(command: Callable[P, R]) -> Callable[P, R]:
         try:
             return command(*args, **kwargs)
         except SyntagmaError as error:
+            error.hint = None if error.hint is None else in_options(error.hint)
             if kwargs.get("as_json"):
                 write_json({"error": error.to_dict()})
             else:

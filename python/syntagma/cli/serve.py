@@ -28,6 +28,7 @@ def serve(
     try:
         from syntagma.cli.serve_run import run_here, settings_of
         from syntagma.cli.workers import run_workers
+        from syntagma.serving.logs import say
     except ImportError as error:
         raise RequestError(
             "E-REQUEST-EXTRA", f"{error.name} is not installed", hint="pip install 'syntagma[serve]'"
@@ -42,7 +43,7 @@ def serve(
             write_json({"model": names[0], "models": names, "base_url": address})
             sys.stdout.flush()
         else:
-            sys.stderr.write(f"serving {', '.join(names)} at {address}\n")
+            say(options.log_format, f"serving {', '.join(names)} at {address}")  # type: ignore[arg-type]
 
     with _listen(options.host, options.port) as listener:
         (run_here if options.workers == 1 else run_workers)(options, listener, begun)

@@ -71,6 +71,19 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
     unheld: Annotated[
         str, typer.Option(help="A constraint that an engine cannot enforce: refuse the request, or check the answer.")
     ] = "refuse"
+    unknown_tools: Annotated[
+        str,
+        typer.Option(
+            help="A call of a tool that the request does not declare: pass it on, leave its text in the content, drop "
+            "it, or refuse the answer."
+        ),
+    ] = "pass"
+    strict_fields: Annotated[
+        bool,
+        typer.Option(
+            "--strict-fields", help="Refuse a request for what would have no effect (header x-syntagma-ignored)."
+        ),
+    ] = False
     lookalikes: Annotated[
         str,
         typer.Option(
@@ -164,6 +177,12 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
     otlp_traces_endpoint: Annotated[
         str | None,
         typer.Option(help="OTLP endpoint for traces over HTTP, such as http://127.0.0.1:4318/v1/traces."),
+    ] = None
+    limits: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A bound, as NAME=VALUE, or a TOML file of bounds; their names are those of `Limits`. Repeatable."
+        ),
     ] = None
     queue_timeout: Annotated[
         float, typer.Option(min=0.1, help="Seconds that a request may wait for a free generation.")

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from syntagma.cli.inputs import read_text
+from syntagma.cli.limits_option import limits_of
 from syntagma.cli.serve_options import ServeOptions
 from syntagma.cli.served import codec_maker, models_of, watched_files
 from syntagma.errors import RequestError
-from syntagma.limits import Limits
 from syntagma.serving import Operations, ServedModel, Settings, create_app
 from syntagma.serving.following import Follower
 from syntagma.serving.keys import Key, key_of, keys_of_file
@@ -32,6 +32,7 @@ _WORDS: Final[dict[str, tuple[str, ...]]] = {
     "reasoning_field": ("reasoning_content", "reasoning", "both"),
     "unheld": ("refuse", "check"),
     "lookalikes": ("break", "refuse"),
+    "unknown_tools": ("pass", "content", "drop", "refuse"),
     "require": ("proved", "supported"),
     "log_format": ("text", "json"),
     "log_level": ("debug", "info", "warning", "error"),
@@ -67,10 +68,12 @@ def settings_of(options: ServeOptions) -> Settings:
         complete=options.complete,
         on_length=options.on_length,  # type: ignore[arg-type]
         reasoning_fields=both if field == "both" else (field,),  # type: ignore[arg-type]
+        unknown_tools=options.unknown_tools,  # type: ignore[arg-type]
+        strict_fields=options.strict_fields,
         stored_bytes=options.stored_bytes,
         recording=_recording(options),
         inspector=options.inspector,
-        limits=Limits(server_queue_seconds=options.queue_timeout),
+        limits=limits_of(options),
         operations=Operations(
             keys=_keys(options), origins=tuple(options.cors or ()), rate=options.rate, concurrency=options.concurrency
         ),
@@ -147,9 +150,9 @@ def run_here(options: ServeOptions, listener: socket.socket, begun: Callable[[li
         _log.warning("--grammar-backend %s has no effect: Syntagma enforces grammars", options.grammar_backend)
     if options.otlp_traces_endpoint is not None:
         export_to(options.otlp_traces_endpoint)
-    served = models_of(options)
+    served, late = models_of(options)
     _follow(served, options)
-    app = create_app(served, settings)
+    app = create_app(served, settings, late=late)
     begun([one.name for one in served])
     listen(
         app,

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from syntagma import backends, upstreams
 from syntagma.cli.inputs import load_format, of_file
+from syntagma.cli.limits_option import limits_of
 from syntagma.codec import ChatCodec
-from syntagma.errors import RequestError
+from syntagma.errors import RequestError, UpstreamError
 from syntagma.templates import ChatTemplate
 
 if TYPE_CHECKING:
@@ -25,24 +27,26 @@ _SHIPPED = "embedded"
 _FILE_OF_FORMAT = ".toml"
 
 
-def models_of(options: ServeOptions) -> list[ServedModel]:
-    """The models to serve.
+def models_of(options: ServeOptions) -> tuple[list[ServedModel], dict[str, Callable[[], ServedModel]]]:
+    """The models to serve, and what loads those whose engines cannot be reached yet, by name.
 
     Raises:
-        SyntagmaError: a model cannot be loaded, or options contradict each other.
+        SyntagmaError: a model cannot be loaded, none can be reached, or options contradict each other.
     """
-    served = _elsewhere(options, options.upstream) if options.upstream else [_here(options)]
+    served, late = _elsewhere(options, options.upstream) if options.upstream else ([_here(options)], {})
     for one in served:
-        _tell(options, one)
-    return served
+        _settle(options, one)
+    return served, late
 
 
-def _tell(options: ServeOptions, served: ServedModel) -> None:
-    """Say how sure the format of a model is, unless it was named.
+def _settle(options: ServeOptions, served: ServedModel) -> None:
+    """Put a model under the limits, and say how sure its format is, unless it was named.
 
     Raises:
         FormatError: `E-FORMAT-UNSURE`, it is less sure than `--require` says.
     """
+    if options.limits:
+        served.follow(served.codec.with_limits(limits_of(options)))
     found = served.codec.resolution
     if found is None:
         return
@@ -62,8 +66,13 @@ def _here(options: ServeOptions) -> ServedModel:
     return ServedModel(engine, codec_maker(options, codec)(), name=options.name)
 
 
-def _elsewhere(options: ServeOptions, addresses: list[str]) -> list[ServedModel]:
-    """The models of running engines. Addresses with the same name are one model."""
+def _elsewhere(
+    options: ServeOptions, addresses: list[str]
+) -> tuple[list[ServedModel], dict[str, Callable[[], ServedModel]]]:
+    """The models of running engines, and what loads those that cannot be reached yet, by name.
+
+    Addresses with the same name are one model.
+    """
     from syntagma.serving import ServedModel
 
     groups: dict[str | None, list[str]] = {}
@@ -72,8 +81,8 @@ def _elsewhere(options: ServeOptions, addresses: list[str]) -> list[ServedModel]
         # The address may contain an equals sign as well, after the colon of its kind.
         known = bool(equals) and ":" not in named
         groups.setdefault(named if known else options.name, []).append(address if known else text)
-    served = []
-    for group, members in groups.items():
+
+    def load(group: str | None, members: list[str]) -> ServedModel:
         engine, codec = upstreams.load(
             *members,
             model=options.model,
@@ -82,15 +91,30 @@ def _elsewhere(options: ServeOptions, addresses: list[str]) -> list[ServedModel]
             api_key=options.upstream_key,
             timeout=options.upstream_timeout,
         )
-        served.append(
-            ServedModel(
-                engine,
-                codec if options.reasoning_format is None else codec_maker(options, codec)(),
-                name=group,
-                unheld=options.unheld,  # type: ignore[arg-type]
-                lookalikes=options.lookalikes,  # type: ignore[arg-type]
-            )
+        return ServedModel(
+            engine,
+            codec if options.reasoning_format is None else codec_maker(options, codec)(),
+            name=group,
+            unheld=options.unheld,  # type: ignore[arg-type]
+            lookalikes=options.lookalikes,  # type: ignore[arg-type]
         )
+
+    def load_late(group: str, members: list[str]) -> ServedModel:
+        model = load(group, members)
+        _settle(options, model)
+        return model
+
+    served: list[ServedModel] = []
+    late: dict[str, Callable[[], ServedModel]] = {}
+    for number, (group, members) in enumerate(groups.items(), 1):
+        try:
+            served.append(load(group, members))
+        except UpstreamError as error:
+            # Without a name it is not known which model is missing; and one that is served must be left.
+            if not error.again or group is None or (number == len(groups) and not served):
+                raise
+            _log.warning("%s is not served until its engine answers: %s (%s)", group, error.message, error.source)
+            late[group] = partial(load_late, group, members)
     names = [one.name for one in served]
     if len(set(names)) < len(names):
         raise RequestError(
@@ -98,7 +122,7 @@ def _elsewhere(options: ServeOptions, addresses: list[str]) -> list[ServedModel]
             f"two models have the name {max(names, key=names.count)!r}",
             hint="name them: --upstream NAME=KIND:URL",
         )
-    return served
+    return served, late
 
 
 def codec_maker(options: ServeOptions, loaded: ChatCodec) -> Callable[[], ChatCodec]:

@@ -17,6 +17,7 @@ from syntagma.codec.turn import Turn
 from syntagma.entry import entry
 from syntagma.errors import ArgumentError, ArgumentTypeError
 from syntagma.formats import ChatFormat
+from syntagma.limits import Limits
 from syntagma.messages import Tool, ToolLike, refuse_incomplete_calls, tools_from
 from syntagma.parsing import Policies, ReadingOptions
 from syntagma.request import RequestOptions, ResolvedRequest, resolve_request
@@ -44,6 +45,13 @@ class ChatCodec:
         self._given = capabilities
         self._fitter = None if template is None else Fitter(template, fmt, capabilities)
         self.resolution: Resolution | None = None
+
+    def with_limits(self, limits: Limits) -> ChatCodec:
+        """The same codec; the bounds hold for every render of its template."""
+        template = None if self.template is None else self.template.with_limits(limits)
+        made = ChatCodec(self.format, template, self.capabilities)
+        made.resolution = self.resolution
+        return made
 
     @property
     def capabilities(self) -> Capabilities:

@@ -12,6 +12,7 @@ from syntagma.entry import entry
 from syntagma.errors import FormatError, RequestError
 from syntagma.format_schema import StartState
 from syntagma.formats import ChatFormat, FormatTexts
+from syntagma.formats.styles import styled
 from syntagma.grammars import Grammar, StructuralTag
 from syntagma.grammars.checking import accept_text
 from syntagma.messages import Tool
@@ -82,7 +83,7 @@ class Turn(FormatTexts):
                 "the prompt ends inside of an answer with a response format, so there is no grammar of the rest",
                 hint="use a matcher of `Turn.whole_grammar`, moved to this place by `Turn.begin`",
             )
-        return build_grammar(self.format.spec, request, self.start)
+        return build_grammar(self.format.spec, request, self.start, styled)
 
     @functools.cached_property
     def whole_grammar(self) -> Grammar | None:
@@ -95,7 +96,7 @@ class Turn(FormatTexts):
             return self.grammar
         before = Prompt(self.prompt[: self.prompt.begun], self.prompt.start)
         start = StreamParser.from_request(self.format, self.request, prompt=before).start_state
-        return build_grammar(self.format.spec, self.request, start)
+        return build_grammar(self.format.spec, self.request, start, styled)
 
     @entry
     def begin(self, matcher: GrammarMatcher, info: TokenizerInfo) -> None:
@@ -181,7 +182,7 @@ class Turn(FormatTexts):
         Raises:
             FormatError, GrammarError, LimitError: see `syntagma.constraints.build_grammar`.
         """
-        return build_call_grammar(self.format.spec, self.request) if self.request.constrains else None
+        return build_call_grammar(self.format.spec, self.request, styled) if self.request.constrains else None
 
     @property
     def structural_tag(self) -> StructuralTag | None:

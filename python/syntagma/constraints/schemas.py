@@ -9,6 +9,7 @@ from syntagma.constraints.whitespace import WHITESPACE, joined, whitespace_patte
 from syntagma.format_schema import Notation
 from syntagma.grammars import Grammar, Order, ValueNotation
 from syntagma.grammars.pointer_prefix import with_pointer_prefix
+from syntagma.grammars.structural_tag import Styles
 from syntagma.limits import Limits
 from syntagma.messages import Tool, ToolInput
 from syntagma.request import ResponseFormat
@@ -187,7 +188,7 @@ def schema_grammar(
     )
 
 
-def shaped_answer(answer: ResponseFormat, limits: Limits) -> Grammar:
+def shaped_answer(answer: ResponseFormat, limits: Limits, styles: Styles[Grammar] | None) -> Grammar:
     """The content by a response format.
 
     Raises:
@@ -198,11 +199,13 @@ def shaped_answer(answer: ResponseFormat, limits: Limits) -> Grammar:
     if answer.kind == "grammar":
         return with_pointer_prefix(
             answer.pointer,
-            lambda: Grammar.from_text(answer.grammar, answer.syntax, start=answer.start, limits=limits),
+            lambda: Grammar.from_text(answer.grammar, answer.syntax, start=answer.start, styles=styles, limits=limits),
         )
     if answer.kind == "choice":
         return Grammar.from_choices(answer.choices)
     if answer.tag is not None:
         tag = answer.tag
-        return with_pointer_prefix(answer.pointer, lambda: Grammar.from_structural_tag(tag, limits=limits))
+        return with_pointer_prefix(
+            answer.pointer, lambda: Grammar.from_structural_tag(tag, styles=styles, limits=limits)
+        )
     return schema_grammar(answer.schema, strict=answer.strict, pointer=answer.pointer, limits=limits)

@@ -15,13 +15,16 @@ from syntagma.errors import FormatError
 from syntagma.format_schema import FormatSpec, StartState
 from syntagma.format_schema.facts import triggers
 from syntagma.grammars import Grammar
+from syntagma.grammars.structural_tag import Styles
 from syntagma.request import ResolvedRequest
 from syntagma.stopping import within_seconds
 
 __all__ = ["build_call_grammar", "build_grammar"]
 
 
-def build_grammar(spec: FormatSpec, request: ResolvedRequest, start: StartState) -> Grammar:
+def build_grammar(
+    spec: FormatSpec, request: ResolvedRequest, start: StartState, styles: Styles[Grammar] | None = None
+) -> Grammar:
     """The whole-turn grammar: what the model may write from the start state on.
 
     The turn is `[reasoning] [content] [calls] [content]`. With `tool_choice`
@@ -42,6 +45,7 @@ def build_grammar(spec: FormatSpec, request: ResolvedRequest, start: StartState)
         spec: the format.
         request: the resolved request.
         start: the start state.
+        styles: writes schemas of structural tags in styles other than JSON.
 
     Raises:
         FormatError: `E-FORMAT-UNSUPPORTED`, the format has no strict reading; `E-FORMAT-NAME`, a tool's name cannot be
@@ -50,15 +54,15 @@ def build_grammar(spec: FormatSpec, request: ResolvedRequest, start: StartState)
         LimitError: `E-LIMIT-…`.
     """
     with within_seconds(request.limits.grammar_seconds):
-        return _built(spec, request, start)
+        return _built(spec, request, start, styles)
 
 
-def _built(spec: FormatSpec, request: ResolvedRequest, start: StartState) -> Grammar:
-    context = _context(spec, request, start)
+def _built(spec: FormatSpec, request: ResolvedRequest, start: StartState, styles: Styles[Grammar] | None) -> Grammar:
+    context = _context(spec, request, start, styles)
     parts = inline_parts(context) if spec.messages is None else message_parts(context, spec.messages)
     grammar = Grammar.concat(*literal(start.pending), *parts)
     if start.begun:
-        going_on = _context(spec, request, start, begun=start.begun).groups
+        going_on = _context(spec, request, start, styles, begun=start.begun).groups
         if spec.messages is None:
             # The end of the prompt may be the beginning of an opener, or text before it.
             grammar = Grammar.union(grammar, *begun_parts(context, going_on))
@@ -68,7 +72,9 @@ def _built(spec: FormatSpec, request: ResolvedRequest, start: StartState) -> Gra
     return context.labels.bounded(grammar)
 
 
-def build_call_grammar(spec: FormatSpec, request: ResolvedRequest) -> Grammar | None:
+def build_call_grammar(
+    spec: FormatSpec, request: ResolvedRequest, styles: Styles[Grammar] | None = None
+) -> Grammar | None:
     """The grammar from a trigger on: calls, and what may follow them; None if no call may come.
 
     It does not depend on the text before the trigger, such as reasoning that the prompt has opened. Engines that
@@ -78,14 +84,20 @@ def build_call_grammar(spec: FormatSpec, request: ResolvedRequest) -> Grammar | 
         FormatError, GrammarError, LimitError: as `build_grammar`.
     """
     with within_seconds(request.limits.grammar_seconds):
-        context = _context(spec, request, StartState(), triggered=True)
+        context = _context(spec, request, StartState(), styles, triggered=True)
     if context.calls is None or not triggers(spec):
         return None
     return context.labels.bounded(calls_and_rest(context) if spec.messages is None else context.calls)
 
 
 def _context(
-    spec: FormatSpec, request: ResolvedRequest, start: StartState, *, triggered: bool = False, begun: str = ""
+    spec: FormatSpec,
+    request: ResolvedRequest,
+    start: StartState,
+    styles: Styles[Grammar] | None,
+    *,
+    triggered: bool = False,
+    begun: str = "",
 ) -> TurnContext:
     """The parts of a turn that depend on the request.
 
@@ -93,6 +105,7 @@ def _context(
         spec: the format.
         request: the resolved request.
         start: the start state.
+        styles: writes schemas in styles other than JSON.
         triggered: whether its calls begin with their trigger.
         begun: the beginning of its calls in the prompt.
     """
@@ -106,7 +119,7 @@ def _context(
         groups = call_groups(spec, request, limits=limits, labels=labels, triggered=triggered, begun=begun)
     answer = None
     if not request.response_format.is_text and not (forced and groups):
-        answer = labels.content(shaped_answer(request.response_format, limits))
+        answer = labels.content(shaped_answer(request.response_format, limits, styles))
     whitespace_counts = answer is not None and not request.response_format.is_json
     names = None if request.tools is None else tuple(tool.name for tool in request.tools)
     return TurnContext(spec, start, tuple(groups), forced, answer, labels, names, whitespace_counts)

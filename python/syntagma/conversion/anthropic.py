@@ -8,7 +8,15 @@ from typing import Any, Final
 import msgspec
 
 from syntagma.conversion.calls import object_of, with_ids
-from syntagma.conversion.content import content_of, data_url, flat_text, parts_of, read_part, read_parts, split_data_url
+from syntagma.conversion.content import (
+    content_of,
+    data_url,
+    flat_text,
+    parts_of,
+    read_part,
+    read_parts,
+    split_data_url,
+)
 from syntagma.conversion.drafts import Drafts
 from syntagma.conversion.notes import Members, Notes, says_nothing
 from syntagma.conversion.values import SETTING, Conversation, bare_messages, listed, tool_of
@@ -20,6 +28,7 @@ _OWN_BLOCKS: Final = ("tool_use", "tool_result", "thinking", "redacted_thinking"
 _SYSTEM: Final = ("system", "developer")
 _NO_SUCH: Final = "messages have no field for this member of a block"
 _PDF: Final = "application/pdf"
+_ERROR: Final = "Error: "
 
 
 class AnthropicForm:
@@ -149,8 +158,23 @@ def _read_result(block: Members, notes: Notes, drafts: Drafts) -> None:
     parts = read_parts(block.take("content"), block.at("content"), notes, _block)
     places = {f"/content/{index}": place for index, (_, place) in enumerate(parts)}
     content = content_of([part for part, _ in parts])
+    if block.take("is_error") is True:
+        notes.lose(block.at("is_error"), "is_error", f"the text says it: {_ERROR.strip()}")
+        content, places = _as_error(content, places)
     drafts.add({"role": "tool", "tool_call_id": call_id, "content": content}, block.pointer, places)
     block.rest(_NO_SUCH)
+
+
+def _as_error(
+    content: str | list[dict[str, Any]], places: dict[str, str]
+) -> tuple[str | list[dict[str, Any]], dict[str, str]]:
+    """A result that says that it is an error, which no other form has a field for."""
+    if isinstance(content, str):
+        return content if content.startswith(_ERROR) else f"{_ERROR}{content}", places
+    if str(content[0].get("text")).startswith(_ERROR):
+        return content, places
+    moved = {f"/content/{index + 1}": places[f"/content/{index}"] for index in range(len(content))}
+    return [{"type": "text", "text": _ERROR.strip()}, *content], moved
 
 
 def _read_answer(content: Any, place: str, notes: Notes, drafts: Drafts, pointer: str) -> None:
@@ -223,10 +247,26 @@ def _block(members: Members) -> dict[str, Any] | None:
     if kind == "image" and url is not None:
         members.take("source")
         return {"type": "image_url", "image_url": {"url": url}}
+    if kind == "document" and isinstance(source, Mapping) and (text := _document(source)) is not None:
+        members.take("source")
+        heads = [head for name in ("title", "context") if (head := members.text(name))]
+        return {"type": "text", "text": "\n\n".join([*heads, text])}
     if kind == "document" and isinstance(source, Mapping) and url is not None and source["type"] == "base64":
         members.take("source")
         title = members.text("title")
         return {"type": "file", "file": {"file_data": url} | ({"filename": title} if title else {})}
+    return None
+
+
+def _document(source: Mapping[str, Any]) -> str | None:
+    """The text of a document that is given as text, or as blocks of text; None if it is none of them."""
+    match source:
+        case {"type": "text", "data": str(text)} | {"type": "content", "content": str(text)}:
+            return text
+        case {"type": "content", "content": [*blocks]}:
+            texts = [block.get("text") for block in blocks if isinstance(block, Mapping)]
+            known = [text for text in texts if isinstance(text, str)]
+            return "\n".join(known) if len(known) == len(blocks) else None
     return None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from syntagma.conversion.calls import with_ids
@@ -14,7 +14,7 @@ from syntagma.conversion.openai import custom_call
 from syntagma.conversion.values import SETTING, Conversation, bare_messages, listed, tool_of
 from syntagma.messages import Message, Tool, ToolCall
 
-__all__ = ["ResponsesForm", "read_items", "read_tool"]
+__all__ = ["ResponsesForm", "each_tool", "name_in", "read_items", "read_tool"]
 
 _CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
 """types of items that are calls, each with the member that has the tool's input"""
@@ -50,9 +50,11 @@ class ResponsesForm:
             if instructions:
                 drafts.add({"role": "system", "content": instructions}, "/instructions")
             if isinstance(top.data.get("tools"), list | tuple):
-                given = [(tool, f"/tools/{index}") for index, tool in enumerate(top.objects("tools"))]
                 places = {"/function": ""} | {f"/function/{name}": f"/{name}" for name in _OF_TOOLS}
-                tools = tuple(tool_of(read_tool(tool, at, notes), at, places, notes) for tool, at in given)
+                tools = tuple(
+                    tool_of(read_tool(tool, at, notes, namespace), at, places, notes)
+                    for tool, at, namespace in each_tool(top.objects("tools"), "/tools", notes)
+                )
             top.rest(SETTING)
         read_items(items, notes, drafts)
         notes.origins["/tools"] = "/tools"
@@ -183,6 +185,8 @@ def _read_reasoning(members: Members, notes: Notes, drafts: Drafts) -> None:
 
 def _read_call(members: Members, field: str, drafts: Drafts) -> None:
     call_id, name, said = members.needed("call_id"), members.needed("name"), members.needed(field)
+    if namespace := members.text("namespace"):
+        name = name_in(namespace, name)
     arguments = said if field == "arguments" else input_arguments(said)
     function = {"name": name, "arguments": arguments}
     call: dict[str, Any] = {"id": call_id, "type": "function", "function": function}
@@ -212,7 +216,31 @@ def _given(members: Members, names: Sequence[str]) -> dict[str, Any]:
     return {name: value for name in names if (value := members.take(name)) is not None}
 
 
-def read_tool(data: Any, pointer: str, notes: Notes) -> dict[str, Any]:
+def name_in(namespace: str, name: str) -> str:
+    """The one name of a tool in a namespace, which messages know it by."""
+    return f"{namespace.rstrip('_')}__{name}"
+
+
+def each_tool(tools: Iterable[Any], pointer: str, notes: Notes) -> Iterator[tuple[Mapping[str, Any], str, str | None]]:
+    """The tools of a list, and those in its namespaces, each with its place and its namespace.
+
+    Raises:
+        ArgumentError: `E-CONVERT-FORM`, a tool or a namespace is malformed.
+    """
+    for index, tool in enumerate(tools):
+        members = Members(tool, f"{pointer}/{index}", notes)
+        if members.data.get("type") != "namespace":
+            yield members.data, members.pointer, None
+            continue
+        members.take("type")
+        namespace = members.needed("name")
+        for inner, given in enumerate(members.objects("tools")):
+            place = f"{members.at('tools')}/{inner}"
+            yield Members(given, place, notes).data, place, namespace
+        members.rest("a namespace is read as the names of its tools")
+
+
+def read_tool(data: Any, pointer: str, notes: Notes, namespace: str | None = None) -> dict[str, Any]:
     """A tool of this form in the form of chat completions.
 
     Raises:
@@ -221,11 +249,14 @@ def read_tool(data: Any, pointer: str, notes: Notes) -> dict[str, Any]:
     members = Members(data, pointer, notes)
     kind = members.take("type")
     if kind == "custom":
-        tool = {"type": kind, **_given(members, ("name", "description", "format"))}
+        tool = inner = {"type": kind, **_given(members, ("name", "description", "format"))}
     else:
         if kind != "function":
             notes.unknown(pointer, "tool", kind)
-        tool = {"type": "function", "function": _given(members, _OF_TOOLS)}
+        inner = _given(members, _OF_TOOLS)
+        tool = {"type": "function", "function": inner}
+    if namespace is not None and isinstance(inner.get("name"), str):
+        inner["name"] = name_in(namespace, inner["name"])
     members.rest("tools have no such field")
     return tool
 

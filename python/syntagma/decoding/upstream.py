@@ -16,7 +16,7 @@ import msgspec
 from syntagma.decoding.sampling import Sampling
 from syntagma.decoding.tokenizer_info import TokenizerInfo
 
-__all__ = ["Completion", "Constraint", "EngineFacts", "Piece", "TextLogprob", "Upstream"]
+__all__ = ["Completion", "Constraint", "EngineFacts", "Piece", "TextLogprob", "TokenizingUpstream", "Upstream"]
 
 
 class Constraint(msgspec.Struct, frozen=True, kw_only=True):
@@ -170,4 +170,17 @@ class Upstream(Protocol):
 
     async def close(self) -> None:
         """Close its connections."""
+        ...
+
+
+@runtime_checkable
+class TokenizingUpstream(Upstream, Protocol):
+    """An engine that tells the tokens of a text."""
+
+    async def tokenize(self, text: str) -> list[int] | None:
+        """The engine's token ids of a text, in which the text of a special token means this token; None: it tells none.
+
+        Raises:
+            UpstreamError: the engine cannot be reached, or its answer is unusable.
+        """
         ...

@@ -9,6 +9,7 @@ import msgspec
 __all__ = [
     "AUTO",
     "CREW",
+    "DEVELOPER",
     "EMPTY",
     "HISTORY",
     "JSON_OBJECT",
@@ -16,6 +17,7 @@ __all__ = [
     "NAMED",
     "NONE",
     "NOT_THINKING",
+    "OUT_OF_ORDER",
     "PARALLEL",
     "PARTS",
     "PLAIN",
@@ -27,6 +29,7 @@ __all__ = [
     "THINKING",
     "THINKING_CALL",
     "TOOL_NAMES",
+    "TWO_SYSTEMS",
     "UNICODE",
     "Crew",
     "Forecast",
@@ -153,6 +156,31 @@ RESULTS: Final = {
 HISTORY: Final = {
     "messages": [*_ONE_CITY, {"role": "assistant", "tool_calls": [_CALL]}, _RESULT],
     "tools": [_FORECAST],
+}
+_TWO_CALLS: Final = [
+    {
+        "id": f"call_{number}",
+        "type": "function",
+        "function": {"name": "get_forecast", "arguments": f'{{"city": "{city}", "days": 2}}'},
+    }
+    for number, city in enumerate(("Oslo", "Lima"))
+]
+OUT_OF_ORDER: Final = {
+    "messages": [
+        *_TWO_CITIES,
+        {"role": "assistant", "content": None, "tool_calls": _TWO_CALLS},
+        *({**_RESULT, "tool_call_id": call["id"]} for call in reversed(_TWO_CALLS)),
+    ],
+    "tools": [_FORECAST],
+}
+_HELLO: Final = user("Say hello in one short sentence.")
+DEVELOPER: Final = {"messages": [{"role": "developer", "content": "Answer politely."}, *_HELLO]}
+TWO_SYSTEMS: Final = {
+    "messages": [
+        {"role": "system", "content": "Answer politely."},
+        {"role": "system", "content": "Answer in English."},
+        *_HELLO,
+    ]
 }
 THINKING: Final = {**PLAIN, "chat_template_kwargs": {"enable_thinking": True, "thinking": True}}
 NOT_THINKING: Final = {**PLAIN, "chat_template_kwargs": {"enable_thinking": False, "thinking": False}}

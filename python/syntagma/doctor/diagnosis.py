@@ -19,6 +19,8 @@ from syntagma.errors import ArgumentError, UpstreamError
 
 __all__ = ["diagnose"]
 
+_SHOWN = 10
+"""models that a hint lists"""
 _FIRST = frozenset({"chat.whole", "stream.answered", "models.list", "models.asked", "models.by-name"})
 """checks that say something of a server that answers no question"""
 
@@ -51,7 +53,8 @@ def diagnose(
 
     Raises:
         UpstreamError: `E-UPSTREAM-URL`, this is no address; `E-UPSTREAM-CONNECT`, nobody answers there;
-            `E-UPSTREAM-KEY`, it refuses the key.
+            `E-UPSTREAM-KEY`, it refuses the key; `E-UPSTREAM-REFUSED`, it has no such paths; `E-UPSTREAM-MODEL`, it has
+            no such model.
         ArgumentError: `E-ARGUMENT-VALUE`, no check has this name, a number is not positive, or the key cannot be sent.
     """
     chosen = _chosen(only, skip)
@@ -81,6 +84,15 @@ def diagnose(
     if plain.status in (401, 403):
         hint = "another key" if api_key is not None else "give a key (api_key, --api-key, or SYNTAGMA_API_KEY)"
         raise UpstreamError("E-UPSTREAM-KEY", "the server refuses the key", source=endpoint.url, hint=hint)
+    if {listing.status, plain.status} <= {404, 405}:
+        hint = "on most servers the base URL ends in /v1"
+        message = "the server has neither /models nor /chat/completions there"
+        raise UpstreamError("E-UPSTREAM-REFUSED", message, source=endpoint.url, hint=hint)
+    known = [word(one, "id") for one in listed(listing.json(), "data")]
+    if model is not None and plain.status in (400, 404) and known and model not in known:
+        hint = f"it lists {', '.join(known[:_SHOWN])}"
+        message = f"the server has no model {model!r}"
+        raise UpstreamError("E-UPSTREAM-MODEL", message, source=endpoint.url, hint=hint)
     results = []
     blamed: dict[tuple[str, bytes | None], str] = {}
     for check in chosen:

@@ -22,6 +22,7 @@ from syntagma.format_schema.misspelt import check_words
 from syntagma.format_schema.parts import ContentSpec, MessagesSpec, Notation, PromptSpec, ReasoningSpec, ToolsSpec
 from syntagma.format_schema.pattern import Spelled
 from syntagma.format_schema.spec import FormatSpec
+from syntagma.format_schema.styles import StyleSpec
 from syntagma.format_schema.validation import decode_spelled, format_error, key_names, type_error
 from syntagma.json_pointer import pointer_of
 from syntagma.typed import ANY_MEMBER, Problem, as_type, problem
@@ -93,6 +94,15 @@ class FormatFile(msgspec.Struct, frozen=True):
         """The words for its models in the file, as far as they are strings."""
         return self._words("families")
 
+    @property
+    def styles(self) -> dict[str, StyleSpec]:
+        """The styles of structural tags in the file, by name.
+
+        Raises:
+            FormatError: `E-FORMAT-KEY`, `-TYPE` or `-PATTERN`.
+        """
+        return _styles(self.tables)
+
     def _words(self, key: str) -> tuple[str, ...]:
         listed = self.tables.get(key, [])
         return tuple(word for word in listed if isinstance(word, str)) if isinstance(listed, list) else ()
@@ -156,7 +166,8 @@ def read_tables(tables: Tables) -> FormatSpec:
 
 def _resolved(tables: Tables, base: Callable[[str], Tables] | None) -> dict[str, Any]:
     """The tables as the spec has them, with what only files have resolved."""
-    resolved = dict(tables)
+    resolved = {key: value for key, value in tables.items() if key != "styles"}
+    _styles(tables)
     for part in _PARTS:
         if part in tables:
             resolved[part] = _spelled_out(part, _inherited(part, tables[part], base, ()), f"/{part}")
@@ -179,6 +190,21 @@ def _converted(resolved: dict[str, Any]) -> FormatSpec:
 
 
 # -- what only files have
+
+
+def _styles(tables: Tables) -> dict[str, StyleSpec]:
+    """The styles of a file, checked."""
+    try:
+        styles = as_type(tables.get("styles", {}), dict[str, StyleSpec], dec_hook=decode_spelled)
+    except msgspec.ValidationError as error:
+        raise format_error("E-FORMAT-TYPE", "/styles", f"is no table of styles: {error}") from error
+    for name, style in styles.items():
+        for pattern in (style.argument, *([] if style.item is None else [style.item])):
+            wanted = {"key", "value"} if pattern is style.argument else {"value"}
+            if not wanted <= set(pattern.placeholders) or ("type" in pattern.placeholders) != bool(style.types):
+                message = "needs {value}, in `argument` {key}, and {type} where it has `types`"
+                raise format_error("E-FORMAT-PATTERN", f"/styles/{name}", message)
+    return styles
 
 
 def _inherited(part: str, table: Any, base: Callable[[str], Tables] | None, seen: tuple[str, ...]) -> dict[str, Any]:

@@ -13,8 +13,9 @@ from syntagma.formats.chat_format import ChatFormat
 from syntagma.formats.format_texts import FormatTexts
 from syntagma.formats.older_tag import older_structural_tag
 from syntagma.formats.registry import PLUGIN_GROUP, registry
+from syntagma.formats.styles import styled
 
-__all__ = ["PLUGIN_GROUP", "ChatFormat", "FormatTexts", "get", "names", "older_structural_tag", "register"]
+__all__ = ["PLUGIN_GROUP", "ChatFormat", "FormatTexts", "get", "names", "older_structural_tag", "register", "styled"]
 
 
 @entry

@@ -24,6 +24,7 @@ from syntagma.formats.json_text import same_json
 from syntagma.formats.message_writer import unwritable, write_message
 from syntagma.formats.registry import registry
 from syntagma.formats.response_template import NotCarried, read_response_template, write_response_template
+from syntagma.formats.styles import styled
 from syntagma.formats.usable import check_usable
 from syntagma.grammars import Grammar, StructuralTag
 from syntagma.messages import Message, ToolLike
@@ -167,7 +168,7 @@ class ChatFormat:
         """
         request = resolve_request(tools, **options)
         start = StreamParser.from_request(self, request, prompt=prompt).start_state
-        return build_grammar(self.spec, request, start)
+        return build_grammar(self.spec, request, start, styled)
 
     @entry
     def structural_tag(

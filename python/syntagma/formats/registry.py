@@ -17,6 +17,7 @@ import msgspec
 from syntagma.errors import ArgumentError, FormatError
 from syntagma.forks import ForkSafeLock
 from syntagma.format_schema import FormatFile, FormatSpec, Tables
+from syntagma.format_schema.styles import StyleSpec
 from syntagma.formats.usable import check_usable
 
 __all__ = ["PLUGIN_GROUP", "FormatRegistry", "registry"]
@@ -92,6 +93,19 @@ class FormatRegistry:
                 # Registered formats are checked when they are added, the library's own by its tests.
                 self._specs[key] = file.spec(self.tables, check_usable if key in self._of_plugins else None)
             return self._specs[key]
+
+    def style(self, name: str) -> StyleSpec:
+        """A style of structural tags by its name.
+
+        Raises:
+            KeyError: no format has it.
+        """
+        with self._guard.lock:
+            self._load_plugins()
+            for file in self._own().values():
+                if name in file.tables.get("styles", {}):
+                    return file.styles[name]
+        raise KeyError(name)
 
     def tables(self, name: str) -> Tables:
         """The raw tables of a file, for `from`.

@@ -38,6 +38,7 @@ class Check(msgspec.Struct, frozen=True, omit_defaults=True):
             that is not ASCII.
         continuation: a shortest way on to an end, as text; None where there is none, or the text is accepted.
         violations: how an accepted text violates the JSON Schema, where the grammar is wider than its schema.
+        out_of_order: the schema allows the text but for the order of its properties.
     """
 
     accepted: bool
@@ -51,6 +52,7 @@ class Check(msgspec.Struct, frozen=True, omit_defaults=True):
     expected: str | None = None
     continuation: str | None = None
     violations: tuple[str, ...] = ()
+    out_of_order: bool = False
 
 
 class Match(msgspec.Struct, frozen=True):

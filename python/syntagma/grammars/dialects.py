@@ -9,17 +9,42 @@ from typing import Literal, TypeAlias, TypeVar
 
 import msgspec
 
-from syntagma.errors import ArgumentError, GrammarError
+from syntagma.errors import ArgumentError, GrammarError, SyntagmaError
 from syntagma.grammars.grammar_list import is_grammar_list
 
-__all__ = ["NOTATIONS", "Dialect", "Notation", "default_start", "notation_of_file", "notation_of_text", "read_first"]
+__all__ = [
+    "NOTATIONS",
+    "XGRAMMAR",
+    "Dialect",
+    "Notation",
+    "default_start",
+    "notation_of_file",
+    "notation_of_text",
+    "read_first",
+]
 
-Notation: TypeAlias = Literal["ebnf", "gbnf", "lark", "regex", "json_schema", "structural_tag", "grammar_list"]
+Notation: TypeAlias = Literal[
+    "ebnf", "gbnf", "xgrammar", "lark", "regex", "json_schema", "structural_tag", "grammar_list"
+]
 """A notation that grammars are read from; KBNF is read as `ebnf`."""
-Dialect: TypeAlias = Literal["auto", "ebnf", "gbnf", "lark", "regex", "json_schema", "structural_tag", "grammar_list"]
+Dialect: TypeAlias = Literal[
+    "auto", "ebnf", "gbnf", "xgrammar", "lark", "regex", "json_schema", "structural_tag", "grammar_list"
+]
 """A notation, or that the text tells."""
 
-NOTATIONS: tuple[Notation, ...] = ("ebnf", "gbnf", "lark", "regex", "json_schema", "structural_tag", "grammar_list")
+NOTATIONS: tuple[Notation, ...] = (
+    "ebnf",
+    "gbnf",
+    "xgrammar",
+    "lark",
+    "regex",
+    "json_schema",
+    "structural_tag",
+    "grammar_list",
+)
+XGRAMMAR: tuple[Notation, ...] = ("xgrammar", "gbnf")
+"""for text that is meant for xgrammar"""
+_OF_RULES: tuple[Notation, ...] = ("gbnf", "xgrammar", "ebnf", "lark")
 _Read = TypeVar("_Read")
 _SUFFIXES: dict[str, Notation] = {
     ".ebnf": "ebnf",
@@ -29,8 +54,10 @@ _SUFFIXES: dict[str, Notation] = {
     ".regex": "regex",
 }
 # Rules at the beginnings of lines. Lark's may have a priority, parameters, and marks before the name.
-_DEFINITION = re.compile(r"^[ \t]*([A-Za-z_][\w-]*)[ \t]*::?=", re.MULTILINE)
-_LARK_RULE = re.compile(r"^[?!_]*[A-Za-z]\w*(?:\.-?\d+|\{[^}]*\}|\[[^\]]*\])*[ \t]*:", re.MULTILINE)
+_DEFINITION = re.compile(r"^[ \t]*([A-Za-z_][\w.-]*)(?:\[[^\]\n]*\])?[ \t]*::?=", re.MULTILINE)
+_LARK_RULE = re.compile(
+    r"^[ \t]*[?!_]*[A-Za-z][\w-]*(?:::_|\.-?\d+|\{[^}]*\}|\[[^\]]*\])*[ \t]*:(?![:=])", re.MULTILINE
+)
 # A semicolon after a rule, a pattern: in GBNF the one means nothing, and the other would be a comment.
 _EBNF_SIGN = re.compile(r"^[^#\n]*;[ \t]*$|#(?:ex?|substrs)?[\"']", re.MULTILINE)
 _PLAIN_DEFINITION = re.compile(r"^[ \t]*[A-Za-z_][\w-]*[ \t]*=", re.MULTILINE)
@@ -46,8 +73,8 @@ def notation_of_text(text: str) -> tuple[Notation, ...]:
     """The notations that a text may be written in, the likeliest first.
 
     JSON is a structural tag, a list of grammars or a schema. Rules `name ::= …` are GBNF where one is called `root` and
-    no sign of EBNF is seen, such as a semicolon after a rule; otherwise EBNF, or else the other of the two. `name: …`
-    is Lark, and `name = …` EBNF.
+    no sign of EBNF is seen, such as a semicolon after a rule, or else xgrammar's, or else EBNF; otherwise EBNF first.
+    `name: …` is Lark, and `name = …` EBNF.
 
     Raises:
         ArgumentError: `E-GRAMMAR-DIALECT`, it looks like none of them.
@@ -57,7 +84,7 @@ def notation_of_text(text: str) -> tuple[Notation, ...]:
     names = {match.group(1) for match in _DEFINITION.finditer(text)}
     if names:
         is_gbnf = "root" in names and "start" not in names and _EBNF_SIGN.search(text) is None
-        return ("gbnf", "ebnf") if is_gbnf else ("ebnf", "gbnf")
+        return ("gbnf", "xgrammar", "ebnf") if is_gbnf else ("ebnf", "gbnf", "xgrammar")
     if _LARK_RULE.search(text) is not None:
         return ("lark",)
     if _PLAIN_DEFINITION.search(text) is not None:
@@ -90,7 +117,8 @@ def read_first(notations: tuple[Notation, ...], read: Callable[[Notation], _Read
 
     Raises:
         GrammarError: no notation reads it. A mistake beyond syntax, such as an unknown rule, says that the notation is
-            the right one; otherwise the error is that of the notation that came furthest.
+            the right one; otherwise the error is that of the notation that came furthest. Its hint names another
+            notation of rules that would read the text.
     """
     mistakes: list[GrammarError] = []
     for notation in notations:
@@ -100,7 +128,22 @@ def read_first(notations: tuple[Notation, ...], read: Callable[[Notation], _Read
             mistakes.append(error)
     understood = [error for error in mistakes if error.code != "E-GRAMMAR-SYNTAX"]
     try:
-        raise max(understood[:1] or mistakes, key=lambda error: error.offset or 0)
+        furthest = max(understood[:1] or mistakes, key=lambda error: error.offset or 0)
+        if (other := _reader_of_rules(notations, read)) is not None:
+            furthest.hint = f"{furthest.hint or furthest.message}; it reads as {other}: dialect={other!r}"
+        raise furthest
     finally:
         # An error refers to this frame, which would refer to it.
-        del mistakes, understood
+        del mistakes, understood, furthest
+
+
+def _reader_of_rules(tried: tuple[Notation, ...], read: Callable[[Notation], object]) -> Notation | None:
+    """Another notation of rules that reads what the ones that were tried do not."""
+    for notation in _OF_RULES:
+        if notation not in tried and tried[0] in _OF_RULES:
+            try:
+                read(notation)
+            except SyntagmaError:
+                continue
+            return notation
+    return None

@@ -79,6 +79,8 @@ def exports_of(
         made = Made.of(grammar._made)
         if made is None or made.how != "schema" or made.value[1].notation is not None:
             return Export("no", why="the grammar was not made from a JSON Schema")
+        if made.value[1].resources:
+            return Export("no", why="the schema refers to others that were given along with it")
         return Export("exact", json.loads(made.value[0]))
 
     writers: dict[str, Callable[[], Export]] = {

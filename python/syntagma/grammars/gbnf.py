@@ -9,14 +9,9 @@ import msgspec
 from syntagma.errors import GrammarError
 from syntagma.grammars.left_recursion import left_recursive_rule
 
-__all__ = ["Gbnf", "from_xgrammar"]
+__all__ = ["Gbnf"]
 
-_PART = re.compile(r'"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|(!?)<\[(\d+)\]>|<[^>\n]*>', re.DOTALL)
-_THEIRS = re.compile(
-    r'"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|#[^\n]*'
-    r"|(?<![\w-])(Exclude)?Token\(\s*(\d+(?:\s*,\s*\d+)*)\s*\)",
-    re.DOTALL,
-)
+_PART = re.compile(r'"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|(!?)<\[(\d+)\]>|<[^>\n]*>|\.', re.DOTALL)
 _ESCAPE = re.compile(r"\\x([0-9A-Fa-f]{2})|\\.", re.DOTALL)
 
 
@@ -50,7 +45,7 @@ class Gbnf(msgspec.Struct, frozen=True):
         return left_recursive_rule(self.text)
 
     def for_xgrammar(self) -> str:
-        """The text as xgrammar reads it: escapes with four digits, and its own forms for tokens.
+        """The text as xgrammar reads it: escapes with four digits, its own forms for tokens and for any character.
 
         Raises:
             GrammarError: `E-GRAMMAR-UNPRINTABLE`, a token is named by its text.
@@ -62,6 +57,8 @@ def _as_xgrammar(part: re.Match[str]) -> str:
     negated, number = part[1], part[2]
     if number is not None:
         return f"{'ExcludeToken' if negated else 'Token'}({number})"
+    if part[0] == ".":
+        return "[^]"
     if part[0].startswith("<"):
         raise GrammarError(
             "E-GRAMMAR-UNPRINTABLE",
@@ -69,27 +66,3 @@ def _as_xgrammar(part: re.Match[str]) -> str:
         )
     # Escapes of two digits take any further digit along there.
     return _ESCAPE.sub(lambda found: f"\\u00{found[1]}" if found[1] else found[0], part[0])
-
-
-def from_xgrammar(text: str) -> str:
-    """Grammar text of xgrammar as GBNF: its forms for tokens are those of llama.cpp.
-
-    Raises:
-        GrammarError: `E-GRAMMAR-UNSUPPORTED`, any token but several.
-    """
-    return _THEIRS.sub(_as_gbnf, text) if "Token(" in text else text
-
-
-def _as_gbnf(part: re.Match[str]) -> str:
-    if part[2] is None:
-        return part[0]
-    numbers = [number.strip() for number in part[2].split(",")]
-    if not part[1]:
-        return f"({' | '.join(f'<[{number}]>' for number in numbers)})"
-    if len(numbers) > 1:
-        raise GrammarError(
-            "E-GRAMMAR-UNSUPPORTED",
-            f"any token but several is not read in grammar text: {part[0]}",
-            hint="the format exclude_token of a structural tag says it",
-        )
-    return f"!<[{numbers[0]}]>"

@@ -26,11 +26,21 @@ from syntagma.grammars.dialects import (
 from syntagma.grammars.exports import Export, exports_of
 from syntagma.grammars.gbnf import Gbnf
 from syntagma.grammars.grammar_list import read_grammar_list
-from syntagma.grammars.json_schema import Draft, Order, Spacing, ValueNotation, Whitespace, schema_options, schema_text
+from syntagma.grammars.json_schema import (
+    Draft,
+    Order,
+    SchemaOptions,
+    Spacing,
+    ValueNotation,
+    Whitespace,
+    schema_options,
+    schema_text,
+)
+from syntagma.grammars.lark_imports import imported_texts
 from syntagma.grammars.lru_cache import LruCache
 from syntagma.grammars.made import How, Recorded
 from syntagma.grammars.report import GrammarWarning, Report
-from syntagma.grammars.structural_tag import Schemas, StructuralTag, read_structural_tag, write_structural_tag
+from syntagma.grammars.structural_tag import Schemas, StructuralTag, Styles, read_structural_tag, write_structural_tag
 from syntagma.limits import Limits
 from syntagma.stopping import check_going_on
 
@@ -117,21 +127,36 @@ class Grammar:
 
     @classmethod
     @entry
+    def from_xgrammar(cls, text: str, start: str = "root", *, limits: Limits | None = None) -> Grammar:
+        """Read a grammar in xgrammar's grammar language, as xgrammar 0.2 does (`docs/reference/xgrammar.md`).
+
+        Raises:
+            GrammarError: `E-GRAMMAR-…` or `E-REGEX-…`, with line, column, the line and a hint.
+            LimitError: a source that is too large or nested too deeply.
+        """
+        check_going_on()
+        return cls(_engine.Grammar.from_xgrammar(_text(text, "text"), _text(start, "start"), limits or _DEFAULT_LIMITS))
+
+    @classmethod
+    @entry
     def from_lark(
         cls,
         text: str,
         start: str = "start",
         *,
         grammars: Mapping[str, Grammar] | None = None,
+        imports: Mapping[str, str] | None = None,
         limits: Limits | None = None,
     ) -> Grammar:
-        """Read a grammar in Lark, as llguidance does (`docs/reference/lark.md`).
+        """Read a grammar in Lark, as llguidance and Lark do (`docs/reference/lark.md`).
 
         Args:
             text: the source.
             start: the start rule.
-            grammars: whole grammars by name, for which `@name` stands in rules.
-            limits: limits for the source.
+            grammars: whole grammars by name, for which `@name` and terminals of `%declare` stand in rules.
+            imports: the texts that `%import .name.RULE` reads, by name; `folder.name` for one in a folder. No file is
+                opened; `from_file` finds those that lie beside the file.
+            limits: limits for the source, with what it imports.
 
         Raises:
             GrammarError: `E-GRAMMAR-…`, `E-REGEX-…` or `E-SCHEMA-…`, with place and hint.
@@ -140,12 +165,21 @@ class Grammar:
         given = _given(grammars)
         text, start = _text(text, "text"), _text(start, "start")
         check_going_on()
-        return cls(_engine.Grammar.from_lark(text, start, given, limits or _DEFAULT_LIMITS))
+        files = [(_text(name, "imports"), _text(source, "imports")) for name, source in (imports or {}).items()]
+        inner, budgets = _engine.Grammar.from_lark(text, start, given, files, limits or _DEFAULT_LIMITS)
+        return cls(inner, None, [(label, "tokens", most) for label, most in budgets])
 
     @classmethod
     @entry
-    def from_structural_tag(cls, tag: Mapping[str, Any] | str, *, limits: Limits | None = None) -> Grammar:
+    def from_structural_tag(
+        cls, tag: Mapping[str, Any] | str, *, styles: Styles[Grammar] | None = None, limits: Limits | None = None
+    ) -> Grammar:
         """Read a structural tag, given as an object or JSON text (`docs/reference/structural-tag.md`).
+
+        Args:
+            tag: the tag.
+            styles: writes schemas in styles other than JSON; `syntagma.formats.styled` knows those of the formats.
+            limits: bounds on the tag.
 
         Raises:
             GrammarError: `E-GRAMMAR-STRUCTURAL-TAG`, `E-GRAMMAR-UNSUPPORTED`, or the code of a schema, pattern or
@@ -156,7 +190,7 @@ class Grammar:
             raise ArgumentTypeError(
                 "E-GRAMMAR-TYPE", f"a structural tag is an object or JSON text, not {type(tag).__name__}"
             )
-        return read_structural_tag(tag, cls, limits or _DEFAULT_LIMITS)
+        return read_structural_tag(tag, cls, limits or _DEFAULT_LIMITS, styles)
 
     @classmethod
     @entry
@@ -190,13 +224,14 @@ class Grammar:
         schema: dict[str, Any] | bool | str,
         *,
         allow_widened: bool = True,
-        whitespace: Whitespace = "flexible",
+        whitespace: Whitespace | None = None,
         whitespace_pattern: str | None = None,
         separators: tuple[str, str] | None = None,
         indent: int | None = None,
         order: Order = "declared",
         draft: Draft | None = None,
         notation: ValueNotation | None = None,
+        resources: Mapping[str, dict[str, Any] | bool | str] | None = None,
         limits: Limits | None = None,
     ) -> Grammar:
         """JSON documents that a schema allows (2020-12 back to draft 4).
@@ -206,14 +241,17 @@ class Grammar:
         Args:
             schema: a schema, or its JSON text.
             allow_widened: False refuses a schema that cannot be enforced completely.
-            whitespace: `flexible`: JSON whitespace, at most `limits.json_whitespace` in a row; `compact`: none.
+            whitespace: `flexible`: JSON whitespace, at most `limits.json_whitespace` in a row; `compact`: none; None:
+                as the schema's `x-guidance` says (llguidance's options), else flexible.
             whitespace_pattern: a regular expression for the whitespace before each word.
             separators: exactly this comma and this colon, with their whitespace, as `json.dumps` takes them.
             indent: a line for each item, with so many spaces a level (at most 24 levels), as `json.dumps` writes it.
             order: of properties: `declared`, as the schema lists them, or `any`.
             draft: the version of JSON Schema; None: as `$schema` says, else the latest.
             notation: how values are spelled if not as JSON; such text is not checked as JSON.
-            limits: bounds on the schema.
+            resources: schemas, or their JSON texts, that `$ref` may lead to, by URI; their places in reports and errors
+                are `URI#/pointer`. Nothing else is ever loaded.
+            limits: bounds on the schema, together with its resources.
 
         Raises:
             ArgumentError: `E-SCHEMA-OPTION`, an unknown option.
@@ -222,32 +260,44 @@ class Grammar:
         """
         text = schema_text(schema)
         spacing = Spacing(whitespace, whitespace_pattern, separators, indent)
-        options = schema_options(spacing, allow_widened=allow_widened, order=order, draft=draft, notation=notation)
+        options = schema_options(
+            spacing, allow_widened=allow_widened, order=order, draft=draft, notation=notation, resources=resources
+        )
         bounds = limits or _DEFAULT_LIMITS
         check_going_on()
         inner = _SCHEMA_GRAMMARS.get(
             (text, options, bounds), _weight(text), lambda: _engine.Grammar.from_json_schema(text, options, bounds)
         )
-        return cls(inner, text if notation is None else None, (), ("schema", (text, options), ()))
+        alone = notation is None and not resources
+        return cls(inner, text if alone else None, (), ("schema", (text, options), ()))
 
     @classmethod
     @entry
     def from_text(
-        cls, text: str, dialect: Dialect = "auto", *, start: str | None = None, limits: Limits | None = None
+        cls,
+        text: str,
+        dialect: Dialect = "auto",
+        *,
+        start: str | None = None,
+        styles: Styles[Grammar] | None = None,
+        limits: Limits | None = None,
     ) -> Grammar:
         """Read a grammar in any notation.
 
         Args:
             text: the source.
-            dialect: its notation: `ebnf` (KBNF too), `gbnf`, `lark`, `regex`, `json_schema`, `structural_tag`,
-                `grammar_list` (llguidance's list of grammars); `auto`: detected from the text; never `regex`.
-            start: the start rule; None: `start`; in GBNF, and in EBNF without a rule `start`, `root`.
+            dialect: its notation: `ebnf` (KBNF too), `gbnf`, `xgrammar`, `lark`, `regex`, `json_schema`,
+                `structural_tag`, `grammar_list` (llguidance's list of grammars); `auto`: detected from the text; never
+                `regex`.
+            start: the start rule; None: `start`; in GBNF, in xgrammar's language, and in EBNF without a rule `start`,
+                `root`.
+            styles: see `from_structural_tag`.
             limits: bounds on the source.
 
         Raises:
             ArgumentError: `E-GRAMMAR-DIALECT`, an unknown dialect, or a text in no known notation.
             GrammarError: as the reader of the notation raises; if several are possible, from the one that understands
-                the text best.
+                the text best. The hint names another notation of rules that would read the text.
             LimitError: a source that is too large or nested too deeply.
         """
         text = _text(text, "text")
@@ -258,15 +308,23 @@ class Grammar:
         else:
             hint = f"it is 'auto' or one of {', '.join(NOTATIONS)}"
             raise ArgumentError("E-GRAMMAR-DIALECT", f"dialect is {dialect!r}", hint=hint)
-        return read_first(notations, lambda notation: cls._read(text, notation, start, limits))
+        return read_first(notations, lambda notation: cls._read(text, notation, start, styles=styles, limits=limits))
 
     @classmethod
     @entry
-    def from_file(cls, path: str | PathLike[str], *, start: str | None = None, limits: Limits | None = None) -> Grammar:
+    def from_file(
+        cls,
+        path: str | PathLike[str],
+        *,
+        start: str | None = None,
+        styles: Styles[Grammar] | None = None,
+        limits: Limits | None = None,
+    ) -> Grammar:
         """Read the grammar in a file, UTF-8; the suffix says in which notation.
 
         `.ebnf` and `.kbnf`: EBNF; `.gbnf`, `.lark`, `.regex`; `.json`: a JSON Schema, a structural tag or a list of
-        grammars; any other: detected as by `from_text`. A byte order mark is skipped.
+        grammars; any other: detected as by `from_text`. A byte order mark is skipped. What a grammar in Lark imports is
+        read from the folder of the file, and no other.
 
         Raises:
             ArgumentError: `E-GRAMMAR-DIALECT`, neither suffix nor text show the notation.
@@ -280,20 +338,34 @@ class Grammar:
             message = f"cannot be read: {error.strerror or error}"
             raise GrammarError("E-GRAMMAR-READ", message, source=str(path)) from None
         try:
+            notations = notation_of_file(str(path), text)
             return read_first(
-                notation_of_file(str(path), text), lambda notation: cls._read(text, notation, start, limits)
+                notations, lambda notation: cls._read(text, notation, start, styles=styles, limits=limits, path=path)
             )
         except SyntagmaError as error:
             error.source = str(path)
             raise
 
     @classmethod
-    def _read(cls, text: str, notation: Notation, start: str | None, limits: Limits | None) -> Grammar:
+    def _read(
+        cls,
+        text: str,
+        notation: Notation,
+        start: str | None,
+        *,
+        styles: Styles[Grammar] | None,
+        limits: Limits | None,
+        path: str | PathLike[str] | None = None,
+    ) -> Grammar:
         match notation:
             case "gbnf":
                 return cls.from_gbnf(text, start or "root", limits=limits)
+            case "xgrammar":
+                return cls.from_xgrammar(text, start or "root", limits=limits)
             case "lark":
-                return cls.from_lark(text, start or "start", limits=limits)
+                bounds = limits or _DEFAULT_LIMITS
+                imports = None if path is None else imported_texts(text, Path(path).parent, bounds)
+                return cls.from_lark(text, start or "start", imports=imports, limits=bounds)
             case "grammar_list":
                 return read_grammar_list(text, cls, start or "start", limits or _DEFAULT_LIMITS)
             case "regex":
@@ -301,7 +373,7 @@ class Grammar:
             case "json_schema":
                 return cls.from_json_schema(text, limits=limits)
             case "structural_tag":
-                return cls.from_structural_tag(text, limits=limits)
+                return cls.from_structural_tag(text, styles=styles, limits=limits)
             case "ebnf":
                 return cls.from_ebnf(text, start or default_start(text), limits=limits)
 
@@ -505,8 +577,14 @@ class Grammar:
             GrammarError: the grammar does not compile, for instance because it names tokens by their numbers.
             LimitError: it is too large to compile.
         """
-        found = check_text(self._inner, _text(text, "text"), limits or _DEFAULT_LIMITS)
-        return msgspec.structs.replace(found, violations=self._violations(text)) if found.accepted else found
+        text = _text(text, "text")
+        found = check_text(self._inner, text, limits or _DEFAULT_LIMITS)
+        if found.accepted:
+            return msgspec.structs.replace(found, violations=self._violations(text))
+        if self._is_out_of_order(text, limits):
+            message = f'{found.message}; all that is wrong is the order of properties: order="any" accepts it'
+            return msgspec.structs.replace(found, message=message, out_of_order=True)
+        return found
 
     @entry
     def accepts(self, text: str, *, limits: Limits | None = None) -> bool:
@@ -532,6 +610,21 @@ class Grammar:
             LimitError: it is too large to compile; `E-LIMIT-STEP`, there are too many readings.
         """
         return match_text(self._inner, _text(text, "text"), limits or _DEFAULT_LIMITS)
+
+    def _is_out_of_order(self, text: str, limits: Limits | None) -> bool:
+        """Whether a JSON document that the schema does not allow would be allowed with its properties in any order."""
+        match self._made:
+            case ("schema", (str() as schema, SchemaOptions(any_order=False, notation=None) as options), ()):
+                pass
+            case _:
+                return False
+        try:
+            json.loads(text)
+            bounds = limits or _DEFAULT_LIMITS
+            any_order = msgspec.structs.replace(options, any_order=True)
+            return accepts_text(_engine.Grammar.from_json_schema(schema, any_order, bounds), text, bounds)
+        except (ValueError, RecursionError, SyntagmaError):
+            return False
 
     def _violations(self, text: str) -> tuple[str, ...]:
         report = self.report

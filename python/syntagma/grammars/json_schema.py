@@ -39,7 +39,7 @@ class ValueNotation(msgspec.Struct, frozen=True, kw_only=True):
 class Spacing(NamedTuple):
     """Where whitespace stands, as `Grammar.from_json_schema` takes it; at most one of the four asks for anything."""
 
-    whitespace: str
+    whitespace: str | None
     pattern: str | None
     separators: tuple[str, str] | None
     indent: int | None
@@ -51,26 +51,34 @@ class SchemaOptions(msgspec.Struct, frozen=True):
     Attributes:
         allow_widened: whether a grammar may enforce less than the schema says.
         any_order: whether properties may come in any order.
-        compact: no whitespace.
+        whitespace: `flexible` or `compact`; None: as the schema's `x-guidance` says, else flexible.
         indent: spaces for each level, a line for each item.
         separators: the exact comma and colon, with their whitespace.
         whitespace_pattern: what may stand before a word.
         draft: 4, 6, 7, 2019 or 2020; None: as the schema says.
         notation: how values are spelled; None: as JSON.
+        resources: schemas that references may lead to: (URI, JSON text).
     """
 
     allow_widened: bool
     any_order: bool
-    compact: bool
+    whitespace: str | None
     indent: int | None
     separators: tuple[str, str] | None
     whitespace_pattern: str | None
     draft: int | None
     notation: ValueNotation | None
+    resources: tuple[tuple[str, str], ...] = ()
 
 
 def schema_options(
-    spacing: Spacing, *, allow_widened: bool, order: str, draft: str | None, notation: ValueNotation | None
+    spacing: Spacing,
+    *,
+    allow_widened: bool,
+    order: str,
+    draft: str | None,
+    notation: ValueNotation | None,
+    resources: Mapping[str, dict[str, Any] | bool | str] | None = None,
 ) -> SchemaOptions:
     """Check the options of `Grammar.from_json_schema`.
 
@@ -80,7 +88,7 @@ def schema_options(
     whitespace, whitespace_pattern, separators, indent = spacing
     for name, given, known in (
         ("order", order, ("declared", "any")),
-        ("whitespace", whitespace, ("flexible", "compact")),
+        ("whitespace", whitespace, (None, "flexible", "compact")),
         ("draft", draft, (None, *_DRAFTS)),
     ):
         if given not in known:
@@ -88,7 +96,7 @@ def schema_options(
             raise ArgumentError("E-SCHEMA-OPTION", f"{name} {given!r} is not known", hint=hint)
     styles = {"whitespace_pattern": whitespace_pattern, "separators": separators, "indent": indent}
     asked = [name for name, value in styles.items() if value is not None]
-    if len(asked) > 1 or (asked and whitespace != "flexible"):
+    if len(asked) > 1 or (asked and whitespace == "compact"):
         raise ArgumentError(
             "E-SCHEMA-OPTION",
             "whitespace is asked for in more than one way",
@@ -101,12 +109,13 @@ def schema_options(
     return SchemaOptions(
         allow_widened=allow_widened,
         any_order=order == "any",
-        compact=whitespace == "compact",
+        whitespace=whitespace,
         indent=indent,
         separators=None if separators is None else (separators[0], separators[1]),
         whitespace_pattern=whitespace_pattern,
         draft=None if draft is None else _DRAFTS[draft],
         notation=notation,
+        resources=tuple((uri, schema_text(resource)) for uri, resource in (resources or {}).items()),
     )
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Literal, NamedTuple
 
 from syntagma.events import Span
@@ -36,6 +37,8 @@ from syntagma.parsing.text.window import Window
 
 __all__ = ["CallReader", "NotACall", "ReaderParts"]
 
+_LONGEST_NAME = 64
+"""code points of a name that are compared with declared ones"""
 _MIN_PREFILTER = 1024
 """code points: with a lower limit on a call's header, the prefilter, which knows no limit, is not used"""
 
@@ -354,7 +357,9 @@ class CallReader:
         window.unmark()
         span = (self._start, matcher.commit_at)
         if self._tools is not None and matcher.name not in self._tools:
-            self._out.malformed("E-PARSE-TOOL", f"no tool {matcher.name!r} was declared", span)
+            near = get_close_matches(matcher.name[:_LONGEST_NAME], self._tools, n=1)
+            meant = f"; the nearest is {near[0]!r}" if near else ""
+            self._out.malformed("E-PARSE-TOOL", f"no tool {matcher.name!r} was declared{meant}", span)
         if matcher.header_name not in (None, matcher.name):
             self._out.malformed("E-PARSE-NAME", f"{matcher.header_name!r} and {matcher.name!r} name one call", span)
         for slip in matcher.slips:

@@ -12,7 +12,7 @@ from syntagma.errors import RequestError
 __all__ = ["GrammarSyntax", "ResponseFormat", "ResponseKind", "read_response_format"]
 
 ResponseKind: TypeAlias = Literal["text", "object", "schema", "grammar", "choice", "structural_tag"]
-GrammarSyntax: TypeAlias = Literal["auto", "ebnf", "gbnf", "lark", "regex"]
+GrammarSyntax: TypeAlias = Literal["auto", "ebnf", "gbnf", "xgrammar", "lark", "regex"]
 """the language of a grammar's text; `auto`: detected from the text"""
 
 
@@ -72,8 +72,8 @@ def read_response_format(value: Mapping[str, Any] | ResponseFormat | None) -> Re
     | `grammar` | `grammar`: its text, or `{"syntax": …, "definition": text}`; optional `syntax` and `start` |
     | `structural_tag` | `format`, or `structures` and `triggers` |
 
-    A schema may also be JSON text. `syntax` is `ebnf`, `gbnf`, `lark`, `regex`, or `auto`, the default: detected by
-    `Grammar.from_text`. A `ResponseFormat` is returned unchanged.
+    A schema may also be JSON text. `syntax` is `ebnf`, `gbnf`, `xgrammar`, `lark`, `regex`, or `auto`, the default:
+    detected by `Grammar.from_text`. A `ResponseFormat` is returned unchanged.
 
     Raises:
         RequestError: `E-REQUEST-RESPONSE-FORMAT`, the value is invalid; `pointer` names the part.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -22,39 +23,33 @@ from starlette.routing import Route
 from syntagma import __version__
 from syntagma.errors import RequestError
 from syntagma.serving.admission import Admission
-from syntagma.serving.body import check_values, decode_body, typed_body
+from syntagma.serving.body import check_values, unsupported
 from syntagma.serving.chat import ChatDialect
 from syntagma.serving.completions import CompletionsDialect
 from syntagma.serving.dialect import Asked, Dialect, Writer
 from syntagma.serving.disconnects import unless_gone
-from syntagma.serving.errors import error_body, error_response, json_response, param_of
+from syntagma.serving.errors import error_response, json_response, param_of
 from syntagma.serving.event_stream import EventStream, closed
 from syntagma.serving.freed_memory import FreedMemory
 from syntagma.serving.guard import Guard
 from syntagma.serving.inner import Happening, InnerRequest
 from syntagma.serving.inspecting import InspectorPage
+from syntagma.serving.late_models import LateModels
 from syntagma.serving.links import links
 from syntagma.serving.messages import MessagesDialect
 from syntagma.serving.metrics import metrics_response
 from syntagma.serving.model import ServedModel
 from syntagma.serving.models import Model, ModelList
 from syntagma.serving.openapi import openapi_document
-from syntagma.serving.parsing_endpoints import (
-    ParseFunctionCallRequest,
-    SeparateReasoningRequest,
-    parsed_calls,
-    separated_reasoning,
-)
 from syntagma.serving.readiness import check_ready
-from syntagma.serving.records import Observer, Watch
+from syntagma.serving.records import Observer, Watch, tell_failure
 from syntagma.serving.refusals import refusal
-from syntagma.serving.render_endpoints import DerenderRequest, derendered, rendered
-from syntagma.serving.responses import ResponsesDialect, ResponseStore
-from syntagma.serving.running import Runner, encoded, in_request, prepared
+from syntagma.serving.responses import ResponsesDialect, ResponseStore, stored_routes
+from syntagma.serving.running import Runner
 from syntagma.serving.settings import Settings
-from syntagma.serving.small_answers import Deleted, Health, PromptText, TokenCount, Version
+from syntagma.serving.side_endpoints import SideEndpoints
+from syntagma.serving.small_answers import Health, Version
 from syntagma.serving.surroundings import Surroundings
-from syntagma.serving.token_endpoints import TokenizeRequest, detokenized, tokenized
 from syntagma.serving.turns import Turns
 
 if TYPE_CHECKING:
@@ -65,6 +60,8 @@ __all__ = ["create_app"]
 _log = logging.getLogger("syntagma.serving")
 _IGNORED_HEADER = "x-syntagma-ignored"
 _IGNORED_NAMED = 32
+_MOST_TOLD = 256
+"""types of tools and items that are said to be left out; clients choose their names"""
 _UNSAID_S = 0.2
 """seconds that a stream waits for its first event before its response headers are sent"""
 _UNSAID_ELSEWHERE_S = 10.0
@@ -76,6 +73,7 @@ def create_app(
     settings: Settings = Settings(),  # noqa: B008 - frozen
     *,
     observers: Sequence[Observer] = (),
+    late: Mapping[str, Callable[[], ServedModel]] = MappingProxyType({}),
 ) -> ASGIApp:
     """An OpenAI-compatible ASGI application; run it with any ASGI server, or mount it into another.
 
@@ -83,12 +81,15 @@ def create_app(
         model: the model that is served; several must have different names.
         settings: how the server behaves.
         observers: hear of requests, beside the server's own log, metrics and traces.
+        late: what loads further models, by name, whose engines cannot be reached yet. Until one can, requests for its
+            model are 503 (`E-UPSTREAM-CONNECT`); it is tried again when one comes, every five seconds at most.
 
     Raises:
         RequestError: `E-REQUEST-ARGUMENT`, the inspector is asked for, but no model computes in this process.
     """
     around = Surroundings(settings, observers)
-    server = _Server([model] if isinstance(model, ServedModel) else model, settings, around)
+    server = _Server([model] if isinstance(model, ServedModel) else model, settings, around, LateModels(late))
+    side = SideEndpoints(server.named, server.store, settings)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -107,22 +108,31 @@ def create_app(
             Route("/v1/chat/completions", server.answers(ChatDialect()), methods=["POST"]),
             Route("/v1/completions", server.answers(CompletionsDialect()), methods=["POST"]),
             Route("/v1/responses", server.answers(ResponsesDialect(server.store)), methods=["POST"]),
-            Route("/v1/responses/{id}", server.one_response, methods=["GET", "DELETE"]),
+            Route("/v1/responses/input_tokens", server.shows(side.count_input_tokens), methods=["POST"]),
+            Route("/v1/responses/compact", _no_compaction, methods=["POST"]),
+            *stored_routes(server.store),
             Route("/v1/messages", server.answers(MessagesDialect()), methods=["POST"]),
-            Route("/v1/messages/count_tokens", server.shows(server.count_tokens, MessagesDialect()), methods=["POST"]),
-            Route("/v1/chat/completions/render", server.shows(server.render), methods=["POST"]),
-            Route("/v1/chat/completions/derender", server.shows(server.derender), methods=["POST"]),
-            Route("/parse_function_call", server.shows(server.parse_function_call), methods=["POST"]),
-            Route("/separate_reasoning", server.shows(server.separate_reasoning), methods=["POST"]),
-            Route("/tokenize", server.shows(server.tokenize), methods=["POST"]),
-            Route("/detokenize", server.shows(server.detokenize), methods=["POST"]),
-            Route("/apply-template", server.shows(server.apply_template), methods=["POST"]),
+            Route("/v1/messages/count_tokens", server.shows(side.count_tokens, MessagesDialect()), methods=["POST"]),
+            Route("/v1/chat/completions/render", server.shows(side.render), methods=["POST"]),
+            Route("/v1/chat/completions/derender", server.shows(side.derender), methods=["POST"]),
+            Route("/parse_function_call", server.shows(side.parse_function_call), methods=["POST"]),
+            Route("/separate_reasoning", server.shows(side.separate_reasoning), methods=["POST"]),
+            Route("/tokenize", server.shows(side.tokenize), methods=["POST"]),
+            Route("/detokenize", server.shows(side.detokenize), methods=["POST"]),
+            Route("/apply-template", server.shows(side.apply_template), methods=["POST"]),
             Route("/version", server.version, methods=["GET"]),
             *server.inspector(),
         ],
         middleware=[*around.middleware(), Middleware(Guard), Middleware(Turns)],
         exception_handlers={HTTPException: _refused},
         lifespan=lifespan,
+    )
+
+
+async def _no_compaction(_: Request) -> Response:
+    hint = "send the conversation whole, or shortened by the client"
+    return error_response(
+        RequestError("E-REQUEST-ROUTE", "conversations are not compacted here", hint=hint, status=404)
     )
 
 
@@ -140,15 +150,22 @@ async def _refused(request: Request, error: Exception) -> Response:
 class _Server:
     """The endpoints and what they share."""
 
-    def __init__(self, models: Sequence[ServedModel], settings: Settings, around: Surroundings) -> None:
+    def __init__(
+        self, models: Sequence[ServedModel], settings: Settings, around: Surroundings, late: LateModels
+    ) -> None:
         self._around = around
+        self._late = late
         self._models = {model.name: model for model in models}
         self._settings = settings
         self.store = ResponseStore(settings.stored_bytes)
-        self._runner = Runner(settings.parallel, settings.limits, settings.on_length, around.recordings)
+        self._runner = Runner(
+            settings.parallel, settings.limits, settings.on_length, around.recordings, settings.unknown_tools
+        )
         self._admission = Admission(settings.limits)
         self._freed = FreedMemory()
         self._page: InspectorPage | None = None
+        self._told: set[tuple[str, str, str]] = set()
+        """models, and what was said to be left out"""
 
     async def close(self) -> None:
         """Stop the threads, and close the connections to engines."""
@@ -174,7 +191,7 @@ class _Server:
         return json_response(Health())
 
     async def ready(self, _: Request) -> Response:
-        await check_ready(self._models.values())
+        await check_ready(list(self._models.values()), self._late.names)
         return json_response(Health())
 
     async def openapi(self, request: Request) -> Response:
@@ -184,11 +201,11 @@ class _Server:
         return metrics_response(self._around.metrics)
 
     async def models(self, _: Request) -> Response:
-        return json_response(ModelList(data=[_card(model) for model in self._models.values()]))
+        return json_response(ModelList(data=[_card(model) for model in list(self._models.values())]))
 
     async def one_model(self, request: Request) -> Response:
         try:
-            return json_response(_card(self._named(request.path_params["name"])))
+            return json_response(_card(self.named(request.path_params["name"])))
         except RequestError as error:
             return error_response(error)
 
@@ -199,16 +216,6 @@ class _Server:
             return await self._answer(request, dialect)
 
         return endpoint
-
-    async def one_response(self, request: Request) -> Response:
-        key = request.path_params["id"]
-        try:
-            if request.method == "GET":
-                return Response(self.store.get(key).body, media_type="application/json")
-            self.store.delete(key)
-            return json_response(Deleted(id=key))
-        except RequestError as error:
-            return error_response(error)
 
     def shows(
         self, show: Callable[[bytes], Any], dialect: Dialect | None = None
@@ -240,63 +247,6 @@ class _Server:
 
         return endpoint
 
-    def count_tokens(self, body: bytes) -> Any:
-        """`/v1/messages/count_tokens`."""
-        asked = MessagesDialect().read_count(body, self._settings)
-        served = self._named(asked.model)
-        return TokenCount(input_tokens=len(encoded(served, prepared(served, asked))))
-
-    def tokenize(self, body: bytes) -> Any:
-        """`/tokenize`."""
-        data = decode_body(body)
-        with_texts = data.get("return_token_strs") is True
-        if "messages" in data:
-            asked = ChatDialect().read_fields(data, self._settings).request
-            served = self._named(asked.model)
-            ids = encoded(served, prepared(served, asked))
-        else:
-            text = typed_body(data, TokenizeRequest)
-            served = self._named(text.model)
-            ids = encoded(served, text.prompt)
-        return tokenized(ids, served, with_texts=with_texts)
-
-    def detokenize(self, body: bytes) -> Any:
-        """`/detokenize`."""
-        data = decode_body(body)
-        return detokenized(data, self._named(data.get("model")))
-
-    def apply_template(self, body: bytes) -> Any:
-        """`/apply-template`."""
-        asked = ChatDialect().read(body, self._settings).request
-        return PromptText(prompt=str(prepared(self._named(asked.model), asked).prompt))
-
-    def render(self, body: bytes) -> Any:
-        """`/v1/chat/completions/render`."""
-        asked = ChatDialect().read(body, self._settings)
-        served = self._named(asked.request.model)
-        with in_request(asked.request):
-            turn = prepared(served, asked.request)
-            return rendered(turn, asked.request.options, served, stream=asked.stream)
-
-    def derender(self, body: bytes) -> Any:
-        """`/v1/chat/completions/derender`."""
-        request = typed_body(decode_body(body), DerenderRequest)
-        # Without the request no tools are known: all that is not reasoning is content.
-        chat = request.chat_request or {"messages": [{"role": "user", "content": "?"}]}
-        asked = ChatDialect().read_fields(chat, self._settings)
-        served = self._named(request.model or asked.request.model)
-        return derendered(request, prepared(served, asked.request), served, asked.writer(served.name))
-
-    def parse_function_call(self, body: bytes) -> Any:
-        """`/parse_function_call`."""
-        asked = typed_body(decode_body(body), ParseFunctionCallRequest)
-        return parsed_calls(asked, self._named(asked.model), self._settings.limits)
-
-    def separate_reasoning(self, body: bytes) -> Any:
-        """`/separate_reasoning`."""
-        asked = typed_body(decode_body(body), SeparateReasoningRequest)
-        return separated_reasoning(asked, self._named(asked.model), self._settings.limits)
-
     async def version(self, _: Request) -> Response:
         return json_response(Version(version=__version__))
 
@@ -317,7 +267,7 @@ class _Server:
         ready = await self._runner.ready(len(body), lambda: self._read(dialect, body))
         asked = ready.asked
         writer = asked.writer(ready.served.name)
-        headers = _ignored_header(asked.ignored)
+        headers = _ignored_header(asked.all_ignored)
         happenings = self._runner.run(ready)
         watch = held.enter_context(Watch(ready.served.name, self._around.observers))
         if not asked.stream:
@@ -347,13 +297,40 @@ class _Server:
     def _read(self, dialect: Dialect, body: bytes) -> tuple[ServedModel, Asked]:
         check_values(body, self._settings.limits)
         asked = dialect.read(body, self._settings)
-        served = self._named(asked.request.model)
+        served = self.named(asked.request.model)
+        inner = asked.request
+        if self._settings.unknown_tools == "content":
+            inner = msgspec.structs.replace(inner, unknown_as_content=True)
+            asked = asked._replace(request=inner)
+        if inner.budget_may_fall is not None and not served.computes:
+            without = msgspec.structs.replace(inner.resolved, budgets=None)
+            asked = asked._replace(
+                request=msgspec.structs.replace(inner, resolved=without),
+                ignored=(*asked.ignored, inner.budget_may_fall),
+            )
+        self._tell_left_out(asked, served.name)
         return served, asked._replace(request=self._enforced(asked.request, served))
 
-    def _named(self, name: str | None) -> ServedModel:
+    def _tell_left_out(self, asked: Asked, model: str) -> None:
+        """Say what the model does not see, once for a model and type; or refuse it.
+
+        Raises:
+            RequestError: `E-REQUEST-UNSUPPORTED`, the server is strict about fields.
+        """
+        if self._settings.strict_fields and (pointers := asked.all_ignored):
+            raise unsupported(pointers[0], "nothing here reads it", hint="the server runs with --strict-fields")
+        for left in asked.left_out:
+            key = (model, left.what, left.kind)
+            if len(self._told) < _MOST_TOLD and key not in self._told:
+                self._told.add(key)
+                _log.warning("%s: %ss of type %.64r are left out: the model does not see them", *key)
+
+    def named(self, name: str | None) -> ServedModel:
         """The model that a request names, or the only one."""
         if name is None and len(self._models) == 1:
             return next(iter(self._models.values()))
+        if name is not None and name in self._late.names:
+            self._models[name] = self._late.load(name)
         if name not in self._models:
             raise _unknown_model(name, tuple(self._models))
         return self._models[name]
@@ -367,8 +344,7 @@ class _Server:
 
 def _said(request: Request, error: Exception, answer: Response) -> Response:
     """The answer to a request that failed; an error that is not the request's fault is logged first."""
-    if error_body(error)[0] == HTTPStatus.INTERNAL_SERVER_ERROR:
-        _log.error("%s failed", request.url.path, exc_info=error)
+    tell_failure(error, request.url.path)
     if answer.status_code == HTTPStatus.REQUEST_TIMEOUT:
         # Nobody waits for the rest of the body.
         answer.headers["connection"] = "close"

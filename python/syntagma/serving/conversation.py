@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from syntagma.conversion.drafts import Drafts
 from syntagma.conversion.notes import Notes, says_nothing
@@ -10,9 +10,21 @@ from syntagma.errors import SyntagmaError
 from syntagma.json_pointer import follow, pointer_of
 from syntagma.serving.body import bad_field, unsupported
 
-__all__ = ["RequestNotes", "text_messages"]
+__all__ = ["LeftOut", "RequestNotes", "text_messages"]
 
 _HINT = "the model reads text only"
+_WHOLE_CONVERSATIONS = ("compaction", "compaction_summary", "context_compaction")
+"""types of items that hold what was said before, for their writer alone"""
+
+
+class LeftOut(NamedTuple):
+    """A tool or an item that the model does not see: of a type that is not known, or that a provider would run."""
+
+    pointer: str
+    what: str
+    """`tool` or `item`"""
+    kind: str
+    """its type"""
 
 
 class RequestNotes(Notes):
@@ -20,11 +32,13 @@ class RequestNotes(Notes):
 
     Attributes:
         unread_members: pointers of the unknown members.
+        left_out: the items of unknown types.
     """
 
     def __init__(self, document: Any = None) -> None:
         super().__init__(document)
         self.unread_members: list[str] = []
+        self.left_out: list[LeftOut] = []
 
     def unread(self, pointer: str, value: Any, reason: str) -> None:  # noqa: ARG002 - it is passed over, whatever it says
         """See `Notes`."""
@@ -35,7 +49,12 @@ class RequestNotes(Notes):
         """See `Notes`."""
         if kind is None:
             raise bad_field(f"{pointer}/type", "is required")
-        raise unsupported(f"{pointer}/type", f"{what} of type {kind!r} is not supported", hint=_HINT)
+        if what != "item" or not isinstance(kind, str):
+            raise unsupported(f"{pointer}/type", f"{what} of type {kind!r} is not supported", hint=_HINT)
+        if kind in _WHOLE_CONVERSATIONS:
+            hint = "send the conversation itself; without it the model would not know what was said"
+            raise unsupported(f"{pointer}/type", f"an item of type {kind!r} was not written here", hint=hint)
+        self.left_out.append(LeftOut(pointer, what, kind))
 
     def malformed(self, pointer: str, message: str) -> SyntagmaError:
         """See `Notes`."""

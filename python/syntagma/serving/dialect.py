@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 
 from starlette.responses import Response
 
+from syntagma.serving.conversation import LeftOut
 from syntagma.serving.inner import Happening, InnerRequest
 from syntagma.serving.settings import Settings
 
@@ -46,6 +47,13 @@ class Asked(NamedTuple):
     """makes the writer of the answer; its argument is the model's name"""
     ignored: tuple[str, ...] = ()
     """pointers of members that nothing reads"""
+    left_out: tuple[LeftOut, ...] = ()
+    """tools and items that the model does not see"""
+
+    @property
+    def all_ignored(self) -> tuple[str, ...]:
+        """Pointers of all that has no effect."""
+        return (*self.ignored, *(left.pointer for left in self.left_out))
 
 
 class Dialect(Protocol):

@@ -19,6 +19,7 @@ from syntagma.errors import (
     UpstreamError,
 )
 from syntagma.json_pointer import steps_of
+from syntagma.option_hints import in_options
 
 __all__ = [
     "ERROR_HEADER",
@@ -57,6 +58,16 @@ _KINDS = {
 ERROR_HEADER: Final = "x-syntagma-error"
 """the header with the code of an error, for dialects whose bodies have none, and for logs"""
 _COME_BACK = (429, 503)
+_OF_ENGINES: Final = {
+    "E-UPSTREAM-ANSWER": "the engine's answer cannot be read",
+    "E-UPSTREAM-BROKEN": "the engine's answer broke off",
+    "E-UPSTREAM-BUSY": "the engine is busy or not ready",
+    "E-UPSTREAM-CONNECT": "the engine cannot be reached",
+    "E-UPSTREAM-FAILED": "the engine failed",
+    "E-UPSTREAM-KEY": "the engine rejects the server's key",
+    "E-UPSTREAM-REFUSED": "the engine does not take such requests",
+}
+"""what clients are told in place of an engine's words, which are for the operator"""
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
@@ -95,7 +106,11 @@ def error_body(error: BaseException) -> tuple[int, ErrorBody]:
     if isinstance(error, RequestError):
         return error.status, _body(error, error.status)
     if isinstance(error, UpstreamError):
-        return error.status, _body(error, error.status)
+        body = _body(error, error.status)
+        # What it says of the request itself is for the client, who acts on it.
+        if error.status != 400 and error.code in _OF_ENGINES:
+            body.message = _OF_ENGINES[error.code]
+        return error.status, body
     if isinstance(error, _REQUESTS_FAULT) or (isinstance(error, SyntagmaError) and error.code in _REQUESTS_CODES):
         return 400, _body(error, 400)
     code = error.code if isinstance(error, SyntagmaError) else None
@@ -110,7 +125,7 @@ def _body(error: SyntagmaError, status: int) -> ErrorBody:
     if error.excerpt:
         lines.append(error.excerpt)
     if error.hint:
-        lines.append(f"hint: {error.hint}")
+        lines.append(f"hint: {in_options(error.hint)}")
     return ErrorBody(
         message="\n".join(lines),
         type=_KINDS.get(status, "invalid_request_error"),

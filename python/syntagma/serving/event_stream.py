@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Mapping
 from typing import TYPE_CHECKING
@@ -16,7 +15,7 @@ from syntagma.limits import Limits
 from syntagma.serving.dialect import Writer
 from syntagma.serving.disconnects import unless_gone
 from syntagma.serving.inner import Happening
-from syntagma.serving.records import Watch
+from syntagma.serving.records import Watch, note_break
 from syntagma.serving.sse import COMMENT
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["EventStream"]
 
-_log = logging.getLogger("syntagma.serving")
 _QUIET_S = 10.0
 """seconds without an event after which a comment is sent, so that no proxy gives up"""
 _GRACE_S = 5.0
@@ -154,8 +152,7 @@ class EventStream:
             del task
 
     def _failed(self, error: BaseException) -> bytes:
-        if not isinstance(error, RequestError):
-            _log.error("a stream failed", exc_info=error)
+        note_break(error)
         return self._writer.failed(error)
 
 

@@ -39,8 +39,10 @@ class InnerRequest(msgspec.Struct, frozen=True, kw_only=True):
             likeliest tokens. None: give none.
         places: pointers in chat completions → pointers in this request; see `pointers.placed`.
         stream_reasoning: whether reasoning is sent as it comes, rather than in one piece.
+        unknown_as_content: whether the text of a call of an undeclared tool is content.
         prompt: the prompt, text or token ids, in place of a conversation; the answer is then plain text. None: the
             prompt is rendered from `messages`.
+        budget_may_fall: the pointer of a budget that engines without budgets may leave out; None: they refuse it.
         thinking: whether the model is to reason, if its template has a switch for it; None: the request does not say.
     """
 
@@ -57,7 +59,9 @@ class InnerRequest(msgspec.Struct, frozen=True, kw_only=True):
     prompt_logprobs: int | None = None
     places: Mapping[str, str] = {}
     stream_reasoning: bool = True
+    unknown_as_content: bool = False
     prompt: str | tuple[int, ...] | None = None
+    budget_may_fall: str | None = None
     thinking: bool | None = None
 
 
@@ -96,6 +100,7 @@ class Ended(msgspec.Struct, frozen=True):
         metrics: its time and tokens.
         stopped_by: the stop string of the request that ended it, if one was found.
         fields: the fields of the message and their tokens, if asked for.
+        reasoning_tokens: tokens of the answer with which reasoning came.
     """
 
     index: int
@@ -104,6 +109,7 @@ class Ended(msgspec.Struct, frozen=True):
     metrics: Metrics
     stopped_by: str | None = None
     fields: FieldReport | None = None
+    reasoning_tokens: int = 0
 
 
 Happening: TypeAlias = Began | Wrote | Ended

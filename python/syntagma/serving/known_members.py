@@ -28,17 +28,19 @@ _CUSTOM: Final = {"name": None, "description": None, "format": _INPUT_FORMAT}
 
 FUNCTIONS: Final[Shape] = [_FUNCTION]
 
-TOOLS: Final[Shape] = [
-    (
-        {"type": None, "function": _FUNCTION},
-        {"type": None, "custom": _CUSTOM},
-        {"type": None, **_FUNCTION},
-        {"type": None, **_CUSTOM},
-    )
-]
+_TOOL: Final = (
+    {"type": None, "function": _FUNCTION},
+    {"type": None, "custom": _CUSTOM},
+    {"type": None, **_FUNCTION},
+    {"type": None, **_CUSTOM},
+)
+# Tools of other types are left out and named as a whole.
+_KINDS: Final = dict.fromkeys((None, "function", "custom"), _TOOL)
+_NAMESPACE: Final = {"type": None, "name": None, "tools": [OfType(_KINDS)]}
+TOOLS: Final[Shape] = [OfType({**_KINDS, "namespace": _NAMESPACE})]
 
 _NAMED: Final = (
-    {"type": None, "name": None},
+    {"type": None, "name": None, "namespace": None},
     *({"type": None, kind: {"name": None}} for kind in ("function", "custom")),
 )
 _ALLOWED: Final = {"mode": None, "tools": [_NAMED]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from typing import Any, Final, Literal
 
@@ -11,10 +12,12 @@ import msgspec
 from syntagma.errors import SyntagmaError
 from syntagma.serving.records import Observer, RequestRecord, current_record
 
-__all__ = ["AccessLog", "JsonLines", "TextLines", "configure"]
+__all__ = ["AccessLog", "JsonLines", "TextLines", "configure", "say"]
 
 _FIELDS: Final = "syntagma_fields"
 """the attribute of a log record with its fields for programs"""
+_SHOWN: Final = ("key", "model", "prompt_tokens", "completion_tokens")
+"""fields that a line for people has behind the others"""
 _access = logging.getLogger("syntagma.access")
 
 
@@ -98,7 +101,17 @@ class AccessLog(Observer):
         path = record.path.encode("unicode_escape").decode()
         status = "gone" if record.status is None else record.status
         code = "" if record.code is None else f" {record.code}"
-        _access.info("%s %s %s%s %.3f s", record.method, path, status, code, record.seconds, extra={_FIELDS: fields})
+        shown = [f"{name}={fields[name]}" for name in _SHOWN if name in fields]
+        more = "".join(f" {one}" for one in shown).encode("unicode_escape").decode()
+        _access.info(
+            "%s %s %s%s %.3f s%s", record.method, path, status, code, record.seconds, more, extra={_FIELDS: fields}
+        )
+
+
+def say(form: Literal["text", "json"], message: str) -> None:
+    """Write a line to standard error, in the form of the log, whatever level that has."""
+    record = logging.LogRecord("syntagma.serving", logging.INFO, "", 0, message, None, None)
+    sys.stderr.write(f"{message if form == 'text' else JsonLines().format(record)}\n")
 
 
 def configure(form: Literal["text", "json"], level: str) -> None:

@@ -62,6 +62,9 @@ class Metrics(Observer):
         )
         self._http = count("http_requests", "Requests by endpoint and status.", ("route", "method", "status"))
         self._errors = count("request_errors", "Requests that were refused or failed, by the code.", ("route", "code"))
+        self._noticed = count(
+            "parse_diagnostics", "What the parser noticed in answers, by its code.", ("model_name", "code")
+        )
         self._first = times("time_to_first_token_seconds", "From the request to a model's first piece.", _LONG)
         between = times("inter_token_latency_seconds", "Between two pieces that a model writes.", _SHORT)
         # To look a label up takes longer than to count, and this counts every piece.
@@ -100,6 +103,8 @@ class Metrics(Observer):
         self._answer_length.labels(model).observe(metrics.completion_tokens)
         self._forced_tokens.labels(model).inc(metrics.forced_tokens)
         self._success.labels(model, choice.happening.finish_reason).inc()
+        for one in choice.happening.message.diagnostics:
+            self._noticed.labels(model, one.code).inc()
         self._prefill.labels(model).observe(metrics.prefill_s)
         self._decode.labels(model).observe((choice.ended - choice.began) / 1e9)
         self._compile.labels(model).observe(metrics.grammar_init_s)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 
 from syntagma.codec import ChatCodec
 from syntagma.decoding.backend import Backend
-from syntagma.decoding.upstream import Upstream
+from syntagma.decoding.upstream import TokenizingUpstream, Upstream
 from syntagma.generation import Model
 from syntagma.generation.remote import Lookalikes, Unheld
 from syntagma.serving.rounds import Rounds
+from syntagma.upstreams.loop_thread import wait
 
 __all__ = ["ServedModel"]
 
@@ -46,6 +48,8 @@ class ServedModel:
         """advances its answers together; None: each is computed by itself, or by a running engine"""
         self.created = int(time.time())
         """seconds since the epoch"""
+        self._was_asked = False
+        """whether a thread has asked the engine for tokens, over connections of its own"""
 
     @property
     def holds_calls(self) -> bool:
@@ -53,6 +57,17 @@ class ServedModel:
         return not isinstance(self.engine, Upstream) or any(
             language not in _SCHEMAS_ALONE for language in self.engine.languages
         )
+
+    def ask_tokens(self, text: str) -> list[int] | None:
+        """The token ids of a text, by the engine; waits for it. None: it does not tell them.
+
+        Raises:
+            UpstreamError: the engine failed.
+        """
+        if not isinstance(self.engine, TokenizingUpstream):
+            return None
+        self._was_asked = True
+        return wait(self.engine.tokenize(text))
 
     def follow(self, codec: ChatCodec) -> None:
         """Use another codec from the next request on; requests that have begun keep theirs."""
@@ -62,5 +77,7 @@ class ServedModel:
         """Stop the threads, or close the connections of this event loop."""
         if isinstance(self.engine, Upstream):
             await self.engine.close()
+            if self._was_asked:
+                await asyncio.to_thread(wait, self.engine.close())
         else:
             self.model.close()

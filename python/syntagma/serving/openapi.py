@@ -28,7 +28,16 @@ from syntagma.serving.parsing_endpoints import (
 )
 from syntagma.serving.render_endpoints import DerenderRequest, GenerateRequest
 from syntagma.serving.responses.wire import Response, ResponsesRequest
-from syntagma.serving.small_answers import Deleted, Health, Links, PromptText, TokenCount, Version
+from syntagma.serving.small_answers import (
+    Deleted,
+    Health,
+    InputTokenCount,
+    ItemList,
+    Links,
+    PromptText,
+    TokenCount,
+    Version,
+)
 from syntagma.serving.token_endpoints import DetokenizeRequest, TokenizeRequest, Tokens
 
 __all__ = ["ENDPOINTS", "Endpoint", "openapi_document"]
@@ -119,6 +128,21 @@ ENDPOINTS: Final[Mapping[str, Endpoint]] = {
     ),
     "GET /v1/responses/{id}": Endpoint(summary="A response that is kept.", answer=Response, refuses=(404,)),
     "DELETE /v1/responses/{id}": Endpoint(summary="Forget a response.", answer=Deleted, refuses=(404,)),
+    "GET /v1/responses/{id}/input_items": Endpoint(
+        summary="The items of a kept response's input.", answer=ItemList, refuses=(400, 404)
+    ),
+    "POST /v1/responses/{id}/cancel": Endpoint(
+        summary="Refused: no response is written in the background.", answer=Response, refuses=(400, 404)
+    ),
+    "POST /v1/responses/input_tokens": Endpoint(
+        summary="How many tokens the input of a response has.",
+        body=(ResponsesRequest,),
+        answer=InputTokenCount,
+        refuses=_READS,
+    ),
+    "POST /v1/responses/compact": Endpoint(
+        summary="Refused: there is no such service.", answer=Response, refuses=(404,)
+    ),
     "POST /v1/messages": Endpoint(
         summary="The answer to a conversation, as Anthropic's messages.",
         body=(MessagesRequest,),

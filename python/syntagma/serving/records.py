@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import re
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 import msgspec
 
+from syntagma.errors import SyntagmaError, UpstreamError
 from syntagma.events import Event
 from syntagma.parsing import StreamParser
-from syntagma.serving.errors import ERROR_HEADER
+from syntagma.serving.errors import ERROR_HEADER, error_body
 from syntagma.serving.inner import Began, Ended, Happening, Wrote
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["Observer", "Recording", "RequestRecord", "Watch", "current_record", "stage", "timed"]
+__all__ = [
+    "Observer",
+    "Recording",
+    "RequestRecord",
+    "Watch",
+    "current_record",
+    "note_break",
+    "stage",
+    "tell_failure",
+    "timed",
+]
 
+_log = logging.getLogger("syntagma.serving")
+_UNKNOWN: Final = "E-REQUEST-FAILED"
 ID_HEADER: Final = b"x-request-id"
 _ID: Final = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}\Z")
 """request ids of clients that are used as they are: text that is safe in a header and in a line of a log"""
@@ -53,7 +68,8 @@ class RequestRecord(msgspec.Struct, kw_only=True):
         key: the name of the key; None: no key is needed, or none was accepted.
         model: the name of the model that answers.
         status: the HTTP status; None: there was no answer.
-        code: the code of the error in the answer.
+        code: the code of the error in the answer, or that ended it.
+        broken: whether an answer that had begun ended in an error.
         began: when the request came, by `time.perf_counter`.
         seconds: from then to the end of the answer.
         first: from then to the first piece that a model wrote.
@@ -71,6 +87,7 @@ class RequestRecord(msgspec.Struct, kw_only=True):
     model: str | None = None
     status: int | None = None
     code: str | None = None
+    broken: bool = False
     began: float = 0.0
     seconds: float = 0.0
     first: float | None = None
@@ -228,6 +245,28 @@ class Watch:
             record.choices.append(choice)
             for observer in self._observers:
                 observer.ended(record, choice)
+
+
+def tell_failure(error: BaseException, what: str) -> None:
+    """Log an error that is not the request's fault: an engine's with its address, and any of the server's own.
+
+    Args:
+        error: the error.
+        what: what failed because of it.
+    """
+    if isinstance(error, UpstreamError) and error.status != HTTPStatus.BAD_REQUEST:
+        _log.warning("%s failed: %s: %s (%s)", what, error.code, error.message, error.source)
+    elif error_body(error)[0] == HTTPStatus.INTERNAL_SERVER_ERROR:
+        _log.error("%s failed", what, exc_info=error)
+
+
+def note_break(error: BaseException) -> None:
+    """Note in the record of the current request that its answer ended in an error, and log what is not its fault."""
+    tell_failure(error, "a stream")
+    record = _current.get()
+    if record is not None:
+        record.code = error.code if isinstance(error, SyntagmaError) else _UNKNOWN
+        record.broken = True
 
 
 @contextlib.contextmanager

@@ -18,10 +18,11 @@ import msgspec
 from syntagma.codec import Turn
 from syntagma.decoding import GrammarMatcher
 from syntagma.errors import RequestError, SyntagmaError
+from syntagma.events import ReasoningDelta
 from syntagma.generation import Generation, GenerationOptions, Metrics, RemoteGeneration, Written
 from syntagma.generation.local import written
 from syntagma.limits import Limits
-from syntagma.parsing import ReadingOptions, StreamParser
+from syntagma.parsing import Policies, ReadingOptions, StreamParser
 from syntagma.serving.body import unsupported
 from syntagma.serving.dialect import Asked
 from syntagma.serving.in_turn import in_turn
@@ -33,10 +34,11 @@ from syntagma.serving.prompt_logprobs import PromptLogprobs, prompt_logprobs
 from syntagma.serving.recordings import Recordings, recorded
 from syntagma.serving.records import stage, timed
 from syntagma.serving.threads import ThreadStream
-from syntagma.serving.token_endpoints import vocabulary_of
+from syntagma.serving.token_endpoints import encoded
+from syntagma.serving.unknown_tools import UnknownCalls, UnknownTools
 from syntagma.stopping import unless_stopped
 
-__all__ = ["Ready", "Runner", "encoded", "in_request", "prepared"]
+__all__ = ["Ready", "Runner", "in_request", "prepared"]
 
 T = TypeVar("T")
 _ALONE = 2
@@ -81,7 +83,7 @@ class Runner:
         parallel: answers of backends that are computed at once; further ones wait. None: 16 for models that compute
             them together, 2 for others.
         limits: how long they may wait.
-        on_length: see `Settings`.
+        on_length, unknown_tools: see `Settings`.
         recordings: record answers; None: none is recorded.
     """
 
@@ -91,8 +93,10 @@ class Runner:
         limits: Limits,
         on_length: Literal["length", "stop"] = "length",
         recordings: Recordings | None = None,
+        unknown_tools: UnknownTools = "pass",
     ) -> None:
         self._on_length = on_length
+        self._unknown_tools: UnknownTools = unknown_tools
         self._recordings = recordings
         self._queue_seconds = limits.server_queue_seconds
         alone, together = (_ALONE, _TOGETHER) if parallel is None else (parallel, parallel)
@@ -177,7 +181,9 @@ class Runner:
     async def _choice(self, ready: Ready, index: int) -> AsyncGenerator[Happening, None]:
         request = ready.request
         parser = timed(recorded(self._recordings, ready.turn))
-        metrics, stopped_by, fields = Metrics(), None, None
+        metrics, stopped_by, fields, reasoning_tokens = Metrics(), None, None, 0
+        tools = request.resolved.tools
+        unknown = UnknownCalls(self._unknown_tools, None if tools is None else {tool.name for tool in tools})
         with in_request(request):
             async with aclosing(await self._written(ready, index, parser)) as pieces:
                 began = False
@@ -189,15 +195,19 @@ class Runner:
                     if piece.metrics is not None:
                         metrics = piece.metrics
                     stopped_by, fields = piece.stopped_by, piece.fields
-                    yield Wrote(index, piece.events, piece.logprobs, piece.token_ids)
+                    if any(isinstance(event, ReasoningDelta) for event in piece.events):
+                        reasoning_tokens += len(piece.token_ids) or 1
+                    yield Wrote(index, unknown.kept(piece.events), piece.logprobs, piece.token_ids)
         if stopped_by not in request.options.stop:
             stopped_by = None
         if not index:
             metrics = msgspec.structs.replace(metrics, grammar_init_s=metrics.grammar_init_s + ready.grammar_s)
-        reason = parser.finish_reason or "stop"
-        if metrics.completed and self._on_length == "stop":
-            reason = "tool_calls" if any(call.complete for call in parser.message.tool_calls) else "stop"
-        yield Ended(index, reason, parser.message, metrics, stopped_by, fields)
+        reason, message = parser.finish_reason or "stop", unknown.message(parser.message)
+        has_calls = any(call.complete for call in message.tool_calls)
+        if (metrics.completed and self._on_length == "stop") or (reason == "tool_calls" and not message.tool_calls):
+            reason = "tool_calls" if has_calls else "stop"
+        reasoning_tokens = min(reasoning_tokens, metrics.completion_tokens)
+        yield Ended(index, reason, message, metrics, stopped_by, fields, reasoning_tokens)
 
     async def _written(
         self, ready: Ready, index: int, parser: StreamParser
@@ -292,16 +302,6 @@ def _score(ready: Ready) -> PromptLogprobs:
         return prompt_logprobs(engine, ids, top)
 
 
-def encoded(served: ServedModel, prompt: Turn | str) -> list[int]:
-    """The token ids of a turn's prompt, or of a text.
-
-    Raises:
-        RequestError: `E-REQUEST-UNSUPPORTED`, the vocabulary of the engine is unknown here.
-    """
-    info = vocabulary_of(served)
-    return info.encode(prompt) if isinstance(prompt, str) else prompt.prompt_ids(info)
-
-
 def prepared(served: ServedModel, request: InnerRequest) -> Turn:
     """The turn of a request, with its prompt; the model writes nothing.
 
@@ -315,7 +315,8 @@ def prepared(served: ServedModel, request: InnerRequest) -> Turn:
 def _turn(served: ServedModel, request: InnerRequest) -> Turn:
     # Fields are found in the raw text, so the parser must keep it.
     tells_fields = request.options.explain or request.options.logprobs is not None
-    reading = ReadingOptions(stream_reasoning=request.stream_reasoning, keep_raw=tells_fields)
+    policies = Policies(unknown_tool="content" if request.unknown_as_content else "pass")
+    reading = ReadingOptions(stream_reasoning=request.stream_reasoning, keep_raw=tells_fields, policies=policies)
     if request.prompt is not None:
         return plain_turn(served, request.prompt, request.resolved, reading)
     resolved = request.resolved

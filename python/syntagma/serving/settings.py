@@ -9,6 +9,7 @@ import msgspec
 from syntagma.limits import Limits
 from syntagma.serving.operations import Operations
 from syntagma.serving.recordings import RecordingSettings
+from syntagma.serving.unknown_tools import UnknownTools
 
 __all__ = ["Settings"]
 
@@ -30,6 +31,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             `length`, or `stop` for the one that the model's own end would give. `usage.extra.completed` counts such
             answers in both cases.
         reasoning_fields: the fields of a chat completion that hold the reasoning.
+        unknown_tools: what is done about a call of a tool that the request does not declare: `pass` it on, leave its
+            text in the `content`, `drop` it, or `refuse` the answer: 502, or an error event in a stream.
+        strict_fields: whether a request is refused for what would have no effect, which `x-syntagma-ignored` names
+            otherwise.
         stored_bytes: bytes that all stored answers of `/v1/responses` may have together; 0: none is stored.
         recording: which answers are recorded, to be parsed again; None: none.
         inspector: whether `/inspector` shows what happens to a request. It is off by default, since all who may use
@@ -45,6 +50,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     complete: bool = True
     on_length: Literal["length", "stop"] = "length"
     reasoning_fields: tuple[Literal["reasoning_content", "reasoning"], ...] = ("reasoning_content", "reasoning")
+    unknown_tools: UnknownTools = "pass"
+    strict_fields: bool = False
     stored_bytes: int = 64 << 20
     recording: RecordingSettings | None = None
     inspector: bool = False

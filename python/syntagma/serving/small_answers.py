@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
-__all__ = ["Deleted", "Health", "Links", "PromptText", "TokenCount", "Version"]
+__all__ = ["Deleted", "Health", "InputTokenCount", "ItemList", "Links", "PromptText", "TokenCount", "Version"]
 
 
 class Health(msgspec.Struct, kw_only=True):
@@ -39,9 +39,26 @@ class TokenCount(msgspec.Struct, kw_only=True):
     input_tokens: int
 
 
+class InputTokenCount(msgspec.Struct, kw_only=True):
+    """How many tokens the input of a response has."""
+
+    object: Literal["response.input_tokens"] = "response.input_tokens"
+    input_tokens: int
+
+
 class Deleted(msgspec.Struct, kw_only=True):
     """A stored response that was deleted."""
 
     id: str
     object: Literal["response"] = "response"
     deleted: bool = True
+
+
+class ItemList(msgspec.Struct, kw_only=True):
+    """Items of a stored response."""
+
+    object: Literal["list"] = "list"
+    data: list[dict[str, Any]]
+    first_id: str | None
+    last_id: str | None
+    has_more: bool

@@ -13,6 +13,7 @@ from syntagma.serving.gate import OPEN_PATHS, Gate
 from syntagma.serving.inspecting import PAGE_PATHS
 from syntagma.serving.logs import AccessLog
 from syntagma.serving.metrics import Metrics
+from syntagma.serving.noticed import NoticedLog
 from syntagma.serving.recordings import Recordings
 from syntagma.serving.records import Observer, Recording
 from syntagma.serving.settings import Settings
@@ -41,7 +42,7 @@ class Surroundings:
         self._operations = settings.operations
         self._open_paths = OPEN_PATHS | PAGE_PATHS if settings.inspector else OPEN_PATHS
         self.metrics: Metrics | None = None
-        found: list[Observer] = [AccessLog()]
+        found: list[Observer] = [AccessLog(), NoticedLog()]
         with contextlib.suppress(ImportError):
             self.metrics = Metrics()
             found.append(self.metrics)

@@ -5,16 +5,17 @@ Requests and answers are those of vLLM (`/tokenize`, `/detokenize`) and llama.cp
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
+from syntagma.codec import Turn
 from syntagma.decoding import TokenizerInfo
 from syntagma.errors import VocabularyError
 from syntagma.serving.body import bad_field, typed_body, unsupported
 from syntagma.serving.model import ServedModel
 
-__all__ = ["DetokenizeRequest", "TokenizeRequest", "Tokens", "detokenized", "tokenized", "vocabulary_of"]
+__all__ = ["DetokenizeRequest", "TokenizeRequest", "Tokens", "detokenized", "encoded", "tokenized", "vocabulary_of"]
 
 
 class TokenizeRequest(msgspec.Struct, kw_only=True):
@@ -42,6 +43,9 @@ class Tokens(msgspec.Struct, kw_only=True):
     token_strs: list[str] | None = None
 
 
+_WITH_VOCABULARY: Final = "start the server with --upstream and --model FOLDER, the folder or GGUF file of its model"
+
+
 def vocabulary_of(served: ServedModel) -> TokenizerInfo:
     """The vocabulary of a model.
 
@@ -50,19 +54,33 @@ def vocabulary_of(served: ServedModel) -> TokenizerInfo:
     """
     info = served.engine.tokenizer_info
     if info is None:
-        raise unsupported("/model", "the vocabulary of the engine is not known here")
+        raise unsupported("/model", "the vocabulary of the engine is not known here", hint=_WITH_VOCABULARY)
     return info
 
 
 def tokenized(ids: list[int], served: ServedModel, *, with_texts: bool) -> Tokens:
     """The answer of `/tokenize`."""
+    texts = None
+    if with_texts:
+        info = vocabulary_of(served)
+        texts = [info.token_bytes(token).decode("utf-8", "replace") for token in ids]
+    length = getattr(served.engine, "context_length", None)
+    return Tokens(count=len(ids), max_model_len=length, tokens=ids, token_strs=texts)
+
+
+def encoded(served: ServedModel, prompt: Turn | str) -> list[int]:
+    """The token ids of a turn's prompt, or of a text, by the vocabulary, or else by the engine.
+
+    Raises:
+        RequestError: `E-REQUEST-UNSUPPORTED`, neither is known.
+        UpstreamError: the engine failed.
+    """
+    if served.engine.tokenizer_info is None:
+        ids = served.ask_tokens(prompt if isinstance(prompt, str) else str(prompt.prompt_text()))
+        if ids is not None:
+            return ids
     info = vocabulary_of(served)
-    return Tokens(
-        count=len(ids),
-        max_model_len=getattr(served.engine, "context_length", None),
-        tokens=ids,
-        token_strs=[info.token_bytes(token).decode("utf-8", "replace") for token in ids] if with_texts else None,
-    )
+    return info.encode(prompt) if isinstance(prompt, str) else prompt.prompt_ids(info)
 
 
 def detokenized(data: dict[str, Any], served: ServedModel) -> dict[str, str]:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["Tracing", "export_to"]
 
 _SERVICE: Final = "syntagma"
+_NAME: Final = "service.name"
+_NAMELESS: Final = "unknown_service"
 
 
 class Tracing(Observer):
@@ -56,7 +58,7 @@ class Tracing(Observer):
         if span.is_recording():
             span.update_name(record.method if record.route is None else f"{record.method} {record.route}")
             span.set_attributes(_attributes(record))
-            if record.status is None or record.status >= 500:
+            if record.status is None or record.status >= 500 or record.broken:
                 span.set_status(self._trace.StatusCode.ERROR)
             for name, began, ended, attributes in _parts(record):
                 child = self._tracer.start_span(
@@ -118,6 +120,10 @@ def export_to(endpoint: str) -> None:
         raise RequestError(
             "E-REQUEST-EXTRA", f"{error.name} is not installed", hint="pip install 'syntagma[otel]'"
         ) from error
-    provider = TracerProvider(resource=Resource.create({"service.name": _SERVICE}))
+    resource = Resource.create()
+    # Without OTEL_SERVICE_NAME and the like, the name is a placeholder.
+    if str(resource.attributes.get(_NAME, _NAMELESS)).startswith(_NAMELESS):
+        resource = resource.merge(Resource({_NAME: _SERVICE}))
+    provider = TracerProvider(resource=resource)
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint)))
     trace.set_tracer_provider(provider)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
 import os
 from collections.abc import Mapping, Sequence
@@ -155,6 +156,12 @@ class ChatTemplate:
     @classmethod
     def _from_loaded(cls, loaded: Loaded, name: str, limits: Limits | None) -> ChatTemplate:
         return cls(loaded.source, loaded.bos_token, loaded.eos_token, loaded.special_tokens, limits, name=name)
+
+    def with_limits(self, limits: Limits) -> ChatTemplate:
+        """The same template under other bounds on every render."""
+        made = copy.copy(self)
+        made._limits = limits
+        return made
 
     # -- what is known without rendering
 

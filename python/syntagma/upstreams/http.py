@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
 from contextlib import aclosing, asynccontextmanager
@@ -32,6 +33,7 @@ _BUSY = (429, 503)
 _KEY = (401, 403)
 _ASKED_WRONG = (400, 413, 422)
 _NO_ROUTE = (404, 405)
+_KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|hf|gsk|xai|api|key|Bearer)[-_ ][A-Za-z0-9_\-.]{8,}")
 
 
 class Request(NamedTuple):
@@ -122,6 +124,25 @@ class HttpUpstream(ABC):
         if not ended:
             raise self._error("E-UPSTREAM-BROKEN", "the engine's stream ended without a finish reason", again=not wrote)
 
+    def tokenizing(self, text: str) -> Request | None:  # noqa: ARG002 - most engines have no such endpoint
+        """The request for the token ids of a text; None: the engine has no such endpoint."""
+        return None
+
+    async def tokenize(self, text: str) -> list[int] | None:
+        """The engine's token ids of a text, in which the text of a special token means this token; None: it tells none.
+
+        Raises:
+            UpstreamError: the engine cannot be reached, or its answer is unusable.
+        """
+        request = self.tokenizing(text)
+        if request is None:
+            return None
+        answer = await self.ask("POST", request.path, request.body)
+        ids = answer.get("tokens") if isinstance(answer, Mapping) else None
+        if not isinstance(ids, list) or not all(isinstance(token, int) for token in ids):
+            raise self._error("E-UPSTREAM-ANSWER", "the engine's tokens are no list of numbers")
+        return ids
+
     async def check(self) -> None:
         """Check that the engine can answer now; see `Upstream.check`."""
         await self.ask("GET", self.health_path, timeout=_CHECK_S)
@@ -190,6 +211,11 @@ class HttpUpstream(ABC):
             self._clients[loop] = httpx.AsyncClient(timeout=self._timeout, limits=limits, headers=headers)
         return self._clients[loop]
 
+    def _without_keys(self, text: str) -> str:
+        """The text without anything that looks like a key, which some engines repeat."""
+        own = self._headers.get("authorization", "").removeprefix("Bearer ")
+        return _KEY_LIKE.sub("…", text.replace(own, "…") if own else text)
+
     def _error(self, code: str, message: str, **options: Any) -> UpstreamError:
         return UpstreamError(code, message, source=self._url, **options)
 
@@ -205,7 +231,7 @@ class HttpUpstream(ABC):
 
     def _refused(self, status: int, message: str) -> SyntagmaError:
         """What an answer with an error means."""
-        shown = " ".join(message.split())[:_SHOWN]
+        shown = self._without_keys(" ".join(message.split()))[:_SHOWN]
         if any(words in message.lower() for words in _TOO_LONG):
             return ModelError("E-MODEL-CONTEXT", f"the prompt is too long: {shown}")
         if status in _ASKED_WRONG:

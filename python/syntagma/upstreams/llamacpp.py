@@ -63,6 +63,10 @@ class LlamaCpp(HttpUpstream):
             context_length=self._context,
         )
 
+    def tokenizing(self, text: str) -> Request:
+        """The body of `/tokenize`."""
+        return Request("/tokenize", {"content": text, "add_special": False, "parse_special": True})
+
     def request(self, asked: Completion) -> Request:
         """The body of `/completion`."""
         prompt = asked.prompt

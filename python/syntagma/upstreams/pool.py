@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from syntagma.decoding.tokenizer_info import TokenizerInfo
-from syntagma.decoding.upstream import Completion, Constraint, EngineFacts, Piece, Upstream
+from syntagma.decoding.upstream import Completion, Constraint, EngineFacts, Piece, TokenizingUpstream, Upstream
 from syntagma.errors import SyntagmaError, UpstreamError
 
 __all__ = ["UpstreamPool"]
@@ -77,6 +77,10 @@ class UpstreamPool:
         known = [one for one in answers if isinstance(one, EngineFacts)]
         if not known:
             raise failed[0]
+        if len({one.chat_template for one in known if one.chat_template is not None}) > 1:
+            _log.warning(
+                "engines of one model have different chat templates, and the first one's is used: %s", self.address
+            )
         return known[0]
 
     async def stream(self, asked: Completion) -> AsyncGenerator[Piece, None]:
@@ -96,6 +100,19 @@ class UpstreamPool:
                 member.down_since = time.monotonic()
                 if number + 1 == len(order):
                     raise
+
+    async def tokenize(self, text: str) -> list[int] | None:
+        """The token ids of a text, from the first engine that answers; see `Upstream.tokenize`."""
+        order = self._order()
+        for number, member in enumerate(order):
+            if not isinstance(member.upstream, TokenizingUpstream):
+                return None
+            try:
+                return await member.upstream.tokenize(text)
+            except UpstreamError as error:
+                if not error.again or number + 1 == len(order):
+                    raise
+        return None
 
     async def check(self) -> None:
         """Check that at least one engine can answer now; see `Upstream.check`."""

@@ -38,6 +38,10 @@ class VLLM(OpenAICompletions):
     }
     forms: ClassVar[Forms] = {**OpenAICompletions.forms, "seed": lambda seed: seed % _SEEDS}
 
+    def tokenizing(self, text: str) -> Request:
+        """The body of `/tokenize`."""
+        return Request("/tokenize", {"model": self.model, "prompt": text, "add_special_tokens": False})
+
     def request(self, asked: Completion) -> Request:
         """The body of `/v1/completions`, with vLLM's further fields."""
         path, body = super().request(asked)

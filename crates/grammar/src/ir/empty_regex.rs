@@ -39,6 +39,20 @@ impl EmptinessChecks {
         answer
     }
 
+    /// Whether it is certain that the language is not empty, as a word of it is easy to find.
+    pub(crate) fn has_word(&mut self, regex: &Regex) -> bool {
+        let given = self.each.min(self.all.left());
+        let mut fuel = Fuel::of(given);
+        let facts = Facts::of(regex);
+        let is_small = facts.weight <= MAX_EMPTINESS_WEIGHT && facts.depth <= MAX_EMPTINESS_DEPTH;
+        let normal = (is_small && given > 0).then(|| normal_form(regex, &mut fuel).ok());
+        let found = normal
+            .flatten()
+            .is_some_and(|normal| has_witness(&normal, &mut fuel));
+        self.all.take((given - fuel.left()) as usize);
+        found
+    }
+
     /// Units that were needed so far.
     pub(crate) fn used(&self) -> u64 {
         self.given - self.all.left()

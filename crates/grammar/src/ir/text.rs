@@ -81,6 +81,36 @@ pub fn free_text(without: &[&str], closer: Option<&str>) -> Regex {
     Regex::And([text, Regex::Not(Regex::alt(forbidden).into())].into())
 }
 
+/// Free text, which is given, before one of several triggers: the trigger ends before any other trigger, and before any of
+/// `excludes`; of triggers that end at once the longest counts. [`Regex::Nothing`] if the trigger holds what is excluded.
+///
+/// A trigger that another one goes on from (`<a>` and `<a>b`) does not come before it.
+pub(crate) fn free_text_before(
+    trigger: &str,
+    triggers: &[&str],
+    excludes: &[&str],
+    free: &Regex,
+) -> Regex {
+    if excludes.iter().any(|text| trigger.contains(text)) {
+        return Regex::Nothing;
+    }
+    let (trigger, mut ends) = (trigger.as_bytes(), Vec::new());
+    for other in triggers.iter().chain(excludes).map(|text| text.as_bytes()) {
+        for at in 1..other.len() {
+            let rest = &other[at..];
+            // The other one would begin in the free text, and end in the trigger, or with it if it is longer.
+            if trigger.starts_with(rest) {
+                ends.push(Regex::literal(&other[..at]));
+            }
+        }
+    }
+    if ends.is_empty() {
+        return free.clone();
+    }
+    let early = Regex::concat(vec![any_bytes(), Regex::alt(ends)]);
+    Regex::And([free.clone(), Regex::Not(early.into())].into())
+}
+
 /// Any run of pieces that stand after one another, the empty one too.
 ///
 /// A run lies in one half or crosses the middle, and so on down: the expression nests as deep as the logarithm of the number

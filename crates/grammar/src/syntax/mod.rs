@@ -7,3 +7,4 @@ pub mod json_schema;
 pub mod lark;
 pub mod regex;
 mod rules;
+pub mod xgrammar;

@@ -198,7 +198,7 @@ fn what_gbnf_lacks_is_written_out_as_rules() {
 fn schemas_can_be_written() {
     let schema = r#"{"type": "object", "properties": {"name": {"type": "string", "minLength": 2}, "size": {"type": "integer", "minimum": -3, "maximum": 40}, "kind": {"enum": ["a", "é"]}}, "required": ["name"], "additionalProperties": false}"#;
     let mut options = json_schema::Options::default();
-    options.whitespace = json_schema::Whitespace::Compact;
+    options.whitespace = Some(json_schema::Whitespace::Compact);
     let grammar = json_schema::parse(schema, &options, &Limits::default()).unwrap();
     let again = parsed(&written(&grammar));
     for (input, inside) in [

@@ -283,7 +283,7 @@ fn whitespace_as_asked_for() {
     let schema = r#"{"type":"object","properties":{"a":{"type":"array","items":{"enum":[1,{"k":[]}]}},"b":{"type":"object"}},"additionalProperties":false}"#;
     let options = |whitespace: Whitespace| {
         let mut options = Options::default();
-        options.whitespace = whitespace;
+        options.whitespace = Some(whitespace);
         options
     };
     read_as(

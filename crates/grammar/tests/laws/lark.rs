@@ -127,6 +127,61 @@ const MEANING: &[reference::Meaning] = &[
         &["'a''", "'a'b'", "#a", "~x~x~'a'"],
     ),
     ("start: /(?U)x.*y/ \"y\"", &["xyy", "xayy"], &["xyyy", "xy"]),
+    // What a lazy terminal takes, nobody else takes.
+    (
+        "start: f* TEXT\nTEXT: /(.|\\n)*/\nhd[lazy]: TEXT \"<f\"\nf: hd \"=\" /[0-9]+/ \">\"",
+        &["hi", "hi<f=12>", "<f=1><f=2>x", "", "<"],
+        &["hi<f", "hi<f=zz", "<f=1>x<fx", "<f=1"],
+    ),
+    (
+        "start: a \"x\" | c \"y\"\na[lazy]: /[ab]*b/\nc: /[ab]*/",
+        &["abx", "aay", "y"],
+        &["aby", "bby"],
+    ),
+    (
+        "start: v \"!\" | w \"?\"\nv[suffix=\".\"]: /[a-z]*/\nw[suffix=\";\"]: /[a-z.]*/",
+        &["a.!", "a;?"],
+        &["a.b;?"],
+    ),
+    (
+        "%ignore / +/\nstart: a \"x\" | c \"y\"\na[lazy]: /[ab]*b/\nc: /[ab]*/",
+        &["ab x", "aa y", " y"],
+        &["ab y", " aby"],
+    ),
+    // What follows a lazy rule is what follows it there.
+    (
+        "start: h h \"b\" | x~2 \"c\" y\nh[suffix=\"b\"]: /a*/\nx[lazy]: /d*c/\ny: h \"b\"*",
+        &["bbb", "abaabb", "dcccb", "cccbb"],
+        &["bb", "cccc", "dccdcb"],
+    ),
+    // A part that ends before a text, and one whose label does so.
+    (
+        "start: w \".!\"\nw[stop=\".\"]: /[a-z.]*/",
+        &["a.!", ".!"],
+        &["a..!", "a.b.!", "a!"],
+    ),
+    (
+        "start: w \"abab\" | TEXT \"?\"\nw[stop=\"abab\"]: /[abc]*/\nTEXT: /[abc]*/",
+        &["cabab", "abab", "aba?", "caaabab"],
+        &["ababab", "abcababc", "abab?", "cababa?", "abababab"],
+    ),
+    (
+        "start: w \"!\"\nw[capture, suffix=\"aa\", stop_capture=\"end\"]: /[ab]*/",
+        &["aa!", "baa!", "abaa!"],
+        &["aaa!", "aab!", "a!", "baaa!"],
+    ),
+    ("start: x \"b\"\nx[max_tokens=0]: /a/", &["b"], &["ab"]),
+    (
+        "start: x \"b\"\nx[max_tokens=5, temperature=0.7, capture=\"y\"]: /a+/",
+        &["aab"],
+        &["b"],
+    ),
+    // Alternatives that begin alike go on together.
+    (
+        "start: \"a\" w \"x\" | \"a\" c\nw[lazy]: /[bc]*c/\nc: /[bc]*/",
+        &["abcx", "abb"],
+        &["abc", "abcb"],
+    ),
     // One that decides nothing.
     (
         "start: A\nA: \"[\" /\"[^\"]*?\"/ \"]\"",
@@ -145,6 +200,74 @@ const MEANING: &[reference::Meaning] = &[
         &["a"],
     ),
     ("start: \"\\x41\\u00e9\\n\\\"\"", &["Aé\n\""], &["A"]),
+    // Priorities say nothing of texts.
+    (
+        "start.2: A | b\nA.-1: \"a\"\nb.0[capture]: \"b\"",
+        &["a", "b"],
+        &["ab"],
+    ),
+    // Templates, and the rules of them.
+    (
+        "start: _list{INT, \",\"}\n_list{x, sep}: x (sep x)*\nINT: /[0-9]/",
+        &["1", "1,2,3"],
+        &["", "1,", "12"],
+    ),
+    (
+        "start: pair{pair{\"a\" | \"b\", \"c\"}, two{\"d\"}}\npair{x, y}: x y\ntwo{x}.3: x~2",
+        &["acdd", "bcdd"],
+        &["acd", "abcdd"],
+    ),
+    (
+        "start: t{\"a\"}\nt{x}: x t{x} | \"!\"",
+        &["!", "aa!"],
+        &["a"],
+    ),
+    // Rules with a value.
+    (
+        "start: perm::0x0\nperm::_: \"\" %if is_ones([0:3])\n | \"a\" perm::set_bit(0) %if bit_clear(0)\n | \"b\" perm::set_bit(1) %if bit_clear(1)\n | \"c\" perm::set_bit(2) %if bit_clear(2)",
+        &["abc", "cab"],
+        &["", "ab", "aab", "abca"],
+    ),
+    (
+        "start: aa::0\naa::_: \"b\" aa::incr(_) %if lt(_, 3)\n | bb::_\nbb::_: \"a\" bb::incr([0:8]) %if and(lt(_, 3), not(eq([4:8], 1)))\n | \"\"",
+        &["", "b", "ba", "bbb", "aaa"],
+        &["bbba", "ab", "aaaa"],
+    ),
+    (
+        "start: x::7\nx::_: (\"a\" %if bit_set(2) | \"b\" %if bit_set(3)) y::bit_and(12)\ny::_: \"c\" z::decr([2:4]) z::bit_or(1) %if bit_count_eq(_, 1)\nz::_: \"0\" %if is_zeros(_) | \"5\" %if ge(_, 5)",
+        &["ac05"],
+        &["bc05", "ac00", "ac55"],
+    ),
+    // Grammars in grammars, which know nothing of what is around them.
+    (
+        "%ignore \" \"\nstart: \"(\" %lark {\n  start: \"a\" | x %lark { start: \"}\" }\n  x: \"b\"~2\n} \")\"",
+        &["( a )", "(bb})"],
+        &["(b b})", "(bb)"],
+    ),
+    // Declared and not given.
+    (
+        "%declare INDENT DEDENT\nstart: \"a\" | INDENT \"b\" | \"c\" DEDENT?",
+        &["a", "c"],
+        &["b", "ca"],
+    ),
+    // Patterns over lines.
+    ("start: /\n  a+   # some a\n  b\n/x", &["aab"], &["a", "b"]),
+    (
+        "%llguidance {\"no_forcing\": true}\n%llguidance {\"ignore_once\": true}\n%ignore /[ ]{1,2}/\nstart: \"A\" \"!\"",
+        &["A!", "A  !"],
+        &["A   !"],
+    ),
+    (
+        "%import common (_STRING_ESC_INNER, _EXP)\nstart: \"'\" _STRING_ESC_INNER \"'\" _EXP?",
+        &["'a'", "'a\\'b'e+1", "'\\\\'"],
+        &["'a\\'", "'a'e"],
+    ),
+    // Rules that are changed.
+    (
+        "start: a b\na: \"a\"\nb: \"b\"\n%override a: \"x\"\n%extend b: \"y\"\n  | \"z\"",
+        &["xb", "xy", "xz"],
+        &["ab"],
+    ),
 ];
 
 #[test]
@@ -187,6 +310,22 @@ const REFUSED: &[refusals::Refused] = &[
             ("start: @", 1, 8),
             ("start: %json [", 1, 14),
             ("start[what]: /a/", 1, 7),
+            ("start: A\nA.x: \"a\"", 2, 2),
+            ("start: x{\"a\", \"b\"}\nx{a}: a", 1, 8),
+            ("start: x{\"a\"\nx{a}: a", 1, 9),
+            ("start: x{}\nx{a}: a", 1, 10),
+            ("start: x\nx{a}: a", 1, 8),
+            ("start: x{\"a\"}\nx{a,a}: a", 2, 5),
+            ("start: x\nx::_: \"a\"", 1, 8),
+            ("start: x::_\nx::_: \"a\"", 1, 11),
+            ("start: x::1\nx::_: \"a\" %if no(1)", 2, 15),
+            ("start: x::1\nx::_: x::incr([3:3])", 2, 18),
+            ("start: x::1\nx::a: \"a\"", 2, 2),
+            ("start: %lark { start: \"a\"", 1, 14),
+            ("start: %lark start", 1, 14),
+            ("start: %lark { start: (\"a\" }", 1, 23),
+            ("start: /a\nb/", 1, 8),
+            ("start: x::0x10000000000000000\nx::_: \"a\"", 1, 11),
         ],
     ),
     (
@@ -197,11 +336,17 @@ const REFUSED: &[refusals::Refused] = &[
             ("start: A\nA: B", 2, 4),
             ("start: @other", 1, 8),
             ("%import common.NOPE\nstart: NOPE", 1, 16),
+            ("start: x::1", 1, 8),
+            ("start: %lark { start: x }", 1, 23),
+            ("start: \"a\"\n%extend x: \"a\"", 2, 1),
         ],
     ),
     (
         "E-GRAMMAR-DUPLICATE",
-        &[("start: \"a\"\nstart: \"b\"", 2, 1)],
+        &[
+            ("start: \"a\"\nstart: \"b\"", 2, 1),
+            ("start: x{\"a\"}\nx{a}: a\nx{b}: b", 3, 1),
+        ],
     ),
     (
         "E-GRAMMAR-IRREGULAR",
@@ -243,13 +388,42 @@ const REFUSED: &[refusals::Refused] = &[
         "E-GRAMMAR-UNSUPPORTED",
         &[
             ("start: %regex {\"other\": 1}", 1, 8),
-            ("%declare A\nstart: A", 1, 1),
+            (
+                "%llguidance {\"allow_invalid_utf8\": true}\nstart: \"a\"",
+                1,
+                1,
+            ),
+            ("start: \"a\" %if true", 1, 12),
             ("%import other.A\nstart: A", 1, 1),
-            ("start[max_tokens=3]: /a/", 1, 7),
-            ("start[stop=\"x\"]: /a/", 1, 7),
-            ("start: A\nA.2: \"a\"", 2, 2),
-            ("start: x\nx{a}: a", 2, 2),
-            ("start: x\nx::_: \"a\"", 2, 2),
+            ("start: x*\nx[max_tokens=3]: /a/", 2, 3),
+            ("start: x | \"(\" start x\nx[max_tokens=3]: /a/", 2, 3),
+            ("start: y y\ny: x \"b\"\nx[max_tokens=3]: /a/", 3, 3),
+            (
+                "start: x y\nx[max_tokens=3]: /a/\ny[capture=\"x\"]: /b/",
+                2,
+                3,
+            ),
+            ("start: %lark { start[max_tokens=3]: /a/ }", 1, 22),
+            ("start: A\nA[max_tokens=3]: /a/", 2, 1),
+            ("start: A\nA[capture]: /a/", 2, 1),
+            ("start[stop=\"x\"]: /a/", 1, 1),
+            ("start: w \"y\"\nw[stop=\"x\"]: /a/", 2, 1),
+            ("start: w \"x\"?\nw[stop=\"x\"]: /a/", 2, 1),
+            ("start: w \"x\"\nw[stop=\"\"]: /a/", 2, 8),
+            ("start: w \"x\"\nw[stop=/x/]: /a/", 2, 8),
+            (
+                "start: w \"x\"\nw[stop=\"x\", stop_capture=\"y\"]: /a/",
+                2,
+                30,
+            ),
+            ("start: w\nw[suffix=/x/, capture]: /a/", 2, 10),
+            (
+                "start: w | t | \"x\" t\nw[lazy]: /[ab]*b/\nt: /[ab]*/",
+                3,
+                4,
+            ),
+            ("start: w | %json {}\nw[lazy]: /[ab]*b/", 1, 12),
+            ("start: w | \"a\" & /a/\nw[lazy]: /[ab]*b/", 1, 12),
         ],
     ),
 ];
@@ -286,6 +460,99 @@ fn lazy_terminals_end_where_the_first_match_does() {
     }
 }
 
+/// A template or a rule with a value that never ends its own uses is stopped.
+#[test]
+fn what_expands_without_end_is_stopped() {
+    for text in [
+        "start: t{\"a\"}\nt{x}: x t{(x x)} | \"!\"",
+        "start: t::0\nt::_: \"a\" t::incr(_)",
+    ] {
+        assert_eq!(
+            parse(text).expect_err("endless").code(),
+            "E-LIMIT-FUEL",
+            "{text}"
+        );
+    }
+    let nested = |depth: usize| {
+        let open = "%lark { start: ".repeat(depth);
+        format!("start: {open}\"a\"{}", "}".repeat(depth))
+    };
+    assert!(parse(&nested(29)).is_ok());
+    let error = parse(&nested(40)).expect_err("too deep");
+    assert_eq!(error.code(), "E-LIMIT-GRAMMAR-NESTING");
+    let conditions = format!(
+        "start: x::0\nx::_: \"a\" %if {}true{}",
+        "not(".repeat(5_000),
+        ")".repeat(5_000)
+    );
+    assert_eq!(
+        parse(&conditions).expect_err("too deep").code(),
+        "E-LIMIT-GRAMMAR-NESTING"
+    );
+}
+
+#[test]
+fn what_is_left_out_is_told() {
+    for (text, code, line) in [
+        ("start: A\nA.2: \"a\"", "W-GRAMMAR-PRIORITY", 2),
+        (
+            "start: a\na[temperature=0.7]: \"a\"",
+            "W-GRAMMAR-TEMPERATURE",
+            2,
+        ),
+        ("start: \"a\" | A\n%declare A", "W-GRAMMAR-DECLARED", 2),
+        ("start: w | \"ab\"\nw[lazy]: /a*b/", "W-GRAMMAR-LAZY", 1),
+    ] {
+        let grammar = parsed(text);
+        let [warning] = grammar.warnings() else {
+            panic!("{text}: {:?}", grammar.warnings());
+        };
+        assert_eq!(warning.code(), code);
+        let Some(&SourceLocation::Text { line: found, .. }) = warning.location() else {
+            panic!("{warning}");
+        };
+        assert_eq!(found, line, "{text}");
+    }
+}
+
+#[test]
+fn terminals_that_end_by_themselves_are_not_warned_of() {
+    for text in [
+        "start: A+ \"b\"\nA: /a+/",
+        "start: S \":\" S\nS: /\"[^\"]*\"/",
+        "%ignore / +/\nstart: NAME \"=\" NAME\nNAME: /[a-z]+/",
+        "start: w T\nw[lazy]: /[ab]*b/\nT: /[ab]*/",
+        "start: \"a\" \"ab\"",
+    ] {
+        assert_eq!(parsed(text).warnings(), [], "{text}");
+    }
+}
+
+#[test]
+fn parts_that_come_once_have_a_budget() {
+    let text =
+        "start: x | y \"(\" x? \")\"\nx[max_tokens=7]: /a+/\ny[max_tokens=2, capture=\"z\"]: \"b\"";
+    let (_, budgets) = lark::parse_with(text, "start", &[], &[], &Limits::default()).unwrap();
+    let found: Vec<(&str, u32)> = budgets
+        .iter()
+        .map(|budget| (budget.label.as_str(), budget.tokens))
+        .collect();
+    assert_eq!(found, [("x", 7), ("z", 2)]);
+}
+
+#[test]
+fn declared_terminals_are_given() {
+    let given = [("INDENT", Arc::new(parsed("start: \"  \"")))];
+    let text = "%declare INDENT\nstart: \"a\" INDENT \"b\"";
+    let grammar = lark::parse_with(text, "start", &given, &[], &Limits::default())
+        .unwrap()
+        .0;
+    assert!(grammar.warnings().is_empty());
+    let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
+    assert!(reference::lnf_matches(&lnf, b"a  b"));
+    assert!(!reference::lnf_matches(&lnf, b"ab"));
+}
+
 #[test]
 fn anchors_are_left_out_with_a_warning() {
     for (text, columns) in [
@@ -314,7 +581,9 @@ fn anchors_are_left_out_with_a_warning() {
 fn grammars_are_given_by_name() {
     let word = Arc::new(parsed("start: /[a-z]+/ \";\""));
     let given = [("word", Arc::clone(&word)), ("7", word)];
-    let read = |text: &str| lark::parse_with(text, "start", &given, &Limits::default());
+    let read = |text: &str| {
+        lark::parse_with(text, "start", &given, &[], &Limits::default()).map(|read| read.0)
+    };
     let grammar = read("%ignore \" \"\nstart: word (@word | @7)+\nword: \"w\"").unwrap();
     let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
     for (text, wanted) in [
@@ -336,6 +605,119 @@ fn grammars_are_given_by_name() {
         read("start: T\nT: @word").expect_err("irregular").code(),
         "E-GRAMMAR-IRREGULAR"
     );
+}
+
+#[test]
+fn files_are_imported() {
+    let files = [
+        (
+            "words",
+            "%import common.INT\n%import .more.deep (x, Y)\n%ignore \"!\"\nlist{i}: i (\",\" i)* x?\nWORD: /[a-z]/ INT?",
+        ),
+        ("more.deep", "%import .side.Z -> Y\nx: \"x\" | Y"),
+        ("more.side", "Z: \"z\""),
+    ];
+    let read = |text: &str| {
+        lark::parse_with(text, "start", &[], &files, &Limits::default()).map(|read| read.0)
+    };
+    let text =
+        "%import .words (WORD, list)\n%import .words.Y -> LAST\nstart: list{WORD} LAST x\nx: \"#\"";
+    let grammar = read(text).unwrap_or_else(|error| panic!("{error}"));
+    let lnf = Lnf::new(&grammar, &Limits::default()).unwrap();
+    for (text, wanted) in [
+        ("a,b1z#", true),
+        ("axz#", true),
+        ("azz#", true),
+        ("a!z#", false),
+        ("ax", false),
+    ] {
+        assert_eq!(
+            reference::lnf_matches(&lnf, text.as_bytes()),
+            wanted,
+            "{text}"
+        );
+    }
+    assert_eq!(
+        lark::imported_files(
+            "%import .a.b (X)\n%import .c.Y -> Z\n%import common.INT\n%import d.E",
+            "f.g"
+        )
+        .unwrap(),
+        ["f.a.b", "f.c"]
+    );
+    for (text, code, line, words) in [
+        (
+            "start: A\n%import .other.A",
+            "E-GRAMMAR-UNSUPPORTED",
+            2,
+            "imports={",
+        ),
+        (
+            "start: A\n%import python.A",
+            "E-GRAMMAR-UNSUPPORTED",
+            2,
+            "imports={",
+        ),
+        (
+            "%import .words.NOPE\nstart: NOPE",
+            "E-GRAMMAR-UNDEFINED",
+            1,
+            "file \"words\"",
+        ),
+        (
+            "%import .words.WORD\nstart: WORD\nWORD: \"a\"",
+            "E-GRAMMAR-DUPLICATE",
+            1,
+            "WORD",
+        ),
+        (
+            "%import .words.WORD WORD\nstart: WORD",
+            "E-GRAMMAR-SYNTAX",
+            1,
+            "import",
+        ),
+    ] {
+        let error = read(text).expect_err(text);
+        assert_eq!(error.code(), code, "{error}");
+        let Some(&SourceLocation::Text { line: found, .. }) = error.location() else {
+            panic!("{error}");
+        };
+        assert_eq!(found, line, "{error}");
+        assert!(error.to_string().contains(words), "{error}");
+    }
+}
+
+#[test]
+fn mistakes_in_imported_files_are_told_of_there() {
+    for (file, line) in [
+        ("A: \"a\"\n\nB: (", 3),
+        ("A: \"a\"\nB: NOPE", 2),
+        ("\n\nA: \"", 3),
+    ] {
+        let files = [("f", file)];
+        let read = lark::parse_with(
+            "%import .f.A\nstart: A",
+            "start",
+            &[],
+            &files,
+            &Limits::default(),
+        );
+        let error = read.expect_err(file);
+        let Some(&SourceLocation::Text { line: found, .. }) = error.location() else {
+            panic!("{error}");
+        };
+        assert_eq!(found, line, "{error}");
+        assert!(error.message().contains("in the file \"f\""), "{error}");
+    }
+    let files = [("a", "%import .b.X"), ("b", "%import .a.X")];
+    let read = lark::parse_with(
+        "%import .a.X\nstart: X",
+        "start",
+        &[],
+        &files,
+        &Limits::default(),
+    );
+    assert_eq!(read.expect_err("a circle").code(), "E-GRAMMAR-UNDEFINED");
 }
 
 #[test]

@@ -18,3 +18,4 @@ mod reference;
 mod refusals;
 mod regex;
 mod shapes;
+mod xgrammar;

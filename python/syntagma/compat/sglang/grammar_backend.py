@@ -11,7 +11,9 @@ from syntagma.compat.sglang.reasoner_grammar_backend import (
     ReasonerGrammarObject,
 )
 from syntagma.decoding import GrammarCompiler, GrammarMatcher
+from syntagma.formats.styles import styled
 from syntagma.grammars import Grammar
+from syntagma.grammars.dialects import XGRAMMAR, read_first
 
 __all__ = ["BaseGrammarBackend", "GrammarBackend", "ReasonerGrammarBackend"]
 
@@ -31,7 +33,7 @@ class BaseGrammarBackend(Protocol):
         ...
 
     def dispatch_ebnf(self, key_string: str) -> BaseGrammarObject:
-        """By a grammar, in the notation of llama.cpp (GBNF), which servers call EBNF."""
+        """By a grammar in xgrammar's language or llama.cpp's (GBNF), which servers call EBNF."""
         ...
 
     def dispatch_structural_tag(self, key_string: str) -> BaseGrammarObject:
@@ -60,12 +62,12 @@ class GrammarBackend(BaseGrammarBackend):
         return self._object(Grammar.from_regex(key_string))
 
     def dispatch_ebnf(self, key_string: str) -> BaseGrammarObject:
-        """By a grammar, in the notation of llama.cpp (GBNF), which servers call EBNF."""
-        return self._object(Grammar.from_gbnf(key_string))
+        """By a grammar in xgrammar's language or llama.cpp's (GBNF), which servers call EBNF."""
+        return self._object(read_first(XGRAMMAR, lambda notation: Grammar.from_text(key_string, notation)))
 
     def dispatch_structural_tag(self, key_string: str) -> BaseGrammarObject:
         """By a structural tag, in either form."""
-        return self._object(Grammar.from_structural_tag(key_string))
+        return self._object(Grammar.from_structural_tag(key_string, styles=styled))
 
     def _object(self, grammar: Grammar) -> BaseGrammarObject:
         return MatcherGrammarObject(GrammarMatcher(self.compiler.compile(grammar)))

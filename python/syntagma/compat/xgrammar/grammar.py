@@ -17,7 +17,7 @@ from syntagma.compat.xgrammar.structural_tag import FORMATS, StructuralTag, Stru
 from syntagma.compat.xgrammar.support import errors, refuse, tag_errors
 from syntagma.compat.xgrammar.tokenizer_info import TokenizerInfo
 from syntagma.errors import SyntagmaError
-from syntagma.grammars.gbnf import from_xgrammar
+from syntagma.formats.styles import styled
 from syntagma.limits import Limits
 from syntagma.typed import as_type
 
@@ -69,9 +69,9 @@ class Grammar:
         return self._inner._inner.symbol_texts()
 
     def __str__(self) -> str:
-        """The grammar as GBNF, or as the library's own EBNF where GBNF cannot express it."""
+        """The grammar as `from_ebnf` reads it, or as the library's own EBNF where that cannot express it."""
         try:
-            return self._inner.to_gbnf().text
+            return self._inner.to_gbnf().for_xgrammar()
         except SyntagmaError:
             return self._inner.to_ebnf()
 
@@ -84,13 +84,13 @@ class Grammar:
     @staticmethod
     @checked
     def from_ebnf(ebnf_string: str, *, root_rule_name: str = "root") -> Grammar:
-        """Read a grammar in GBNF.
+        """Read a grammar in xgrammar's grammar language.
 
         Raises:
             RuntimeError: a grammar that cannot be read.
         """
         with errors():
-            return Grammar._of(grammars.Grammar.from_gbnf(from_xgrammar(ebnf_string), start=root_rule_name))
+            return Grammar._of(grammars.Grammar.from_xgrammar(ebnf_string, root_rule_name))
 
     @staticmethod
     @checked
@@ -149,14 +149,18 @@ class Grammar:
     ) -> Grammar:
         """Read a grammar in Lark.
 
+        Args:
+            lark_string: the source.
+            tokenizer_info: accepted but unused: tokens are looked up when it is compiled.
+            named_grammars: grammars, or Lark texts of such, for which `@name` stands in the source.
+
         Raises:
             RuntimeError: a grammar that cannot be read.
-            NotImplementedError: `named_grammars` was given.
+            WrongTypeError: a named grammar that is neither a grammar nor Lark text.
         """
-        if named_grammars:
-            refuse("from_lark(named_grammars)")
         with errors():
-            return Grammar._of(grammars.Grammar.from_lark(lark_string))
+            named = {name: _named_grammar(name, one) for name, one in (named_grammars or {}).items()}
+            return Grammar._of(grammars.Grammar.from_lark(lark_string, grammars=named))
 
     @staticmethod
     def from_structural_tag(*args: Any, **kwargs: Any) -> Grammar:
@@ -169,7 +173,7 @@ class Grammar:
         """
         value = structural_tag_value(args, kwargs)
         with tag_errors(value, FORMATS):
-            return Grammar._of(grammars.Grammar.from_structural_tag(value))
+            return Grammar._of(grammars.Grammar.from_structural_tag(value, styles=styled))
 
     @staticmethod
     def builtin_json_grammar() -> Grammar:
@@ -234,6 +238,12 @@ def grammar_of(value: object, name: str = "grammar") -> Grammar:
     if isinstance(value, grammars.Grammar):
         return Grammar._of(value)
     raise wrong_type(name, "Grammar", value)
+
+
+def _named_grammar(name: str, value: object) -> Own:
+    if isinstance(value, str):
+        return grammars.Grammar.from_lark(value)
+    return grammar_of(value, f"named_grammars/{name}")._inner
 
 
 def grammar_of_schema(schema: Any, options: SchemaOptions) -> Grammar:

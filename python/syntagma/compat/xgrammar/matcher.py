@@ -19,7 +19,7 @@ from syntagma.compat.xgrammar.bitmask import (
 )
 from syntagma.compat.xgrammar.compiler import CompiledGrammar
 from syntagma.compat.xgrammar.exception import WrongTypeError
-from syntagma.compat.xgrammar.support import bitmask_dtype_of, errors, refuse
+from syntagma.compat.xgrammar.support import bitmask_dtype_of, errors
 from syntagma.compat.xgrammar.tokenizer_info import TokenizerInfo
 
 __all__ = [
@@ -86,6 +86,10 @@ class GrammarMatcher:
         self._without_stop = terminate_without_stop_token
         self._temperature = None if default_temperature is None else number("default_temperature", default_temperature)
         self._inner = decoding.GrammarMatcher(compiled)
+        self._decoded = info if isinstance(compiled_grammar, CompiledGrammar) else None
+        with errors():
+            # What was accepted is only kept for grammars with labels.
+            self._steps: list[int | bytes] | None = [] if self._inner.captures() else None
 
     @property
     def syntagma(self) -> _engine.GrammarMatcher:
@@ -108,6 +112,8 @@ class GrammarMatcher:
             if accepted and self._without_stop and self._inner.is_terminated():
                 self._inner.rollback(1)
                 return False
+        if accepted and self._steps is not None:
+            self._steps.append(token_id)
         return accepted
 
     @checked
@@ -121,8 +127,12 @@ class GrammarMatcher:
         _print_state(self, debug_print)
         if not isinstance(input_str, str | bytes | bytearray):
             raise wrong_type("input_str", "str or bytes", input_str)
+        data = input_str.encode() if isinstance(input_str, str) else bytes(input_str)
         with errors():
-            return self._inner.accept_bytes(input_str.encode() if isinstance(input_str, str) else bytes(input_str))
+            accepted = self._inner.accept_bytes(data)
+        if accepted and self._steps is not None:
+            self._steps.append(data)
+        return accepted
 
     def fill_next_token_bitmask(self, bitmask: Any, index: int = 0, *, debug_print: bool = False) -> bool:
         """Write the tokens allowed next to row `index`. Returns whether any token is denied.
@@ -230,14 +240,35 @@ class GrammarMatcher:
         """
         with errors():
             self._inner.rollback(integer("num_tokens", num_tokens, 0))
+        if self._steps is not None:
+            del self._steps[len(self._steps) - num_tokens :]
 
     def get_captures(self, *, deduplicate: bool = True) -> list[tuple[str, bytes]]:  # noqa: ARG002
-        """Not supported.
+        """The labels and texts of the labelled parts of the text, in the order in which they end, inner ones first.
+
+        They are those of one reading, as `syntagma.GrammarMatcher.captures` has them, so there is nothing to
+        deduplicate.
 
         Raises:
-            NotImplementedError: always.
+            RuntimeError: there are too many readings, or the matcher was made from a compiled grammar of the library
+                and accepted tokens.
         """
-        refuse("GrammarMatcher.get_captures")
+        if self._steps is None:
+            return []
+        with errors():
+            found = self._inner.captures()
+        text = b"".join(self._bytes(step) for step in self._steps)
+        labels = list(found)
+        # Of the same text, what comes later in a grammar is most often inside.
+        parts = [(end, -start, -at) for at, label in enumerate(labels) for start, end in found[label]]
+        return [(labels[-at], text[-start:end]) for end, start, at in sorted(parts)]
+
+    def _bytes(self, step: int | bytes) -> bytes:
+        if isinstance(step, bytes):
+            return step
+        if self._decoded is None:
+            raise wrong_value("compiled_grammar", f"get_captures needs a grammar of {_COMPILER}")
+        return self._decoded.decoded_vocab[step]
 
     def is_terminated(self) -> bool:
         """Whether the text has ended: with a stop token or, given `terminate_without_stop_token`, by being complete."""
@@ -252,6 +283,7 @@ class GrammarMatcher:
     def reset(self) -> None:
         """Go back to the start of the text."""
         self._inner.reset()
+        self._steps = None if self._steps is None else []
 
     def fork(self) -> GrammarMatcher:
         """A second matcher at the same position."""
@@ -259,6 +291,8 @@ class GrammarMatcher:
         forked._vocab_size, forked._without_stop = self._vocab_size, self._without_stop
         forked._stop_token_ids = self._stop_token_ids
         forked._temperature, forked._inner = self._temperature, self._inner.fork()
+        forked._decoded = self._decoded
+        forked._steps = None if self._steps is None else list(self._steps)
         return forked
 
     @property

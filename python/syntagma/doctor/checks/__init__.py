@@ -9,6 +9,7 @@ from syntagma.doctor.checks import (
     chat,
     connection,
     ends,
+    history,
     injection,
     models,
     reasoning,
@@ -21,5 +22,5 @@ from syntagma.doctor.outcomes import Check
 
 __all__ = ["CHECKS"]
 
-_FAMILIES = (models, chat, stream, calls, reasoning, shapes, ends, several, injection, connection, refusals)
+_FAMILIES = (models, chat, stream, calls, history, reasoning, shapes, ends, several, injection, connection, refusals)
 CHECKS: Final[tuple[Check, ...]] = tuple(check for family in _FAMILIES for check in family.CHECKS)

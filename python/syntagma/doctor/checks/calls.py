@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
-from syntagma.doctor.answers import Answer, answer_of, answers_of
+from syntagma.doctor.answers import answer_of, answers_of
 from syntagma.doctor.asks import (
     AUTO,
     EMPTY,
@@ -20,10 +19,10 @@ from syntagma.doctor.asks import (
     TOOL_NAMES,
     Forecast,
 )
-from syntagma.doctor.checks.common import calls_of, fits, same_answer, uncut
+from syntagma.doctor.checks.common import calls_of, fits, same_answer, taken, uncut
 from syntagma.doctor.endpoint import Endpoint
 from syntagma.doctor.exchange import Exchange
-from syntagma.doctor.outcomes import Check, Fault, NotOffered, Outcome, Unsure
+from syntagma.doctor.outcomes import Check, Fault, Unsure
 from syntagma.doctor.values import at, is_count, object_of, word
 
 __all__ = ["CHECKS"]
@@ -221,33 +220,15 @@ def _empty(endpoint: Endpoint) -> str | None:
     return None
 
 
-def _taken(endpoint: Endpoint, body: Mapping[str, Any]) -> Answer:
-    try:
-        return answer_of(endpoint.ask(body))
-    except NotOffered as refused:
-        # Where calls are written, their results must be taken.
-        raise Fault(refused.said, refused.exchange) if _calls_at_all(endpoint) else refused from refused
-
-
-def _calls_at_all(endpoint: Endpoint) -> bool:
-    for exchange in (*endpoint.both(REQUIRED), endpoint.ask(NAMED)):
-        try:
-            if answer_of(exchange).calls:
-                return True
-        except Outcome:
-            continue
-    return False
-
-
 def _results(endpoint: Endpoint) -> str | None:
-    answer = _taken(endpoint, RESULTS)
+    answer = taken(endpoint, RESULTS)
     if not answer.kinds and not answer.was_cut:
         raise Unsure("nothing was answered to the result of a tool")
     return None
 
 
 def _history(endpoint: Endpoint) -> str | None:
-    _taken(endpoint, HISTORY)
+    taken(endpoint, HISTORY)
     return None
 
 

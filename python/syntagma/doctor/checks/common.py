@@ -8,11 +8,12 @@ from typing import Any, Final
 import msgspec
 
 from syntagma.doctor.answers import Answer, Call, answer_of, answers_of
+from syntagma.doctor.asks import NAMED, REQUIRED
 from syntagma.doctor.endpoint import Endpoint
 from syntagma.doctor.exchange import Exchange
-from syntagma.doctor.outcomes import Fault, NotOffered, Unsure
+from syntagma.doctor.outcomes import Fault, NotOffered, Outcome, Unsure
 
-__all__ = ["TEXT_ENDS", "calls_of", "first_call", "fits", "judge_each", "must", "same_answer", "uncut"]
+__all__ = ["TEXT_ENDS", "calls_of", "first_call", "fits", "judge_each", "must", "same_answer", "taken", "uncut"]
 
 
 TEXT_ENDS: Final = ("stop", "length", "content_filter")
@@ -25,6 +26,25 @@ def must(exchange: Exchange) -> Answer:
         return answer_of(exchange)
     except NotOffered as refused:
         raise Fault(refused.said, exchange) from refused
+
+
+def taken(endpoint: Endpoint, body: Mapping[str, Any]) -> Answer:
+    """An answer that every server gives that writes calls."""
+    try:
+        return answer_of(endpoint.ask(body))
+    except NotOffered as refused:
+        # Where calls are written, their results must be taken.
+        raise Fault(refused.said, refused.exchange) if _calls_at_all(endpoint) else refused from refused
+
+
+def _calls_at_all(endpoint: Endpoint) -> bool:
+    for exchange in (*endpoint.both(REQUIRED), endpoint.ask(NAMED)):
+        try:
+            if answer_of(exchange).calls:
+                return True
+        except Outcome:
+            continue
+    return False
 
 
 def uncut(answer: Answer) -> Answer:

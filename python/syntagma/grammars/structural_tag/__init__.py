@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from syntagma.grammars.structural_tag.open_schemas import opened
-from syntagma.grammars.structural_tag.reader import read_structural_tag
+from syntagma.grammars.structural_tag.reader import StyledSchema, Styles, read_structural_tag
 from syntagma.grammars.structural_tag.writer import Schemas, StructuralTag, write_structural_tag
 
-__all__ = ["Schemas", "StructuralTag", "opened", "read_structural_tag", "write_structural_tag"]
+__all__ = [
+    "Schemas",
+    "StructuralTag",
+    "StyledSchema",
+    "Styles",
+    "opened",
+    "read_structural_tag",
+    "write_structural_tag",
+]

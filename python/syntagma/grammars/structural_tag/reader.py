@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
 import msgspec
 
 from syntagma.errors import GrammarError
-from syntagma.grammars.gbnf import from_xgrammar
+from syntagma.grammars.dialects import XGRAMMAR, Notation, read_first
 from syntagma.grammars.json_schema import Order
 from syntagma.grammars.pointer_prefix import HasPointers, with_pointer_prefix
 from syntagma.grammars.structural_tag.fields import Fields, Token, as_token, invalid, limit_error, unsupported
 from syntagma.limits import Limits
 
-__all__ = ["read_structural_tag"]
+__all__ = ["StyledSchema", "Styles", "read_structural_tag"]
 
 _MAX_DEPTH = 128
 """formats inside of formats, whatever the limits say, because reading them recurses"""
@@ -59,7 +59,7 @@ class GrammarBuilder(Protocol[G]):
 
     def from_ebnf(self, text: str, /, *, limits: Limits) -> G: ...
 
-    def from_gbnf(self, text: str, /, *, limits: Limits) -> G: ...
+    def from_text(self, text: str, /, dialect: Notation, *, limits: Limits) -> G: ...
 
     def from_regex(self, pattern: str, /, *, limits: Limits) -> G: ...
 
@@ -74,26 +74,53 @@ class GrammarBuilder(Protocol[G]):
     ) -> G: ...
 
 
-def read_structural_tag(tag: Mapping[str, Any] | str, grammar: GrammarBuilder[G], limits: Limits) -> G:
+class StyledSchema(NamedTuple):
+    """A schema that is to be written in a style.
+
+    Attributes:
+        style: the name of the style.
+        schema: the schema.
+        any_order: whether members may stand in any order.
+        most_whitespace: the most whitespace characters in a row; None: as the limits say.
+        excludes: texts that may stand in no string and no key.
+        limits: bounds on the schema.
+    """
+
+    style: str
+    schema: Any
+    any_order: bool
+    most_whitespace: int | None
+    excludes: tuple[str, ...]
+    limits: Limits
+
+
+Styles: TypeAlias = Callable[[StyledSchema], G]
+"""Writes a schema in a style; raises LookupError if there is no such style."""
+
+
+def read_structural_tag(
+    tag: Mapping[str, Any] | str, grammar: GrammarBuilder[G], limits: Limits, styles: Styles[G] | None = None
+) -> G:
     """The grammar of a structural tag. See `Grammar.from_structural_tag`.
 
     Args:
         tag: the tag, or its JSON text.
         grammar: the class that builds the grammar.
         limits: bounds on the tag.
+        styles: writes schemas in styles other than JSON.
     """
     text = tag if isinstance(tag, str) else _dumps(tag)
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > limits.grammar_bytes:
         raise limit_error("E-LIMIT-GRAMMAR-BYTES", "grammar_bytes", size, limits.grammar_bytes, "")
     value = _loads(text) if isinstance(tag, str) else tag
-    reader = _Reader(grammar, limits)
+    reader = _Reader(grammar, limits, styles)
     if not isinstance(value, Mapping):
         raise invalid("a structural tag is an object", "")
     kind = value.get("type")
     inner = value.get("structural_tag")
     if kind == "structural_tag" and isinstance(inner, str | Mapping):
-        return read_structural_tag(inner, grammar, limits)
+        return read_structural_tag(inner, grammar, limits, styles)
     if "structures" in value:
         return reader.older(value)
     start = _Position("", (), (), 0)
@@ -142,8 +169,9 @@ class _Kind(msgspec.Struct, frozen=True):
 class _Reader(Generic[G]):
     """Reads formats. Free text inside a tag holds none of the texts that end the tag, free tokens not its last one."""
 
-    def __init__(self, grammar: GrammarBuilder[G], limits: Limits) -> None:
+    def __init__(self, grammar: GrammarBuilder[G], limits: Limits, styles: Styles[G] | None) -> None:
         self._grammar = grammar
+        self._styles = styles
         self._limits = limits
         self._count = 0
         self._older = False
@@ -153,6 +181,7 @@ class _Reader(Generic[G]):
             "json_schema": _Kind(
                 self._json_schema, ("json_schema", "style", "any_order", "max_whitespace_cnt", "excludes")
             ),
+            "qwen_xml_parameter": _Kind(self._old_style, ("json_schema",)),
             "grammar": _Kind(self._source, ("grammar",)),
             "regex": _Kind(self._source, ("pattern",)),
             "any_text": _Kind(self._any_text, ("excludes", "max_tokens", "max_chars")),
@@ -218,10 +247,7 @@ class _Reader(Generic[G]):
 
     def _json_schema(self, fields: Fields, _: _Position) -> G:
         style = fields.value.get("style", "json")
-        if style != "json":
-            raise unsupported(f"the style {style!r} is not supported", fields.at("style"), hint="the style is json")
-        if fields.texts("excludes", optional=True):
-            raise unsupported("texts that no string may hold are not supported", fields.at("excludes"))
+        excludes = fields.texts("excludes", optional=True)
         schema = fields.value.get("json_schema")
         # The older form has its schemas directly in the tags.
         place = fields.pointer.removesuffix("/content") + "/schema" if self._older else fields.at("json_schema")
@@ -229,11 +255,35 @@ class _Reader(Generic[G]):
             raise invalid("a schema is an object, true or false", place)
         order: Order = "any" if fields.flag("any_order") else "declared"
         most = fields.number("max_whitespace_cnt", "characters", least=1)
+        if style != "json":
+            return self._styled(
+                StyledSchema(style, schema, order == "any", most, tuple(excludes), self._limits), fields
+            )
+        if excludes:
+            raise unsupported("texts that no string may hold are not supported", fields.at("excludes"))
         spaces = None if most is None else f"[ \\t\\n\\r]{{0,{min(most, self._limits.json_whitespace)}}}"
         return with_pointer_prefix(
             place,
             lambda: self._grammar.from_json_schema(schema, order=order, whitespace_pattern=spaces, limits=self._limits),
         )
+
+    def _old_style(self, fields: Fields, here: _Position) -> G:
+        """A style under its older name, a format of its own."""
+        style = str(fields.value["type"]).removesuffix("_parameter")
+        return self._json_schema(Fields({**fields.value, "style": style}, fields.pointer), here)
+
+    def _styled(self, wanted: StyledSchema, fields: Fields) -> G:
+        """A schema in a style, by the function that was given for it."""
+        if not isinstance(wanted.style, str):
+            raise invalid("a style is a name", fields.at("style"))
+        styles = self._styles
+        if styles is None:
+            hint = "styles=syntagma.formats.styled knows those of the formats"
+            raise unsupported(f"no function is given for the style {wanted.style!r}", fields.at("style"), hint=hint)
+        try:
+            return with_pointer_prefix(fields.at("json_schema"), lambda: styles(wanted))
+        except LookupError:
+            raise unsupported(f"the style {wanted.style!r} is not known", fields.at("style")) from None
 
     def _source(self, fields: Fields, _: _Position) -> G:
         if fields.value["type"] == "regex":
@@ -242,9 +292,11 @@ class _Reader(Generic[G]):
                 fields.at("pattern"), lambda: self._grammar.from_regex(pattern, limits=self._limits)
             )
         text = fields.text("grammar", empty=False)
-        return with_pointer_prefix(
-            fields.at("grammar"), lambda: self._grammar.from_gbnf(from_xgrammar(text), limits=self._limits)
-        )
+
+        def read(notation: Notation) -> G:
+            return self._grammar.from_text(text, notation, limits=self._limits)
+
+        return with_pointer_prefix(fields.at("grammar"), lambda: read_first(XGRAMMAR, read))
 
     def _any_text(self, fields: Fields, here: _Position) -> G:
         excludes = fields.texts("excludes", optional=True)
@@ -301,6 +353,8 @@ class _Reader(Generic[G]):
             for at, closer in enumerate(closers)
         ]
         texts = tuple(closer for closer in closers if isinstance(closer, str) and closer)
+        if all(closer == "" for closer in closers) and _is_free(fields.value.get("content")):
+            raise invalid("nothing ends the free text in the tag", fields.at("end"), hint="give the tag an end")
         tokens = tuple(closer["token"] for closer in closers if isinstance(closer, Mapping))
         content = self.format(fields.value.get("content"), here.inside("content").closed_by(texts, tokens))
         return self._grammar.concat(begin, content, self._grammar.union(*closing))
@@ -324,18 +378,17 @@ class _Reader(Generic[G]):
         for at, tag in enumerate(fields.members("tags")):
             place = f"{tags_at}/{at}"
             begin = tag.get("begin") if isinstance(tag, Mapping) else None
-            if not isinstance(begin, str) or not begin.startswith(tuple(triggers)):
+            if not isinstance(begin, str) or sum(begin.startswith(trigger) for trigger in set(triggers)) != 1:
                 raise invalid(
-                    "the text that begins the tag begins with no trigger",
+                    "the text that begins the tag does not begin with one trigger alone",
                     f"{here.pointer}/{place}/begin",
                     hint="triggers are: " + ", ".join(triggers),
                 )
-            tags.append(self._typed_tag(tag, here.inside(place, repeats=not fields.flag("stop_after_first"))))
+            read = self._typed_tag(tag, here.inside(place, repeats=not fields.flag("stop_after_first")))
+            tags.append((next(trigger for trigger in triggers if begin.startswith(trigger)), read))
         return self._switched(
-            self._grammar.union(*tags),
-            self._grammar.text(
-                without=[*triggers, *excludes, *here.ends], closer=triggers[0] if len(triggers) == 1 else None
-            ),
+            self._grammar.union(*(tag for _, tag in tags)),
+            self._called(tags, triggers, [*excludes, *here.ends]),
             self._free([*triggers, *excludes], here.ends),
             some=fields.flag("at_least_one"),
             once=fields.flag("stop_after_first"),
@@ -350,13 +403,30 @@ class _Reader(Generic[G]):
                 raise invalid("what a rule begins with is text, and not empty", f"{here.pointer}/rules/{at}/0")
             triggers.append(trigger)
             inner = self.format(content, here.inside(f"rules/{at}/1", repeats=loop))
-            choices.append(self._grammar.concat(self._grammar.marker(trigger), inner))
+            choices.append((trigger, self._grammar.concat(self._grammar.marker(trigger), inner)))
         excludes = fields.texts("excludes", optional=True)
-        between = self._grammar.text(
-            without=[*triggers, *excludes, *here.ends], closer=triggers[0] if len(triggers) == 1 else None
-        )
         last = self._free([*triggers, *excludes], here.ends)
-        return self._switched(self._grammar.union(*choices), between, last, some=False, once=not loop)
+        every = self._grammar.union(*(choice for _, choice in choices))
+        called = self._called(choices, triggers, [*excludes, *here.ends])
+        return self._switched(every, called, last, some=False, once=not loop)
+
+    def _called(self, choices: Sequence[tuple[str, G]], triggers: Sequence[str], excludes: Sequence[str]) -> G:
+        """Free text, and what begins with one of the triggers, which comes before any other text that may end there."""
+        grammar, groups = self._grammar, dict[tuple[str, ...], list[G]]()
+        for trigger, choice in choices:
+            groups.setdefault(_early(trigger, [*triggers, *excludes]), []).append(choice)
+        ways = []
+        for early, same in groups.items():
+            if early and len(triggers) > 1:
+                without = " | ".join(map(_quoted, (*triggers, *excludes)))
+                ends = " | ".join(map(_quoted, early))
+                source = f"start ::= except!({without}) & ~(any! ({ends})) ;"
+                before = grammar.from_ebnf(source, limits=self._limits)
+            else:
+                closer = triggers[0] if len(triggers) == 1 else None
+                before = grammar.text(without=[*triggers, *excludes], closer=closer)
+            ways.append(grammar.concat(before, grammar.union(*same)))
+        return grammar.union(*ways)
 
     def _token_triggered_tags(self, fields: Fields, here: _Position) -> G:
         triggers, excludes = fields.tokens("trigger_tokens"), fields.tokens("exclude_tokens", optional=True)
@@ -371,8 +441,9 @@ class _Reader(Generic[G]):
                     hint=f"triggers are: {', '.join(map(repr, triggers))}; a number and a text are never the same",
                 )
             tags.append(self._typed_tag(tag, here.inside(f"tags/{at}", repeats=not once)))
-        free = self._free_tokens([*triggers, *excludes], here)
-        return self._switched(self._grammar.union(*tags), free, free, some=fields.flag("at_least_one"), once=once)
+        free, tag = self._free_tokens([*triggers, *excludes], here), self._grammar.union(*tags)
+        called = self._grammar.concat(free, tag)
+        return self._switched(tag, called, free, some=fields.flag("at_least_one"), once=once)
 
     def _token_dispatch(self, fields: Fields, here: _Position) -> G:
         triggers, choices = [], []
@@ -383,16 +454,15 @@ class _Reader(Generic[G]):
             inner = self.format(content, here.inside(f"rules/{at}/1", repeats=loop))
             choices.append(self._grammar.concat(self._one(triggers[-1]), inner))
         free = self._free_tokens([*triggers, *fields.tokens("exclude_tokens", optional=True)], here)
-        return self._switched(self._grammar.union(*choices), free, free, some=False, once=not loop)
+        choice = self._grammar.union(*choices)
+        return self._switched(choice, self._grammar.concat(free, choice), free, some=False, once=not loop)
 
-    def _switched(self, tag: G, between: G, last: G, *, some: bool, once: bool) -> G:
-        """What is free up to a trigger, a tag, and so on; `between` stands before a tag, `last` after all of them."""
+    def _switched(self, tag: G, called: G, last: G, *, some: bool, once: bool) -> G:
+        """What is free up to a tag, the tag, and so on; `called` is both, `last` what is free after all of them."""
         grammar = self._grammar
         if some:
-            return tag if once else grammar.concat(tag, grammar.repeat(grammar.concat(between, tag)), last)
-        if once:
-            return grammar.union(grammar.concat(between, tag), last)
-        return grammar.concat(grammar.repeat(grammar.concat(between, tag)), last)
+            return tag if once else grammar.concat(tag, grammar.repeat(called), last)
+        return grammar.union(called, last) if once else grammar.concat(grammar.repeat(called), last)
 
     def _tags_with_separator(self, fields: Fields, here: _Position) -> G:
         once = fields.flag("stop_after_first")
@@ -440,6 +510,21 @@ def _pair(rule: Any, pointer: str) -> Sequence[Any]:
     if not isinstance(rule, Sequence) or isinstance(rule, str) or len(rule) != 2:
         raise invalid("a rule is a pair: what it begins with, and a format", pointer)
     return rule
+
+
+def _is_free(content: Any) -> bool:
+    """Whether a format is free text that nothing bounds."""
+    if not isinstance(content, Mapping) or content.get("type") not in ("any_text", "triggered_tags"):
+        return False
+    return (
+        not any(content.get(field) for field in ("excludes", "stop_after_first")) and content.get("max_chars") is None
+    )
+
+
+def _early(trigger: str, others: Sequence[str]) -> tuple[str, ...]:
+    """The ends of a free text after which another text would be whole before the trigger is, or with it and longer."""
+    found = (other[:at] for other in others for at in range(1, len(other)) if trigger.startswith(other[at:]))
+    return tuple(dict.fromkeys(found))
 
 
 def _quoted(text: str) -> str:

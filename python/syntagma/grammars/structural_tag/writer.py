@@ -190,10 +190,11 @@ class _Writer:
         text, options = made.value
         if options.notation is not None:
             return self._embed(grammar, "notation")
-        if self._schemas == "text":
+        if self._schemas == "text" or options.resources:
             return self._embed(grammar, "schema")
         spaces = _most_spaces(options.whitespace_pattern)
-        if options.separators is not None or options.indent is not None or options.compact or spaces == 0:
+        compact = options.whitespace == "compact" or spaces == 0
+        if options.separators is not None or options.indent is not None or compact:
             return self._embed(grammar, "spacing")
         node = {"type": "json_schema", "json_schema": opened(json.loads(text))}
         if options.any_order:

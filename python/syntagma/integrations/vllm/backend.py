@@ -21,6 +21,7 @@ from vllm.v1.structured_output.request import get_structured_output_key
 
 from syntagma.decoding import CompiledGrammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
 from syntagma.errors import SyntagmaError
+from syntagma.formats.styles import styled
 from syntagma.grammars import Grammar
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ _READERS: dict[StructuredOutputOptions, Callable[[str], Grammar]] = {
     StructuredOutputOptions.REGEX: Grammar.from_regex,
     StructuredOutputOptions.GRAMMAR: Grammar.from_text,
     StructuredOutputOptions.CHOICE: lambda texts: Grammar.union(*map(Grammar.literal, json.loads(texts))),
-    StructuredOutputOptions.STRUCTURAL_TAG: Grammar.from_structural_tag,
+    StructuredOutputOptions.STRUCTURAL_TAG: lambda tag: Grammar.from_structural_tag(tag, styles=styled),
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -24,6 +24,7 @@ from syntagma.serving.dialect import Asked
 from syntagma.serving.errors import error_response
 from syntagma.serving.inner import InnerRequest
 from syntagma.serving.known_members import CONSTRAINTS, FUNCTIONS, TOOL_CHOICE, TOOLS
+from syntagma.serving.offered import offered, with_moved
 from syntagma.serving.resolving import budgets_of, resolved, thinking_of
 from syntagma.serving.sampling_fields import OPTION_PLACES, generation_options
 from syntagma.serving.settings import Settings
@@ -61,7 +62,9 @@ class ChatDialect:
         """Read and check a body that is decoded already; raises as `read`."""
         request = typed_body(data, ChatRequest)
         _refuse_unsupported(request)
-        places = {**OPTION_PLACES, **_PLACES, **(PLACES if request.functions is not None else {})}
+        tools = offered(request.tools or (), ("function", "custom", None))
+        own = {**OPTION_PLACES, **_PLACES, **(PLACES if request.functions is not None else {})}
+        places = with_moved(own, tools.moved)
         notes = RequestNotes(data)
         last = len(request.messages) - 1
         if request.continue_final_message and request.messages and request.messages[last].role != "assistant":
@@ -69,7 +72,7 @@ class ChatDialect:
         inner = InnerRequest(
             model=request.model,
             messages=conversation_of(data["messages"], notes),
-            resolved=_resolved(request, settings, places),
+            resolved=_resolved(request, tools.tools, settings, places),
             options=generation_options(
                 request,
                 settings,
@@ -94,11 +97,12 @@ class ChatDialect:
             wants_ids=inner.return_token_ids,
             wants_logprobs=inner.options.logprobs is not None,
             with_usage=request.stream_options is not None and request.stream_options.include_usage is True,
+            with_diagnostics=request.include_diagnostics is True,
             reasoning_fields=() if request.include_reasoning is False else settings.reasoning_fields,
         )
         # The template takes all members of messages, except those in `notes`.
         unread = (*unread_fields(data, ChatRequest, _SHAPES, "messages"), *notes.unread_members)
-        return Asked(inner, request.stream is True, writer, unread)
+        return Asked(inner, request.stream is True, writer, unread, tools.left_out)
 
     def refuse(self, error: BaseException) -> Response:
         """See `Dialect`."""
@@ -124,15 +128,16 @@ def _max_tokens(request: ChatRequest) -> int | None:
     return None
 
 
-def _resolved(request: ChatRequest, settings: Settings, places: Mapping[str, str]) -> ResolvedRequest:
+def _resolved(
+    request: ChatRequest, tools: list[dict[str, Any]], settings: Settings, places: Mapping[str, str]
+) -> ResolvedRequest:
     if request.functions is not None and request.tools is not None:
         raise bad_field("/functions", "must not stand beside tools")
-    _check_tools(request.tools or ())
     choice = request.tool_choice
     if request.functions is not None:
         choice = legacy_choice(request.function_call)
     return resolved(
-        request.tools or legacy_tools(request.functions or ()),
+        tools or legacy_tools(request.functions or ()),
         settings,
         places,
         tool_choice="auto" if choice is None else choice,
@@ -148,12 +153,6 @@ def _template_kwargs(request: ChatRequest) -> dict[str, Any]:
     """The request's variables for the template; `reasoning_effort` is one of them, if given."""
     effort = {} if request.reasoning_effort is None else {"reasoning_effort": request.reasoning_effort}
     return effort | (request.chat_template_kwargs or {})
-
-
-def _check_tools(tools: Iterable[dict[str, Any]]) -> None:
-    for index, tool in enumerate(tools):
-        if tool.get("type", "function") not in ("function", "custom"):
-            raise unsupported(f"/tools/{index}/type", f"tools of type {tool['type']!r} are not supported")
 
 
 def _logprobs(request: ChatRequest, limits: Limits) -> int | None:

@@ -65,6 +65,7 @@ class ChatRequest(AnswerFields, kw_only=True):
     logprobs: bool | None = None
     top_logprobs: int | None = None
     explain: bool | None = None
+    include_diagnostics: bool | None = None
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     chat_template_kwargs: dict[str, Any] | None = None

@@ -41,6 +41,7 @@ class ChatWriter:
         wants_ids: whether token ids were asked for.
         wants_logprobs: whether log-probabilities were asked for.
         with_usage: whether a stream ends with the usage.
+        with_diagnostics: whether the usage says what the parser noticed; a stream then ends with it.
         reasoning_fields: the fields that hold the reasoning; empty: it is left out.
     """
 
@@ -52,13 +53,15 @@ class ChatWriter:
         wants_ids: bool,
         wants_logprobs: bool,
         with_usage: bool,
+        with_diagnostics: bool,
         reasoning_fields: Sequence[str],
     ) -> None:
         self._model = model
         self._calls = calls
         self._wants_ids = wants_ids
         self._wants_logprobs = wants_logprobs
-        self._with_usage = with_usage
+        self._with_usage = with_usage or with_diagnostics
+        self._with_diagnostics = with_diagnostics
         self._reasoning_fields = tuple(reasoning_fields)
         self._id = f"chatcmpl-{secrets.token_hex(12)}"
         self._created = int(time.time())
@@ -99,7 +102,7 @@ class ChatWriter:
                 created=self._created,
                 model=self._model,
                 choices=self._choices,
-                usage=usage_of(self._ended),
+                usage=self._usage(),
                 **self._of_prompt,
             )
         )
@@ -122,12 +125,15 @@ class ChatWriter:
     def end(self) -> Iterator[bytes]:
         """The events after the last choice of a stream."""
         if self._with_usage:
-            yield self._chunk(None, usage_of(self._ended))
+            yield self._chunk(None, self._usage())
         yield DONE
 
     def failed(self, error: BaseException) -> bytes:
         """See `Writer`."""
         return event({"error": error_body(error)[1]})
+
+    def _usage(self) -> Usage:
+        return usage_of(self._ended, with_diagnostics=self._with_diagnostics)
 
     def _take(self, wrote: Wrote) -> None:
         self._logprobs += map(logprob_entry, wrote.logprobs)

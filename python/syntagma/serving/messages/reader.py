@@ -23,6 +23,7 @@ from syntagma.serving.known_members import CONSTRAINTS, RESPONSE_FORMAT
 from syntagma.serving.messages.errors import error_payload
 from syntagma.serving.messages.wire import CountRequest, MessagesRequest
 from syntagma.serving.messages.writer import MessagesWriter
+from syntagma.serving.offered import OfferedTools, offered, with_moved
 from syntagma.serving.resolving import budgets_of, resolved
 from syntagma.serving.sampling_fields import OPTION_PLACES, SamplingFields, generation_options
 from syntagma.serving.settings import Settings
@@ -66,17 +67,18 @@ class MessagesDialect:
         stop = "stop" if request.stop_sequences is None else "stop_sequences"
         options = generation_options(request, settings, max_tokens=request.max_tokens, stop=stop)
         notes = RequestNotes(data)
-        inner = msgspec.structs.replace(_inner(request, data, settings, notes), options=options)
+        tools = _tools(data)
+        inner = msgspec.structs.replace(_inner(request, data, settings, notes, tools), options=options)
         shows_thinking = request.thinking is None or request.thinking.display != "omitted"
         writer = partial(MessagesWriter, shows_thinking=shows_thinking)
         # The reader of messages reports their unread members itself.
         unread = (*unread_fields(data, MessagesRequest, _SHAPES, "messages"), *notes.unread_members)
-        return Asked(inner, request.stream is True, writer, unread)
+        return Asked(inner, request.stream is True, writer, unread, tools.left_out)
 
     def read_count(self, body: bytes, settings: Settings) -> InnerRequest:
         """The prompt whose tokens are to be counted; raises as `read`."""
         data = decode_body(body)
-        return _inner(typed_body(data, CountRequest), data, settings, RequestNotes(data))
+        return _inner(typed_body(data, CountRequest), data, settings, RequestNotes(data), _tools(data))
 
     def refuse(self, error: BaseException) -> Response:
         """See `Dialect`."""
@@ -84,20 +86,32 @@ class MessagesDialect:
         return json_response(payload, status, error_headers(error, status))
 
 
-def _inner(request: CountRequest, data: dict[str, Any], settings: Settings, notes: RequestNotes) -> InnerRequest:
+def _tools(data: dict[str, Any]) -> OfferedTools:
+    # Tools of other types are Anthropic's own: its servers run them, or its clients, by what its models know of them.
+    return offered(
+        data.get("tools") or (), ("custom", None), lambda tool, place, notes, _: read_tool(tool, place, notes)
+    )
+
+
+def _inner(
+    request: CountRequest, data: dict[str, Any], settings: Settings, notes: RequestNotes, tools: OfferedTools
+) -> InnerRequest:
+    places = with_moved(_places(request), tools.moved)
     messages = _messages(request, data, notes)
     last = request.messages[-1]
     continues = last.role == "assistant" and bool(messages[-1].get("content"))
     return InnerRequest(
         model=request.model,
         messages=messages,
-        resolved=_resolved(request, data, settings),
+        resolved=_resolved(request, tools.tools, settings, places),
         options=generation_options(SamplingFields(), settings, max_tokens=None),
         # A final assistant message is the beginning of the answer.
         continue_final_message=continues,
         final_message=f"/messages/{len(request.messages) - 1}/content",
-        places=_places(request),
+        places=places,
         add_generation_prompt=not continues,
+        # Clients of this form send it with every request; what it asks for first is that the model reasons.
+        budget_may_fall=None if _own_budget(request) is None else _BUDGET,
         thinking=None if request.thinking is None else request.thinking.type != "disabled",
     )
 
@@ -111,7 +125,9 @@ def _messages(request: CountRequest, data: dict[str, Any], notes: RequestNotes) 
     return text_messages(drafts, notes)
 
 
-def _resolved(request: CountRequest, data: dict[str, Any], settings: Settings) -> ResolvedRequest:
+def _resolved(
+    request: CountRequest, tools: list[dict[str, Any]], settings: Settings, places: Mapping[str, str]
+) -> ResolvedRequest:
     choice, config = request.tool_choice, request.output_config
     shape = response_format_beside(_FORMAT, None if config is None else config.format, request)
     wanted: str | dict[str, Any] = "auto"
@@ -120,9 +136,9 @@ def _resolved(request: CountRequest, data: dict[str, Any], settings: Settings) -
         wanted = _CHOICES.get(choice.type, named)
     effort = {} if config is None or config.effort is None else {"reasoning_effort": config.effort}
     return resolved(
-        [read_tool(tool, f"/tools/{index}", RequestNotes()) for index, tool in enumerate(data.get("tools") or ())],
+        tools,
         settings,
-        _places(request),
+        places,
         tool_choice=wanted,
         parallel_tool_calls=choice is None or choice.disable_parallel_tool_use is not True,
         shape=shape,

@@ -29,14 +29,14 @@ StopReason = Literal["end_turn", "max_tokens", "stop_sequence", "tool_use"]
 class InputMessage(msgspec.Struct, kw_only=True):
     """A message of the conversation; `content` is text or blocks."""
 
-    role: Literal["user", "assistant"]
+    role: Literal["user", "assistant", "system"]
     content: str | list[dict[str, Any]]
 
 
 class ToolDefinition(msgspec.Struct, kw_only=True):
     """A declared tool."""
 
-    name: str
+    name: str | None = None
     description: str | None = None
     input_schema: dict[str, Any] | None = None
     strict: bool | None = None

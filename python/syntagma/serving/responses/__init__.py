@@ -7,5 +7,6 @@ from __future__ import annotations
 
 from syntagma.serving.responses.reader import ResponsesDialect
 from syntagma.serving.responses.store import ResponseStore
+from syntagma.serving.responses.stored import stored_routes
 
-__all__ = ["ResponseStore", "ResponsesDialect"]
+__all__ = ["ResponseStore", "ResponsesDialect", "stored_routes"]

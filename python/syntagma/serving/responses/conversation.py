@@ -33,6 +33,8 @@ def conversation_of(given: str | Sequence[dict[str, Any]], notes: RequestNotes) 
         raise bad_field("/input", "must have at least one item")
     drafts = Drafts(notes)
     read_items([(item, f"/input/{index}") for index, item in enumerate(given)], notes, drafts)
+    if not drafts.made:
+        raise bad_field("/input", "has no item that the model sees")
     return text_messages(drafts, notes)
 
 

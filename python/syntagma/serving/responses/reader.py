@@ -8,7 +8,7 @@ from typing import Any, Final
 from starlette.responses import Response as HttpResponse
 
 from syntagma.conversion.custom_calls import custom_names
-from syntagma.conversion.responses import read_tool
+from syntagma.conversion.responses import name_in, read_tool
 from syntagma.request import ResolvedRequest, ResponseFormat
 from syntagma.serving.answer_fields import refuse_token_fields
 from syntagma.serving.body import bad_field, bounded, decode_body, refuse_fields, typed_body, unread_fields, unsupported
@@ -18,9 +18,10 @@ from syntagma.serving.dialect import Asked
 from syntagma.serving.errors import error_response
 from syntagma.serving.inner import InnerRequest
 from syntagma.serving.known_members import CONSTRAINTS, RESPONSE_FORMAT, TOOL_CHOICE, TOOLS
+from syntagma.serving.offered import OfferedTools, offered, with_moved
 from syntagma.serving.resolving import budgets_of, resolved, thinking_of
 from syntagma.serving.responses.conversation import conversation_of
-from syntagma.serving.responses.store import ResponseStore
+from syntagma.serving.responses.store import Keeping, ResponseStore, items_of
 from syntagma.serving.responses.wire import Reasoning, Response, ResponsesRequest
 from syntagma.serving.responses.writer import ResponsesWriter
 from syntagma.serving.sampling_fields import OPTION_PLACES, generation_options
@@ -72,20 +73,44 @@ class ResponsesDialect:
         request = typed_body(data, ResponsesRequest)
         _refuse_unsupported(request)
         before: Sequence[dict[str, Any]] = ()
+        earlier: Sequence[dict[str, Any]] = ()
         if request.previous_response_id is not None:
-            before = self._store.get(request.previous_response_id, "/previous_response_id").messages
+            stored = self._store.get(request.previous_response_id, "/previous_response_id")
+            before, earlier = stored.messages, stored.all_items
         notes = RequestNotes(data)
-        conversation = [*before, *conversation_of(request.input, notes)]
-        system = [] if request.instructions is None else [{"role": "system", "content": request.instructions}]
-        inner = _inner(request, [*system, *conversation], settings)
+        given = self._with_references(request.input)
+        conversation = [*before, *conversation_of(given, notes)]
+        tools = offered(request.tools or (), ("function", "custom", None), read_tool)
+        inner = _inner(request, conversation, tools, settings)
 
         def writer(model: str) -> ResponsesWriter:
-            store = self._store if _stores(request) else None
             custom = custom_names(inner.resolved.tools)
-            return ResponsesWriter(_answer(request, model), conversation, store, custom)
+            answer = _answer(request, model)
+            if not _stores(request):
+                return ResponsesWriter(answer, custom, tools.names)
+            items = [*earlier, *items_of(given)]
+            return ResponsesWriter(answer, custom, tools.names, Keeping(self._store, items, conversation))
 
+        left_out = (*tools.left_out, *notes.left_out)
         unread = (*unread_fields(data, ResponsesRequest, _SHAPES), *notes.unread_members)
-        return Asked(inner, request.stream is True, writer, unread)
+        return Asked(inner, request.stream is True, writer, unread, left_out)
+
+    def read_count(self, body: bytes, settings: Settings) -> InnerRequest:
+        """The prompt whose tokens are to be counted; raises as `read`."""
+        return self.read(body, settings).request
+
+    def _with_references(self, given: str | list[dict[str, Any]]) -> str | list[dict[str, Any]]:
+        """The input, with the items that it refers to by their ids.
+
+        Raises:
+            RequestError: `E-REQUEST-RESPONSE`, 404: no stored response has an item of this id.
+        """
+        if isinstance(given, str):
+            return given
+        return [
+            self._store.item(item.get("id"), f"/input/{index}/id") if item.get("type") == "item_reference" else item
+            for index, item in enumerate(given)
+        ]
 
     def refuse(self, error: BaseException) -> HttpResponse:
         """See `Dialect`."""
@@ -103,7 +128,11 @@ def _stores(request: ResponsesRequest) -> bool:
     return request.store is not False
 
 
-def _inner(request: ResponsesRequest, messages: list[dict[str, Any]], settings: Settings) -> InnerRequest:
+def _inner(
+    request: ResponsesRequest, conversation: Sequence[dict[str, Any]], tools: OfferedTools, settings: Settings
+) -> InnerRequest:
+    system = [] if request.instructions is None else [{"role": "system", "content": request.instructions}]
+    places = with_moved(_PLACES, tools.moved)
     limits = settings.limits
     most = request.max_output_tokens
     if most is not None and most < 1:
@@ -113,19 +142,22 @@ def _inner(request: ResponsesRequest, messages: list[dict[str, Any]], settings: 
     effort = None if request.reasoning is None else request.reasoning.effort
     return InnerRequest(
         model=request.model,
-        messages=messages,
-        resolved=_resolved(request, settings, effort),
+        messages=[*system, *conversation],
+        resolved=_resolved(request, tools.tools, places, settings),
         options=generation_options(request, settings, max_tokens=most, logprobs=top if wants_logprobs else None),
         thinking=thinking_of(effort),
-        places=_PLACES,
+        places=places,
     )
 
 
-def _resolved(request: ResponsesRequest, settings: Settings, effort: str | None) -> ResolvedRequest:
+def _resolved(
+    request: ResponsesRequest, tools: list[dict[str, Any]], places: Mapping[str, str], settings: Settings
+) -> ResolvedRequest:
+    effort = None if request.reasoning is None else request.reasoning.effort
     return resolved(
-        [read_tool(tool, f"/tools/{index}", RequestNotes()) for index, tool in enumerate(request.tools or ())],
+        tools,
         settings,
-        _PLACES,
+        places,
         tool_choice="auto" if request.tool_choice is None else _choice(request.tool_choice),
         parallel_tool_calls=request.parallel_tool_calls is not False,
         shape=_shape(request),
@@ -141,10 +173,10 @@ def _choice(choice: str | Mapping[str, Any]) -> str | dict[str, Any]:
     match choice.get("type"):
         case "function" | "custom" as kind:
             # The name stands beside the type; some libraries send it in the place of chat completions.
-            return {"type": kind, kind: choice.get(kind, {"name": choice.get("name")})}
+            return {"type": kind, kind: choice.get(kind, {"name": _chosen(choice)})}
         case "allowed_tools":
             named = [
-                {"type": "function", "function": {"name": tool.get("name") if isinstance(tool, Mapping) else tool}}
+                {"type": "function", "function": {"name": _chosen(tool) if isinstance(tool, Mapping) else tool}}
                 for tool in choice.get("tools") or ()
             ]
             return {"type": "allowed_tools", "allowed_tools": {"mode": choice.get("mode", "auto"), "tools": named}}
@@ -152,6 +184,12 @@ def _choice(choice: str | Mapping[str, Any]) -> str | dict[str, Any]:
             raise bad_field("/tool_choice/type", "is required")
         case kind:
             raise unsupported("/tool_choice/type", f"a tool choice of type {kind!r} is not supported")
+
+
+def _chosen(choice: Mapping[str, Any]) -> Any:
+    """The name by which the model knows a chosen tool."""
+    name, namespace = choice.get("name"), choice.get("namespace")
+    return name_in(namespace, name) if isinstance(name, str) and isinstance(namespace, str) else name
 
 
 def _shape(request: ResponsesRequest) -> ResponseFormat:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from syntagma.serving.answer_fields import AnswerFields
 
@@ -126,6 +127,7 @@ class CallItem(msgspec.Struct, kw_only=True, tag_field="type", tag="function_cal
     id: str
     call_id: str
     name: str
+    namespace: str | UnsetType = UNSET
     arguments: str = ""
     status: Literal["in_progress", "completed", "incomplete"] = "in_progress"
 
@@ -136,6 +138,7 @@ class CustomCallItem(msgspec.Struct, kw_only=True, tag_field="type", tag="custom
     id: str
     call_id: str
     name: str
+    namespace: str | UnsetType = UNSET
     input: str = ""
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from syntagma.conversion.custom_calls import InputText, input_of
 from syntagma.events import ContentDelta, Event, ReasoningDelta, ToolCallDelta, ToolCallEnd, ToolCallStart
@@ -15,7 +17,7 @@ from syntagma.serving.errors import error_body
 from syntagma.serving.inner import Began, Ended, Happening
 from syntagma.serving.logprobs import TokenLogprobEntry, logprob_entry
 from syntagma.serving.responses.conversation import assistant_message
-from syntagma.serving.responses.store import ResponseStore, Stored
+from syntagma.serving.responses.store import Keeping, Stored
 from syntagma.serving.responses.wire import (
     CallItem,
     ContentPart,
@@ -40,24 +42,26 @@ class ResponsesWriter:
 
     Args:
         response: the answer before anything is written.
-        conversation: the messages before the answer, stored with it.
-        store: stores the answer; None: it is not stored.
         custom: names of the tools whose calls hold a text in place of arguments.
+        names: of tools in namespaces, the name by which the model knows it → its namespace and its own name.
+        keeping: where the answer is stored; None: it is not.
     """
 
     def __init__(
         self,
         response: Response,
-        conversation: Sequence[dict[str, Any]],
-        store: ResponseStore | None,
         custom: Collection[str] = (),
+        names: Mapping[str, tuple[str, str]] = MappingProxyType({}),
+        keeping: Keeping | None = None,
     ) -> None:
         response.id = _id("resp")
         response.created_at = int(time.time())
         self._response = response
-        self._conversation = conversation
-        self._store = store
+        self._keeping = keeping
         self._custom = custom
+        self._names = names
+        self._called = ""
+        """the name by which the model knows the tool that is called"""
         self._input = InputText()
         """of the open call of a custom tool"""
         self._number = 0
@@ -69,7 +73,6 @@ class ResponsesWriter:
         """of its text"""
         self._turn: list[dict[str, Any]] = []
         """the parts of the assistant's message"""
-        self._reasoning_pieces = 0
 
     def whole(self, happening: Happening) -> None:
         """See `Writer`."""
@@ -118,7 +121,6 @@ class ResponsesWriter:
                     "response.output_text.delta", content_index=0, delta=text, logprobs=_of_event(logprobs)
                 )
             case ReasoningDelta(text=text):
-                self._reasoning_pieces += 1
                 if not isinstance(self._item, ReasoningItem):
                     yield from self._open(ReasoningItem(id=_id("rs")))
                     thought = ReasoningPart(text="")
@@ -127,13 +129,15 @@ class ResponsesWriter:
                 yield self._in_item("response.reasoning_text.delta", content_index=0, delta=text)
             case ToolCallStart(id=call_id, name=name) if name in self._custom:
                 self._input = InputText()
-                yield from self._open(CustomCallItem(id=_id("ctc"), call_id=call_id, name=name))
+                own, namespace = self._named(name)
+                yield from self._open(CustomCallItem(id=_id("ctc"), call_id=call_id, name=own, namespace=namespace))
             case ToolCallDelta(arguments=arguments) if isinstance(self._item, CustomCallItem):
                 self._parts.append(arguments)
                 if text := self._input.feed(arguments):
                     yield self._in_item("response.custom_tool_call_input.delta", delta=text)
             case ToolCallStart(id=call_id, name=name):
-                yield from self._open(CallItem(id=_id("fc"), call_id=call_id, name=name))
+                own, namespace = self._named(name)
+                yield from self._open(CallItem(id=_id("fc"), call_id=call_id, name=own, namespace=namespace))
             case ToolCallDelta(arguments=arguments):
                 self._parts.append(arguments)
                 yield self._in_item("response.function_call_arguments.delta", delta=arguments)
@@ -141,6 +145,12 @@ class ResponsesWriter:
                 if isinstance(self._item, CallItem | CustomCallItem) and call_id is not None:
                     self._item.call_id = call_id
                 yield from self._close("completed" if complete else "incomplete")
+
+    def _named(self, name: str) -> tuple[str, str | UnsetType]:
+        """The name of a called tool as the client knows it, and its namespace."""
+        self._called = name
+        namespace, own = self._names.get(name, (UNSET, name))
+        return own, namespace
 
     def _open(self, item: OutputItem) -> Iterator[bytes]:
         yield from self._close("completed")
@@ -163,7 +173,7 @@ class ResponsesWriter:
             else:
                 item.input = input_of(text)
                 yield self._in_item("response.custom_tool_call_input.done", input=item.input)
-            function = {"name": item.name, "arguments": text}
+            function = {"name": self._called, "arguments": text}
             self._turn.append({"tool_calls": [{"id": item.call_id, "type": "function", "function": function}]})
         elif isinstance(item, ReasoningItem):
             thought = ReasoningPart(text=text)
@@ -190,14 +200,14 @@ class ResponsesWriter:
         response.usage = Usage(
             input_tokens=metrics.prompt_tokens,
             output_tokens=metrics.completion_tokens,
-            output_tokens_details=OutputTokens(reasoning_tokens=min(self._reasoning_pieces, metrics.completion_tokens)),
+            output_tokens_details=OutputTokens(reasoning_tokens=ended.reasoning_tokens),
             total_tokens=metrics.prompt_tokens + metrics.completion_tokens,
         )
-        if self._store is not None:
-            body = self.body()
-            messages = (*self._conversation, *assistant_message(self._turn))
-            size = len(body) + len(msgspec.json.encode(messages))
-            self._store.put(response.id, Stored(body, messages, size))
+        if self._keeping is not None:
+            store, items, conversation = self._keeping
+            messages = (*conversation, *assistant_message(self._turn))
+            output = tuple(msgspec.to_builtins(item) for item in response.output)
+            store.put(response.id, Stored(self.body(), tuple(items), output, messages))
         return self._event(f"response.{status}", response=response)
 
     def _in_item(self, kind: str, *, of_item: bool = True, **fields: Any) -> bytes:

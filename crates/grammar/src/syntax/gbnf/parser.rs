@@ -1,12 +1,10 @@
 //! The parser: text to a syntax tree. There is no lexer, since whether a line break ends a rule depends on where it stands.
 
-use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
-
 use crate::error::{Error, SourceLocation};
 use crate::ir::TokenSet;
 use crate::limits::Limits;
 use crate::maps::SeededMap;
-use crate::syntax::rules::{Ast, Cursor, Groups, Node, NodeId, Rule, duplicate};
+use crate::syntax::rules::{Ast, Cursor, Groups, Node, NodeId, Rule, duplicate, ranges_in_order};
 
 const ESCAPES: &str = r#"known are \n \r \t \\ \" \[ \] \- \xHH \uHHHH \UHHHHHHHH"#;
 
@@ -266,7 +264,7 @@ impl<'t> Parser<'t> {
                 .error(start, "the class is empty")
                 .with_hint("the empty string is written \"\", any character ."));
         }
-        Ok(Node::Class(normal(ranges, negated)))
+        Ok(Node::Class(ranges_in_order(ranges, negated)))
     }
 
     /// One character of a string or class, an escape or itself.
@@ -335,16 +333,4 @@ impl<'t> Parser<'t> {
         }
         Ok(Node::Token(TokenSet::Text(text.into())))
     }
-}
-
-/// The ranges in order, without overlaps; their complement if asked for.
-fn normal(ranges: Vec<(char, char)>, negated: bool) -> Vec<(char, char)> {
-    let ranges = ranges.into_iter();
-    let mut class =
-        ClassUnicode::new(ranges.map(|(first, last)| ClassUnicodeRange::new(first, last)));
-    if negated {
-        class.negate();
-    }
-    let ranges = class.iter();
-    ranges.map(|range| (range.start(), range.end())).collect()
 }

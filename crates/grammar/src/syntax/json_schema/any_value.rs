@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::lower::Lowering;
+use super::metaschemas::Bundled;
 use super::notation::Notation;
 use super::options::Options;
 use super::schemas::Schemas;
@@ -18,7 +19,7 @@ use crate::syntax::regex::Patterns;
 use crate::tuning::KEPT_SPELLINGS;
 
 /// All that the grammar of any value depends on; of the limits, how much whitespace there may be.
-type Spelled = (Whitespace, Notation, u32);
+type Spelled = (Option<Whitespace>, Notation, u32);
 
 /// Of the spellings that were asked for last.
 static KNOWN: Mutex<VecDeque<(Spelled, Arc<Grammar>)>> = Mutex::new(VecDeque::new());
@@ -28,7 +29,7 @@ static KNOWN: Mutex<VecDeque<(Spelled, Arc<Grammar>)>> = Mutex::new(VecDeque::ne
 /// # Errors
 /// `E-SCHEMA-OPTION` where the whitespace is none.
 pub(super) fn shared(options: &Options, limits: &Limits) -> Result<Option<Arc<Grammar>>, Error> {
-    if matches!(options.whitespace, Whitespace::Indent(_)) {
+    if matches!(options.whitespace, Some(Whitespace::Indent(_))) {
         return Ok(None);
     }
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -63,7 +64,8 @@ fn lowered(options: &Options, limits: &Limits) -> Result<Grammar, Error> {
         compile_fuel: Limits::default().compile_fuel,
         ..limits.clone()
     };
-    let mut schemas = Schemas::new(&Value::Bool(true), options, &limits, Patterns::new(&limits))?;
+    let bundled = Bundled::new(Value::Bool(true), Vec::new());
+    let mut schemas = Schemas::new(&bundled, options, &limits, Patterns::new(&limits))?;
     let anything = schemas.conjunction([])?;
     let mut lowering = Lowering::new(schemas, None)?;
     let start = lowering.all(&anything, Position::INSIDE)?;

@@ -1,12 +1,17 @@
 //! Choices (`anyOf`, `oneOf`, conditions, negations): which branches are left, which of them can hold together.
 
+use std::rc::Rc;
+
+use super::decimal::Decimal;
 use super::demands::{Conjunction, Demands, Open};
-use super::keywords::Holds;
-use super::keywords::LocationId;
+use super::keywords::{Holds, LocationId, Types};
 use super::lower::Lowering;
 use crate::error::Error;
-use crate::maps::SeededSet;
-use crate::tuning::{MAX_COMBINATIONS, MAX_COMPARED_BRANCHES, MAX_OVERLAPS};
+use crate::json::Value;
+use crate::maps::{SeededIndexSet, SeededMap, SeededSet};
+use crate::tuning::{
+    MAX_COMBINATIONS, MAX_COMPARED_BRANCHES, MAX_OVERLAPS, MAX_TELLING_PROPERTIES,
+};
 
 /// A branch that may hold, and all that holds then.
 type Branch = (LocationId, Conjunction);
@@ -39,7 +44,12 @@ impl Lowering<'_> {
             })
         };
         // Leaves choices out, last first, for as long as there are too many combinations.
-        while open.len() > 1 && combinations(&open) > MAX_COMBINATIONS {
+        let most = if self.schemas.is_frugal {
+            1
+        } else {
+            MAX_COMBINATIONS
+        };
+        while open.len() > 1 && combinations(&open) > most {
             let Some((left_out, branches)) = open.pop() else {
                 break;
             };
@@ -147,22 +157,26 @@ impl Lowering<'_> {
 
     /// Exactly one branch: to each is added that those that it overlaps with fail.
     fn exclude(&mut self, branches: &mut [Branch], choice: &Open) -> Result<(), Error> {
-        if branches.len() > MAX_COMPARED_BRANCHES {
+        if self.schemas.is_frugal {
+            let reason =
+                "more than one branch may hold: to tell them apart is too much work in this schema";
+            self.schemas.widen(&choice.choice.pointer, reason);
+            return Ok(());
+        }
+        let Some(pairs) = self.compared(branches)? else {
             self.schemas.widen(
                 &choice.choice.pointer,
                 "more than one of so many branches may hold",
             );
             return Ok(());
-        }
+        };
         let mut overlaps: Vec<Vec<usize>> = vec![Vec::new(); branches.len()];
-        for left in 0..branches.len() {
-            for right in left + 1..branches.len() {
-                self.spend(1)?;
-                let both = self.schemas.joined(&branches[left].1, &branches[right].1)?;
-                if !self.schemas.impossible(&both)? {
-                    overlaps[left].push(right);
-                    overlaps[right].push(left);
-                }
+        for (left, right) in pairs {
+            self.spend(1)?;
+            let both = self.schemas.joined(&branches[left].1, &branches[right].1)?;
+            if !self.schemas.impossible(&both)? {
+                overlaps[left].push(right);
+                overlaps[right].push(left);
             }
         }
         if overlaps.iter().map(Vec::len).sum::<usize>() / 2 > MAX_OVERLAPS {
@@ -182,5 +196,111 @@ impl Lowering<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The pairs of branches that may hold at once, more rather than less; None if there are too many. Where there are many
+    /// branches, most must be told apart by the values that they list, or that they list for a property that they require.
+    fn compared(&mut self, branches: &[Branch]) -> Result<Option<Vec<(usize, usize)>>, Error> {
+        let all = 0..branches.len();
+        if branches.len() <= MAX_COMPARED_BRANCHES {
+            let pairs =
+                all.flat_map(|left| (left + 1..branches.len()).map(move |right| (left, right)));
+            return Ok(Some(pairs.collect()));
+        }
+        let mut demands = Vec::with_capacity(branches.len());
+        for (_, branch) in branches {
+            demands.push(self.schemas.demands(branch)?);
+        }
+        let required = demands.first().map(|first| first.required.clone());
+        let names = required
+            .into_iter()
+            .flatten()
+            .map(Some)
+            .take(MAX_TELLING_PROPERTIES);
+        for name in std::iter::once(None).chain(names) {
+            let mut listed = Vec::with_capacity(branches.len());
+            for demands in &demands {
+                listed.push(match &name {
+                    None => Some(Rc::clone(demands)),
+                    Some(name)
+                        if demands.types == Types::OBJECT && demands.required.contains(name) =>
+                    {
+                        let value = self.schemas.property(demands, name)?;
+                        Some(self.schemas.demands(&value)?)
+                    }
+                    Some(_) => None,
+                });
+            }
+            let values =
+                |demands: &Option<Rc<Demands>>| demands.as_ref()?.values.as_ref().map(Vec::len);
+            self.spend(listed.iter().filter_map(values).sum())?;
+            if let Some(pairs) = sharing(&listed) {
+                return Ok(Some(pairs));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The pairs of which both may have a value in common; None if there are too many.
+fn sharing(listed: &[Option<Rc<Demands>>]) -> Option<Vec<(usize, usize)>> {
+    let mut by_value: SeededMap<Key<'_>, Vec<usize>> = SeededMap::default();
+    // Those that list nothing may share a value with any other.
+    let mut open: Vec<usize> = Vec::new();
+    let mut pairs = SeededIndexSet::default();
+    for (at, demands) in listed.iter().enumerate() {
+        let values = demands.as_ref().and_then(|demands| demands.values.as_ref());
+        let mut before = open.clone();
+        match values {
+            None => {
+                before = (0..at).collect();
+                open.push(at);
+            }
+            Some(values) => {
+                for value in values {
+                    let same = by_value.entry(Key::of(value)).or_default();
+                    before.extend_from_slice(same);
+                    same.push(at);
+                    if pairs.len() + before.len() > MAX_COMPARED_BRANCHES.pow(2) {
+                        return None;
+                    }
+                }
+            }
+        }
+        pairs.extend(
+            before
+                .into_iter()
+                .filter(|&other| other != at)
+                .map(|other| (other, at)),
+        );
+        if pairs.len() > MAX_COMPARED_BRANCHES.pow(2) / 2 {
+            return None;
+        }
+    }
+    Some(pairs.into_iter().collect())
+}
+
+/// What equal values have in common.
+#[derive(PartialEq, Eq, Hash)]
+enum Key<'v> {
+    Text(&'v str),
+    Number(Decimal),
+    Boolean(bool),
+    /// Null, arrays or objects.
+    Other(u8),
+}
+
+impl<'v> Key<'v> {
+    fn of(value: &'v Value) -> Self {
+        match value {
+            Value::String(text) => Self::Text(text),
+            Value::Number(number) => {
+                Decimal::parse(number.as_str()).map_or(Self::Other(0), Self::Number)
+            }
+            Value::Bool(value) => Self::Boolean(*value),
+            Value::Null => Self::Other(1),
+            Value::Array(_) => Self::Other(2),
+            Value::Object(_) => Self::Other(3),
+        }
     }
 }

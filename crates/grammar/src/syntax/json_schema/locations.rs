@@ -12,7 +12,7 @@ use super::pointers::{below, pay_for_beginnings, pay_for_pointers};
 use super::uri::{join, percent_decoded};
 use crate::error::Error;
 use crate::limits::Fuel;
-use crate::maps::{IdMap, SeededIndexSet, SeededMap};
+use crate::maps::{IdMap, SeededIndexMap, SeededIndexSet, SeededMap};
 use crate::tuning::SCOPES_PER_UNIT;
 
 /// The resources that led to a subschema, as far as dynamic references depend on them.
@@ -40,6 +40,8 @@ pub(super) struct Locations<'d> {
     all: Vec<Location<'d>>,
     /// The pointers of keywords that are null, and say nothing.
     pub(super) nulls: SeededIndexSet<String>,
+    /// Keywords that JSON Schema does not have: where each was met first, and what to write instead.
+    pub(super) foreign: SeededIndexMap<&'d str, (String, &'static str)>,
     /// By the address of the value in the document.
     by_value: IdMap<(*const Value, Scope), LocationId>,
     /// What each subschema hashes to, where those that say the same are one.
@@ -59,12 +61,19 @@ pub(super) struct Locations<'d> {
 }
 
 impl<'d> Locations<'d> {
-    pub(super) fn new(document: &'d Value, draft: Draft, fuel: &mut Fuel) -> Result<Self, Error> {
+    /// Those of a document; `given`: pointers of schemas in it by URIs that they may be referred to by.
+    pub(super) fn new(
+        document: &'d Value,
+        given: &[(String, String)],
+        draft: Draft,
+        fuel: &mut Fuel,
+    ) -> Result<Self, Error> {
         let mut locations = Self {
             document,
             tracks_evaluation: false,
             all: Vec::new(),
             nulls: SeededIndexSet::default(),
+            foreign: SeededIndexMap::default(),
             by_value: IdMap::default(),
             hashes: Hashes::default(),
             by_hash: IdMap::default(),
@@ -76,6 +85,10 @@ impl<'d> Locations<'d> {
             scopes: vec![BTreeMap::new()],
         };
         locations.index(draft, fuel)?;
+        for (uri, pointer) in given {
+            let known = locations.by_uri.entry(uri.clone());
+            known.or_insert_with(|| pointer.clone());
+        }
         // References mean the same everywhere in one resource, and what is evaluated depends on where it is asked.
         if locations.bases.len() == 1 && !locations.tracks_evaluation {
             locations.hashes = Hashes::of(document);

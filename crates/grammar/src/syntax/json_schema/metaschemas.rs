@@ -1,4 +1,5 @@
-//! The published meta-schemas: a document that refers to them is given them, so that nothing is asked of a network.
+//! What a schema refers to outside of itself: the published meta-schemas, which it is given where it names them, and
+//! schemas that were given along with it. Nothing is asked of a network.
 //!
 //! They come last, under a name that is no keyword: what the document itself declares under the same URI wins.
 
@@ -51,22 +52,31 @@ const VERSIONS: [Version; 5] = [
     },
 ];
 
-/// A document that holds the meta-schemas it refers to.
+/// A document that holds the schemas it refers to.
 pub(super) struct Bundled {
     pub(super) document: Value,
-    /// The member that holds the meta-schemas, where there are any.
+    /// The URI of each schema that was given along with it, and where that stands.
+    pub(super) given: Vec<(String, String)>,
+    /// The member that holds the others, where there are any.
     member: String,
     /// Where the meta-schemas of a version stand, and what their URIs begin with.
     added: Vec<(String, &'static str)>,
 }
 
 impl Bundled {
-    /// Adds what `document` refers to.
-    pub(super) fn new(mut document: Value) -> Self {
-        let named = versions(&document);
+    /// Adds the meta-schemas that `document` and the schemas given along with it name, and these, by their URIs.
+    pub(super) fn new(mut document: Value, resources: Vec<(String, Value)>) -> Self {
+        let mut named = versions(&document);
+        for (_, resource) in &resources {
+            let more = versions(resource);
+            named
+                .iter_mut()
+                .zip(more)
+                .for_each(|(named, more)| *named |= more);
+        }
         let mut added = Vec::new();
-        let mut metaschemas = Vec::new();
-        let mut member = "$metaschemas".to_owned();
+        let mut others = Vec::new();
+        let mut member = "$resources".to_owned();
         if let Value::Object(root) = &document {
             while root.contains_key(&member) {
                 member.push('_');
@@ -80,19 +90,48 @@ impl Bundled {
             });
             let pointer = below(&below("", &member), &at.to_string());
             added.push((pointer, version.uri));
-            metaschemas.push((at.to_string(), Value::Object(files.collect())));
+            others.push((at.to_string(), Value::Object(files.collect())));
         }
-        if let (Value::Object(root), false) = (&mut document, metaschemas.is_empty()) {
+        let mut given = Vec::with_capacity(resources.len());
+        for (at, (uri, mut resource)) in resources.into_iter().enumerate() {
+            let name = format!("given {at}");
+            let uri = uri.split('#').next().unwrap_or_default().to_owned();
+            given.push((uri.clone(), below(&below("", &member), &name)));
+            if let Value::Object(members) = &mut resource
+                && !["$id", "id"]
+                    .iter()
+                    .any(|id| members.get(*id).is_some_and(Value::is_string))
+            {
+                members.insert("$id".to_owned(), Value::String(uri));
+            }
+            others.push((name, resource));
+        }
+        if let (Value::Object(root), false) = (&mut document, others.is_empty()) {
             root.insert(
                 member.clone(),
-                Value::Object(metaschemas.into_iter().collect::<Map>()),
+                Value::Object(others.into_iter().collect::<Map>()),
             );
         }
         Self {
             document,
+            given,
             member,
             added,
         }
+    }
+
+    /// A place, as the user knows it: in a schema that was given along, by its URI.
+    pub(super) fn place(&self, pointer: &str) -> String {
+        let inside = |at: &str| {
+            pointer
+                .strip_prefix(at)
+                .filter(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let found = self
+            .given
+            .iter()
+            .find_map(|(uri, at)| Some(format!("{uri}#{}", inside(at)?)));
+        found.unwrap_or_else(|| pointer.to_owned())
     }
 
     /// What is said of places, each named by where it stands in the user's document: what lies in a meta-schema, by the
@@ -112,7 +151,7 @@ impl Bundled {
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             });
             match version {
-                None => placed.push((pointer, reason)),
+                None => placed.push((self.place(&pointer), reason)),
                 Some(version) => {
                     if known[version].is_none() {
                         known[version] = Some(self.references(self.added[version].1, fuel)?);

@@ -13,10 +13,10 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `options` | how a schema is read |
-//! | `source`, `metaschemas` | text to JSON, with the published meta-schemas that it refers to |
+//! | `options`, `guidance` | how a schema is read |
+//! | `source`, `metaschemas` | text to JSON, with the schemas that it refers to |
 //! | `locations`, `pointers`, `equality`, `uri` | subschemas by number, those that say the same, references |
-//! | `keywords`, `reader`, `negation`, `schemas`, `cycles` | one subschema, typed; what holds where another does not; those that apply themselves |
+//! | `keywords`, `reader`, `foreign`, `negation`, `schemas`, `cycles` | one subschema, typed; what holds where another does not; those that apply themselves |
 //! | `demands`, `merge`, `evaluated`, `satisfiable`, `validate`, `choices` | subschemas that hold together; what no value satisfies; branches |
 //! | `any_value` | what nothing is asked of, made once |
 //! | `lower`, `scalar`, `array`, `distinct`, `counted`, `object`, `names`, `members`, `multiples` | rules |
@@ -32,7 +32,9 @@ mod demands;
 mod distinct;
 mod equality;
 mod evaluated;
+mod foreign;
 mod formats;
+mod guidance;
 mod keywords;
 mod locations;
 mod lower;
@@ -81,7 +83,22 @@ pub use whitespace::Whitespace;
 /// `E-LIMIT-REGEX-…`, `E-LIMIT-FUEL`.
 pub fn parse(text: &str, options: &Options, limits: &Limits) -> Result<Grammar, Error> {
     let document = source::read(text, limits)?;
-    grammar(&Bundled::new(document), options, limits)
+    let mut resources = Vec::with_capacity(options.resources.len());
+    for (uri, text) in &options.resources {
+        let resource = source::read(text, limits)?;
+        resources.push((uri.clone(), resource));
+    }
+    let texts = options
+        .resources
+        .iter()
+        .map(|(_, text)| text.len())
+        .sum::<usize>()
+        + text.len();
+    let all = std::iter::once(&document).chain(resources.iter().map(|(_, resource)| resource));
+    source::check_cost(texts, all, limits)?;
+    let bundled = Bundled::new(document, resources);
+    grammar(&bundled, options, limits)
+        .map_err(|error| error.placed(|pointer| bundled.place(pointer)))
 }
 
 /// Any JSON value.
@@ -89,7 +106,11 @@ pub fn parse(text: &str, options: &Options, limits: &Limits) -> Result<Grammar, 
 /// # Errors
 /// None but `E-LIMIT-FUEL`, with a very small limit.
 pub fn any_json(options: &Options, limits: &Limits) -> Result<Grammar, Error> {
-    grammar(&Bundled::new(Value::Bool(true)), options, limits)
+    grammar(
+        &Bundled::new(Value::Bool(true), Vec::new()),
+        options,
+        limits,
+    )
 }
 
 /// Any JSON object.
@@ -99,16 +120,37 @@ pub fn any_json(options: &Options, limits: &Limits) -> Result<Grammar, Error> {
 pub fn any_object(options: &Options, limits: &Limits) -> Result<Grammar, Error> {
     let object = ("type".to_owned(), Value::String("object".to_owned()));
     let object = Value::Object(Map::from_iter([object]));
-    grammar(&Bundled::new(object), options, limits)
+    grammar(&Bundled::new(object, Vec::new()), options, limits)
 }
 
 fn grammar(bundled: &Bundled, options: &Options, limits: &Limits) -> Result<Grammar, Error> {
+    let options = &Options {
+        whitespace: Some(guidance::whitespace(options, &bundled.document)?),
+        ..options.clone()
+    };
+    let exact = lowered(bundled, options, limits, false);
+    match exact {
+        // Once more, holding less, which the report says.
+        Err(error) if error.code() == "E-LIMIT-FUEL" && options.allow_widened => {
+            lowered(bundled, options, limits, true).map_err(|_| error)
+        }
+        exact => exact,
+    }
+}
+
+fn lowered(
+    bundled: &Bundled,
+    options: &Options,
+    limits: &Limits,
+    is_frugal: bool,
+) -> Result<Grammar, Error> {
     let mut left_out = SeededSet::default();
     let mut read = Patterns::new(limits);
     let any = any_value::shared(options, limits)?;
     let (mut lowering, start) = loop {
-        let mut schemas = Schemas::new(&bundled.document, options, limits, read)?;
+        let mut schemas = Schemas::new(bundled, options, limits, read)?;
         schemas.left_out.clone_from(&left_out);
+        schemas.is_frugal = is_frugal;
         let root = schemas.locations.root();
         let root = schemas.conjunction([root])?;
         let mut lowering = Lowering::new(schemas, any.clone())?;
@@ -133,17 +175,24 @@ fn grammar(bundled: &Bundled, options: &Options, limits: &Limits) -> Result<Gram
     let nulls = nulls.into_iter().map(|pointer| {
         let message = "a keyword that is null says nothing";
         Diagnostic::new("W-SCHEMA-NULL", message)
-            .at(SourceLocation::Pointer(pointer))
+            .at(SourceLocation::Pointer(bundled.place(&pointer)))
             .with_hint("leave it out")
     });
     let pythonic = std::mem::take(&mut lowering.schemas.pythonic);
     let pythonic = pythonic.into_iter().map(|pointer| {
         let message = "the pattern is Python's, and no pattern of ECMA-262";
         Diagnostic::new("W-SCHEMA-PATTERN", message)
-            .at(SourceLocation::Pointer(pointer))
+            .at(SourceLocation::Pointer(bundled.place(&pointer)))
             .with_hint("write (?<name>…), ^ and $, and both cases of letters")
     });
-    let warnings = nulls.chain(pythonic);
+    let foreign = std::mem::take(&mut lowering.schemas.locations.foreign);
+    let foreign = foreign.into_iter().map(|(keyword, (pointer, instead))| {
+        let message = format!("JSON Schema has no keyword {keyword:?}, which says nothing here");
+        Diagnostic::new("W-SCHEMA-FOREIGN", message)
+            .at(SourceLocation::Pointer(bundled.place(&pointer)))
+            .with_hint(instead)
+    });
+    let warnings = nulls.chain(pythonic).chain(foreign);
     let grammar = lowering.builder.finish(start, Report { pointers });
     let grammar = grammar.with_warnings(warnings.collect());
     let ending = grammar.ending(&mut lowering.schemas.read.fuel)?;

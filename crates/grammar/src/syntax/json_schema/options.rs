@@ -52,8 +52,8 @@ impl Draft {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// Whitespace between tokens.
-    pub whitespace: Whitespace,
+    /// Whitespace between tokens; None: as the schema's `x-guidance` says, else [`Whitespace::Flexible`].
+    pub whitespace: Option<Whitespace>,
     /// The order of properties.
     pub order: Order,
     /// Whether a grammar that enforces less than the schema is given, with a report; else such a schema is refused.
@@ -62,16 +62,19 @@ pub struct Options {
     pub draft: Option<Draft>,
     /// How values are spelled.
     pub notation: Notation,
+    /// Schemas that references may lead to: each URI, and the schema as JSON text.
+    pub resources: Vec<(String, String)>,
 }
 
 impl Default for Options {
     fn default() -> Self {
         Self {
-            whitespace: Whitespace::default(),
+            whitespace: None,
             order: Order::default(),
             allow_widened: true,
             draft: None,
             notation: Notation::default(),
+            resources: Vec::new(),
         }
     }
 }

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use crate::json::{Map, Value};
 
 use super::decimal::Decimal;
+use super::foreign;
 use super::formats::{self, Known};
 use super::keywords::LocationId;
 use super::keywords::{
@@ -62,6 +63,12 @@ pub(super) fn read<'d>(
             .saturating_mul(members.len().min(USUAL_KEYWORDS)),
         fuel,
     )?;
+    for (keyword, value) in members {
+        if let Some(instead) = foreign::instead(keyword, value) {
+            let first = || (below(&pointer, keyword), instead);
+            locations.foreign.entry(keyword).or_insert_with(first);
+        }
+    }
     let mut reader = Reader {
         locations: &mut *locations,
         pointer,

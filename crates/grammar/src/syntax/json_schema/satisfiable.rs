@@ -13,8 +13,9 @@ use super::number::{highest, lowest};
 use super::schemas::Schemas;
 use crate::error::Error;
 use crate::tuning::{
-    CHOICE_DEPTH, CHOICES_PER_UNIT, MAX_QUESTION_BRANCHES, MAX_QUESTION_DEPTH, MAX_QUESTION_ITEMS,
-    MAX_QUESTION_VALUES, MEMBERS_COMPARED_PER_UNIT, UNITS_PER_QUESTION,
+    CHOICE_DEPTH, CHOICES_PER_UNIT, FRUGAL_QUESTION_DEPTH, MAX_QUESTION_BRANCHES,
+    MAX_QUESTION_DEPTH, MAX_QUESTION_ITEMS, MAX_QUESTION_VALUES, MEMBERS_COMPARED_PER_UNIT,
+    UNITS_PER_QUESTION,
 };
 
 type Members = SmallVec<[Rc<Keywords>; 8]>;
@@ -30,7 +31,12 @@ enum Opened {
 impl Schemas<'_> {
     /// Whether it is certain that no value satisfies the conjunction.
     pub(super) fn impossible(&mut self, conjunction: &Conjunction) -> Result<bool, Error> {
-        self.impossible_within(conjunction, MAX_QUESTION_DEPTH)
+        let depth = if self.is_frugal {
+            FRUGAL_QUESTION_DEPTH
+        } else {
+            MAX_QUESTION_DEPTH
+        };
+        self.impossible_within(conjunction, depth)
     }
 
     fn impossible_within(&mut self, conjunction: &Conjunction, depth: u32) -> Result<bool, Error> {

@@ -12,6 +12,7 @@ use super::formats;
 use super::keywords::LocationId;
 use super::keywords::{Keywords, Pattern, Source};
 use super::locations::Locations;
+use super::metaschemas::Bundled;
 use super::notation::Notation;
 use super::options::{Draft, Options};
 use super::pointers::{pay_for_beginnings, pay_for_pointers};
@@ -21,8 +22,15 @@ use crate::error::{Error, SourceLocation};
 use crate::ir::{Matcher, Regex};
 use crate::limits::{Fuel, Limits};
 use crate::maps::{SeededIndexMap, SeededIndexSet, SeededMap, SeededSet};
-use crate::syntax::regex::{self, Alphabet, Dialect, Patterns};
+use crate::syntax::regex::{self, Alphabet, Dialect, Patterns, Widened};
 use crate::tuning::UNITS_PER_SUBSCHEMA;
+
+/// A pattern that is refused for one of these is not enforced as it is.
+const UNENFORCED: [&str; 3] = [
+    "E-REGEX-UNSUPPORTED",
+    "E-LIMIT-REGEX-REPETITION",
+    "E-LIMIT-REGEX-EXPANSION",
+];
 
 /// A pattern in two readings: over the text itself, and over its spelling inside a string of the notation.
 #[derive(Debug, Clone)]
@@ -40,6 +48,8 @@ pub(super) struct Schemas<'d> {
     pub(super) draft: Draft,
     pub(super) options: Options,
     pub(super) limits: &'d Limits,
+    /// Whether choices are only held one at a time, and their branches not told apart: otherwise it is too much work.
+    pub(super) is_frugal: bool,
     /// What reading patterns shares, with the fuel of all of it.
     pub(super) read: Patterns,
     /// What is not enforced.
@@ -47,6 +57,8 @@ pub(super) struct Schemas<'d> {
     /// The pointers of patterns that only Python reads.
     pub(super) pythonic: SeededIndexSet<String>,
     patterns: SeededMap<String, Result<Readings, String>>,
+    /// Of patterns that cannot be enforced as they are, wider ones.
+    wider: SeededMap<String, Option<Widened>>,
     /// Formats in a notation that is not JSON.
     formats: SeededMap<&'static str, Readings>,
     enum_values: usize,
@@ -66,21 +78,24 @@ pub(super) struct Schemas<'d> {
 
 impl<'d> Schemas<'d> {
     pub(super) fn new(
-        document: &'d Value,
+        bundled: &'d Bundled,
         options: &Options,
         limits: &'d Limits,
         mut read: Patterns,
     ) -> Result<Self, Error> {
+        let document = &bundled.document;
         let draft = options.draft.unwrap_or_else(|| Draft::of(document));
         Ok(Self {
-            locations: Locations::new(document, draft, &mut read.fuel)?,
+            locations: Locations::new(document, &bundled.given, draft, &mut read.fuel)?,
             draft,
             options: options.clone(),
             limits,
+            is_frugal: false,
             read,
             report: SeededIndexSet::default(),
             pythonic: SeededIndexSet::default(),
             patterns: SeededMap::default(),
+            wider: SeededMap::default(),
             formats: SeededMap::default(),
             enum_values: 0,
             left_out: SeededSet::default(),
@@ -275,7 +290,7 @@ impl<'d> Schemas<'d> {
         };
         let readings = match readings {
             Ok(readings) => Ok(readings),
-            Err(error) if error.code() == "E-REGEX-UNSUPPORTED" => Err(error.message().to_owned()),
+            Err(error) if UNENFORCED.contains(&error.code()) => Err(error.message().to_owned()),
             Err(error) if error.code() == "E-REGEX-SYNTAX" => {
                 let message = format!("{pattern:?}: {}", error.message());
                 let place = (pointer.to_owned(), message.clone());
@@ -307,10 +322,44 @@ impl<'d> Schemas<'d> {
             Ok(readings) if pattern.negated => Ok(Some(Regex::Not(readings.escaped.into()))),
             Ok(readings) => Ok(Some(readings.escaped)),
             Err(reason) => {
-                self.widen(&pattern.pointer, &reason);
-                Ok(None)
+                let wider = match &pattern.source {
+                    Source::Pattern(text) if !pattern.negated => self.wider(text)?,
+                    _ => None,
+                };
+                let Some(wider) = wider else {
+                    self.widen(&pattern.pointer, &reason);
+                    return Ok(None);
+                };
+                for part in &wider.left_out {
+                    let reason = format!("{part}; the rest of the pattern is enforced");
+                    self.widen(&pattern.pointer, &reason);
+                }
+                Ok(Some(wider.regex))
             }
         }
+    }
+
+    /// A wider language for a pattern that cannot be enforced as it is.
+    fn wider(&mut self, pattern: &str) -> Result<Option<Widened>, Error> {
+        if let Some(known) = self.wider.get(pattern) {
+            return Ok(known.clone());
+        }
+        let notation = &self.options.notation;
+        let anything = Regex::repeat(notation.canonical_character(), 0, None);
+        let mut new = |dialect| {
+            let place = (&mut Escaped(notation) as &mut dyn Alphabet, &anything);
+            regex::widened(pattern, dialect, self.limits, place, &mut self.read)
+        };
+        let wider = match new(Dialect::Ecma) {
+            Err(error) if error.code() == "E-REGEX-SYNTAX" => new(Dialect::Python),
+            wider => wider,
+        };
+        let wider = match wider {
+            Err(error) if error.code() == "E-REGEX-UNSUPPORTED" => None,
+            wider => wider?,
+        };
+        self.wider.insert(pattern.to_owned(), wider.clone());
+        Ok(wider)
     }
 }
 

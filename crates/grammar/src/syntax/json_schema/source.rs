@@ -1,5 +1,6 @@
 //! Schema text to JSON value, within the limits.
 
+use super::equality::{Under, under};
 use crate::error::{Error, SourceLocation};
 use crate::json::{self, Problem, Value};
 use crate::limits::Limits;
@@ -21,17 +22,44 @@ pub(super) fn read(text: &str, limits: &Limits) -> Result<Value, Error> {
         };
         error.at(SourceLocation::in_text(text, unreadable.offset))
     })?;
-    // A short text is short in compact form too.
-    if text.len() > limits.schema_bytes {
-        let compact = value.to_string().len();
-        if compact > limits.schema_bytes {
-            return Err(Error::limit(
-                "E-LIMIT-SCHEMA-BYTES",
-                "schema_bytes",
-                compact as u64,
-                limits.schema_bytes as u64,
-            ));
-        }
-    }
     Ok(value)
+}
+
+/// Checks what schemas cost: their bytes as compact JSON, without what only tells people something.
+pub(super) fn check_cost<'v>(
+    texts: usize,
+    schemas: impl Iterator<Item = &'v Value>,
+    limits: &Limits,
+) -> Result<(), Error> {
+    let limit = ("E-LIMIT-SCHEMA-BYTES", "schema_bytes");
+    // A short text costs less than it is long.
+    if texts <= limits.schema_bytes {
+        return Ok(());
+    }
+    Error::check_limit(limit, schemas.map(cost).sum(), limits.schema_bytes)
+}
+
+/// Recursion is bounded by the depth of the schema.
+fn cost(schema: &Value) -> usize {
+    let Value::Object(members) = schema else {
+        return schema.to_string().len();
+    };
+    let list =
+        |costs: &mut dyn Iterator<Item = usize>| 2 + costs.map(|cost| cost + 1).sum::<usize>();
+    let named = |name: &str, cost: usize| name.len() + 3 + cost;
+    let says = members
+        .iter()
+        .filter(|(keyword, _)| under(keyword) != Under::Remark);
+    list(&mut says.map(|(keyword, member)| {
+        let inner = match (under(keyword), member) {
+            (Under::Schemas, Value::Array(items)) => list(&mut items.iter().map(cost)),
+            (Under::Named, Value::Object(schemas)) => list(
+                &mut schemas
+                    .iter()
+                    .map(|(name, schema)| named(name, cost(schema))),
+            ),
+            _ => cost(member),
+        };
+        named(keyword, inner)
+    }))
 }

@@ -73,7 +73,7 @@ impl Spelling {
             indent: None,
             around: None,
         };
-        match &options.whitespace {
+        match options.whitespace.as_ref().unwrap_or(&Whitespace::Flexible) {
             Whitespace::Compact => {}
             Whitespace::Flexible => {
                 let set = b" \t\n\r"

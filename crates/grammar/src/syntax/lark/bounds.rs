@@ -59,7 +59,7 @@ impl Parser<'_> {
         let token = tokens.get(*at);
         *at += 1;
         match token.map(|token| &token.kind) {
-            Some(Kind::Number(number)) => Ok(*number),
+            Some(&Kind::Number(number)) if u32::try_from(number).is_ok() => Ok(number as u32),
             _ => Err(self
                 .groups
                 .error(

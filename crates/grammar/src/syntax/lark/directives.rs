@@ -1,12 +1,13 @@
 //! `%import`, `%ignore` and what `%regex` holds.
 
-use crate::json::{self, Map, Value};
+use crate::json::{self, Value};
 
 use super::common::common;
 use super::lexer::{Kind, Token, unsupported};
 use super::statements::{Directive, Source};
 use crate::error::{Error, SourceLocation};
 use crate::limits::Limits;
+use crate::maps::SeededIndexMap;
 use crate::tuning::{MAX_DIRECTIVE_NESTING, MAX_SUBSTRING_CHUNKS};
 
 /// What the directives of a source say.
@@ -16,6 +17,47 @@ pub(super) struct Directives<'s> {
     pub(super) imports: Vec<(&'s str, String, usize)>,
     /// What each `%ignore` says.
     pub(super) ignored: Vec<&'s [Token]>,
+    /// Whether what is ignored is one text and not any number of them.
+    pub(super) ignores_once: bool,
+    /// Terminals that are defined elsewhere, each with its offset.
+    pub(super) declared: SeededIndexMap<&'s str, usize>,
+}
+
+/// Options of the grammar that change nothing here: forcing is the caller's matter, and what is ignored may stand before
+/// a text in any case.
+const WITHOUT_EFFECT: [&str; 2] = ["no_forcing", "allow_initial_skip"];
+
+/// `%llguidance {…}`
+fn options(
+    text: &str,
+    directive: &Directive<'_>,
+    directives: &mut Directives<'_>,
+) -> Result<(), Error> {
+    let written = match directive.body {
+        [
+            Token {
+                kind: Kind::Json(written),
+                ..
+            },
+        ] => json::read(written, MAX_DIRECTIVE_NESTING).ok(),
+        _ => None,
+    };
+    let Some(options) = written.as_ref().and_then(Value::as_object) else {
+        return Err(wrong(text, directive.offset, "the options cannot be read")
+            .with_hint("options are a JSON object, which ends with its line: %llguidance {}"));
+    };
+    for (name, value) in options {
+        match (name.as_str(), value) {
+            (name, Value::Bool(_)) if WITHOUT_EFFECT.contains(&name) => {}
+            ("ignore_once", Value::Bool(once)) => directives.ignores_once = *once,
+            ("allow_invalid_utf8", Value::Bool(false)) => {}
+            _ => {
+                let what = format!("the option {name:?} of the grammar, as it is given, is");
+                return Err(unsupported(text, directive.offset, &what));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Reads all directives.
@@ -29,14 +71,14 @@ pub(super) fn read<'s>(text: &str, source: &Source<'s>) -> Result<Directives<'s>
                     .with_hint("it is written %ignore NAME or %ignore /pattern/"));
             }
             "ignore" => directives.ignored.push(directive.body),
-            "llguidance" => {
-                let plain = matches!(directive.body, [Token { kind: Kind::Json(written), .. }]
-                    if json::read(written, MAX_DIRECTIVE_NESTING).is_ok_and(|value| value.as_object().is_some_and(Map::is_empty)));
-                if !plain {
-                    return Err(
-                        unsupported(text, directive.offset, "options of the grammar are")
-                            .with_hint("%llguidance {} says nothing and is accepted"),
-                    );
+            "llguidance" => options(text, directive, &mut directives)?,
+            "declare" => {
+                for token in directive.body {
+                    let Kind::Name(name) = &token.kind else {
+                        return Err(wrong(text, token.offset, "expected a name")
+                            .with_hint("terminals are declared as %declare A B"));
+                    };
+                    directives.declared.insert(name, token.offset);
                 }
             }
             name => {
@@ -45,7 +87,7 @@ pub(super) fn read<'s>(text: &str, source: &Source<'s>) -> Result<Directives<'s>
                     directive.offset,
                     &format!("the directive %{name} is"),
                 )
-                .with_hint("known are %import common, %ignore, %json, %regex, %llguidance {}"));
+                .with_hint("known are %import, %ignore, %declare, %extend, %override, %json, %regex, %lark, %llguidance"));
             }
         }
     }
@@ -82,7 +124,7 @@ fn import<'s>(
             directive.offset,
             &format!("an import of {library:?} is"),
         )
-        .with_hint("only common can be imported")),
+        .with_hint("common can be imported, and files of a folder: %import .file.NAME")),
         [Kind::Name(_), Kind::Sign('.'), Kind::Name(name)] => {
             add(name, name, directive.body[2].offset)
         }

@@ -17,7 +17,11 @@ pub(super) enum Kind {
     /// `<text>`, with its brackets.
     TokenText(String),
     TokenIds(Vec<(u32, u32)>),
-    Number(u32),
+    Number(u64),
+    /// What matches nothing.
+    Nothing,
+    /// A grammar after `%lark`.
+    Grammar(String),
     /// A JSON value after `%json`, `%regex` or `%llguidance`.
     Json(String),
     /// `->`
@@ -45,23 +49,25 @@ struct Lexer<'t> {
 
 /// Splits a source into words.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Error> {
-    let mut lexer = Lexer {
-        cursor: Cursor::new(text),
-    };
+    tokens_between(text, 0, text.len())
+}
+
+/// Splits a part of a source into words.
+pub(super) fn tokens_between(text: &str, start: usize, end: usize) -> Result<Vec<Token>, Error> {
+    let mut cursor = Cursor::new(&text[..end]);
+    cursor.at = start;
+    let mut lexer = Lexer { cursor };
     let mut tokens: Vec<Token> = Vec::new();
     loop {
         let before = lexer.cursor.at;
         lexer.skip_blanks();
         let first = tokens.is_empty() || text[before..lexer.cursor.at].contains('\n');
         let offset = lexer.cursor.at;
-        let wants_json = matches!(
-            tokens.last().map(|token| &token.kind),
-            Some(Kind::Directive(name)) if matches!(name.as_str(), "json" | "regex" | "llguidance")
-        );
-        let kind = if wants_json {
-            lexer.json()?
+        let last = tokens.last().map(|token| &token.kind);
+        let kind = if matches!(last, Some(Kind::Directive(name)) if name == "lark") {
+            lexer.grammar()?
         } else {
-            match lexer.token()? {
+            match lexer.next(last)? {
                 Some(kind) => kind,
                 None => return Ok(tokens),
             }
@@ -74,7 +80,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Error> {
     }
 }
 
-impl Lexer<'_> {
+impl<'t> Lexer<'t> {
     fn skip_blanks(&mut self) {
         loop {
             self.cursor.while_some(char::is_whitespace);
@@ -84,6 +90,61 @@ impl Lexer<'_> {
             }
             self.cursor.while_some(|c| c != '\n');
         }
+    }
+
+    /// The next word; `last` is the one before.
+    fn next(&mut self, last: Option<&Kind>) -> Result<Option<Kind>, Error> {
+        match last {
+            Some(Kind::Directive(name))
+                if matches!(name.as_str(), "json" | "regex" | "llguidance") =>
+            {
+                self.json().map(Some)
+            }
+            _ => self.token(),
+        }
+    }
+
+    /// The text of a grammar, from its bracket to the one that closes it.
+    fn grammar(&mut self) -> Result<Kind, Error> {
+        let start = self.cursor.at;
+        let (mut depth, mut last) = (0usize, None);
+        loop {
+            self.skip_blanks();
+            let kind = self.next(last.as_ref())?;
+            match kind {
+                Some(Kind::Sign('{')) => depth += 1,
+                Some(Kind::Sign('}')) => depth = depth.saturating_sub(1),
+                Some(_) if depth > 0 => {}
+                _ => {
+                    return Err(self
+                        .cursor
+                        .error(start, "expected a grammar in brackets after %lark")
+                        .with_hint("it is written %lark { start: … }, and closed"));
+                }
+            }
+            if depth == 0 {
+                return Ok(Kind::Grammar(
+                    self.cursor.text[start..self.cursor.at].to_owned(),
+                ));
+            }
+            last = kind;
+        }
+    }
+
+    /// A number, in decimal digits or as `0x…`.
+    fn number(&mut self) -> Result<Kind, Error> {
+        let start = self.cursor.at;
+        let digits = self.cursor.while_some(|c| c.is_ascii_digit());
+        let number = if digits == "0" && self.cursor.take("x") {
+            u64::from_str_radix(self.cursor.while_some(|c| c.is_ascii_hexdigit()), 16)
+        } else {
+            digits.parse()
+        };
+        number.map(Kind::Number).map_err(|_| {
+            self.cursor
+                .error(start, "expected a number that fits in 64 bits")
+                .with_hint("numbers are written in decimal digits, or as 0x and hexadecimal ones")
+        })
     }
 
     fn name(&mut self) -> String {
@@ -106,7 +167,7 @@ impl Lexer<'_> {
         };
         Ok(Some(match c {
             'a'..='z' | 'A'..='Z' | '_' => Kind::Name(self.name()),
-            '0'..='9' => Kind::Number(self.cursor.number()?),
+            '0'..='9' => self.number()?,
             '"' | '\'' => self.string(start, c)?,
             '/' => self.pattern(start)?,
             '<' if self.cursor.rest().starts_with("<[") => self.token_ids(start)?,
@@ -182,11 +243,16 @@ impl Lexer<'_> {
     fn pattern(&mut self, start: usize) -> Result<Kind, Error> {
         self.cursor.at += 1;
         let inner = self.cursor.at;
-        let Some(pattern) = self.cursor.quoted('/', &['\n']) else {
+        let pattern = self.cursor.quoted('/', &['\n']);
+        let pattern = match pattern {
+            None => self.over_lines(),
+            known => known,
+        };
+        let Some(pattern) = pattern else {
             return Err(self
                 .cursor
                 .error(start, "the regular expression is not closed")
-                .with_hint("close it with / on the same line; a slash inside is written \\/"));
+                .with_hint("close it with / on the same line, or with /x on a later one; a slash inside is written \\/"));
         };
         let at = self.cursor.at;
         let flags = self
@@ -200,6 +266,21 @@ impl Lexer<'_> {
                 .with_hint("known are i m s x u"));
         }
         Ok(Kind::Pattern(pattern.to_owned(), flags, inner))
+    }
+
+    /// A pattern that goes on over lines, which only those with the flag x do.
+    fn over_lines(&mut self) -> Option<&'t str> {
+        let inner = self.cursor.at;
+        let pattern = self.cursor.quoted('/', &[]);
+        let flags = self.cursor.rest();
+        let flags = &flags[..flags
+            .find(|c: char| !c.is_ascii_lowercase())
+            .unwrap_or(flags.len())];
+        let is_spaced = flags.contains('x');
+        if !is_spaced {
+            self.cursor.at = inner;
+        }
+        pattern.filter(|_| is_spaced)
     }
 
     fn string(&mut self, start: usize, quote: char) -> Result<Kind, Error> {

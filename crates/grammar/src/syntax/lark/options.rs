@@ -10,8 +10,25 @@ pub(super) struct Options<'s> {
     pub(super) capture: Option<&'s str>,
     /// Whether the shortest match is taken; what it ends in may be given beside the body.
     pub(super) lazy: bool,
+    /// Where a priority is, which says nothing of texts.
+    pub(super) priority: Option<usize>,
     /// What stands after the body, and ends it where it first occurs.
     pub(super) suffix: Option<&'s Token>,
+    /// What is to follow, and ends it where it first occurs.
+    pub(super) stop: Option<&'s Token>,
+    /// A label of the suffix.
+    pub(super) stop_capture: Option<&'s str>,
+    /// The most tokens, and where that is said.
+    pub(super) max_tokens: Option<(u32, usize)>,
+    /// Where a temperature is, which says nothing of texts.
+    pub(super) temperature: Option<usize>,
+}
+
+impl Options<'_> {
+    /// Whether a suffix is told apart from what is before it.
+    pub(super) fn is_labelled(&self) -> bool {
+        self.capture.is_some() || self.stop_capture.is_some() || self.max_tokens.is_some()
+    }
 }
 
 /// Reads up to and with the colon.
@@ -26,23 +43,34 @@ pub(super) fn read_options<'s>(
         _ => None,
     };
     let place = |at: usize| tokens.get(at).map_or(text.len(), |token| token.offset);
-    match sign(*at) {
-        Some('.') => return Err(unsupported(text, place(*at), "priorities are")),
-        Some('{') => return Err(unsupported(text, place(*at), "templates are")),
-        Some('§') => return Err(unsupported(text, place(*at), "rules with parameters are")),
-        Some('[') => {
+    if sign(*at) == Some('.') {
+        options.priority = Some(place(*at));
+        *at += 1 + usize::from(sign(*at + 1) == Some('-'));
+        if !matches!(
+            tokens.get(*at).map(|token| &token.kind),
+            Some(Kind::Number(_))
+        ) {
+            return Err(wrong(text, place(*at), "expected a number, the priority"));
+        }
+        *at += 1;
+    }
+    if sign(*at) == Some('[') {
+        *at += 1;
+        loop {
+            read_option(text, tokens, at, &mut options)?;
             *at += 1;
-            loop {
-                read_option(text, tokens, at, &mut options)?;
-                *at += 1;
-                match sign(*at - 1) {
-                    Some(',') => {}
-                    Some(']') => break,
-                    _ => return Err(wrong(text, place(*at - 1), "expected a comma or ]")),
-                }
+            match sign(*at - 1) {
+                Some(',') => {}
+                Some(']') => break,
+                _ => return Err(wrong(text, place(*at - 1), "expected a comma or ]")),
             }
         }
-        _ => {}
+    }
+    if options.stop_capture.is_some() && options.suffix.is_none() {
+        return Err(
+            unsupported(text, place(*at), "stop_capture without a suffix is")
+                .with_hint("label the rule that writes the stop"),
+        );
     }
     *at += 1;
     match sign(*at - 1) {
@@ -81,16 +109,31 @@ fn read_option<'s>(
             _ => return Err(wrong(text, token.offset, "a label is text")),
         },
         ("lazy", None) => options.lazy = true,
-        ("suffix", Some(token)) => {
-            options.suffix = Some(token);
+        ("suffix" | "stop", Some(token)) => {
+            if options.suffix.is_some() || options.stop.is_some() {
+                return Err(wrong(text, offset, "a part ends in one way"));
+            }
+            let end = match name.as_str() {
+                "suffix" => &mut options.suffix,
+                _ => &mut options.stop,
+            };
+            *end = Some(token);
             options.lazy = true;
         }
-        ("stop", _) => {
-            return Err(unsupported(text, offset, "the option stop is")
-                .with_hint("suffix=… keeps what ends the text as part of it"));
-        }
-        ("max_tokens" | "temperature" | "stop_capture", _) => {
-            return Err(unsupported(text, offset, &format!("the option {name} is")));
+        ("stop_capture", Some(token)) => match &token.kind {
+            Kind::Text(label, false) if !label.is_empty() => options.stop_capture = Some(label),
+            _ => return Err(wrong(text, token.offset, "a label is text")),
+        },
+        ("max_tokens", Some(token)) => match token.kind {
+            Kind::Number(number) if u32::try_from(number).is_ok() => {
+                options.max_tokens = Some((number as u32, offset));
+            }
+            _ => return Err(wrong(text, token.offset, "expected a number of tokens")),
+        },
+        ("temperature", Some(token)) if matches!(token.kind, Kind::Number(_)) => {
+            options.temperature = Some(offset);
+            let is_point = tokens.get(*at).map(|token| &token.kind) == Some(&Kind::Sign('.'));
+            *at += 2 * usize::from(is_point);
         }
         _ => {
             return Err(wrong(

@@ -4,79 +4,130 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::commit::{self, Lazies};
 use super::directives::{self, Directives};
-use super::lexer::{Kind, Token, unsupported};
+use super::endings::Budget;
+use super::ignored::inner_name;
+use super::lexer::{Kind, Token};
+use super::longest;
+use super::once;
 use super::statements::{Definition, Source, is_terminal};
 use crate::error::{Error, SourceLocation};
 use crate::ir::{Grammar, TokenSet};
 use crate::limits::Limits;
-use crate::maps::{SeededMap, SeededSet};
-use crate::syntax::json_schema;
-use crate::syntax::rules::{Ast, Function, Groups, Node, NodeId, Pattern, Rule, Sight};
+use crate::maps::{IdSet, SeededIndexMap, SeededMap, SeededSet};
+use crate::syntax::rules::{Ast, Constant, Function, Groups, Node, NodeId, Pattern, Rule, Sight};
 
 pub(super) struct Parser<'s> {
     pub(super) text: &'s str,
     limits: &'s Limits,
-    /// Whole grammars that `@name` stands for.
-    pub(super) grammars: &'s [(&'s str, Arc<Grammar>)],
+    pub(super) around: &'s Around<'s>,
     pub(super) groups: Groups<'s>,
     /// Names of the source's own rules and terminals.
-    names: SeededSet<&'s str>,
+    pub(super) names: SeededSet<&'s str>,
     /// Terminals that are read: the expression and how many nodes it has, counted as often as they stand in it.
-    terminals: SeededMap<&'s str, (NodeId, u64)>,
+    pub(super) terminals: SeededMap<&'s str, (NodeId, u64)>,
     /// How the patterns of what is read see the text, where they do not stand alone.
-    sight: Sight,
-    /// What may be ignored, any number of times; none if nothing is.
-    ignored: Option<NodeId>,
+    pub(super) sight: Sight,
+    /// What may be ignored; none if nothing is.
+    pub(super) ignored: Option<NodeId>,
+    /// Any number of them.
+    pub(super) any_ignored: Option<NodeId>,
+    /// Whether some terminal is lazy, so that each place of a terminal gets a node of its own.
+    pub(super) commits: bool,
+    pub(super) lazies: Lazies,
+    pub(super) budgets: Vec<Budget>,
+    /// Terminals that are declared, each with its offset.
+    pub(super) declared: SeededIndexMap<&'s str, usize>,
+    pub(super) ignores_once: bool,
+}
+
+/// What a source stands in.
+pub(super) struct Around<'a> {
+    pub(super) start: &'a str,
+    /// Whole grammars that `@name` and declared terminals stand for.
+    pub(super) grammars: &'a [(&'a str, Arc<Grammar>)],
+    pub(super) limits: &'a Limits,
+    /// Whether it stands in another grammar.
+    pub(super) is_inside: bool,
+    /// Reads a grammar inside this one.
+    pub(super) nested: &'a dyn Fn(&str) -> Result<Grammar, Error>,
 }
 
 /// Reads all statements.
 pub(super) fn parse<'s>(
     text: &'s str,
     source: &Source<'s>,
-    grammars: &'s [(&'s str, Arc<Grammar>)],
-    limits: &'s Limits,
-) -> Result<Ast, Error> {
+    around: &'s Around<'s>,
+) -> Result<(Ast, Vec<Budget>), Error> {
     let directives = directives::read(text, source)?;
+    let limits = around.limits;
     let mut parser = Parser {
         text,
         limits,
-        grammars,
+        around,
+        declared: directives.declared.clone(),
+        ignores_once: directives.ignores_once,
         groups: Groups::new(text, limits),
         names: source.definitions.keys().copied().collect(),
         terminals: SeededMap::default(),
         sight: Sight::Part,
         ignored: None,
+        any_ignored: None,
+        commits: (source.definitions.values()).any(|definition| definition.options.lazy),
+        lazies: Lazies::default(),
+        budgets: Vec::new(),
     };
     parser.read_imports(&directives, source)?;
     for name in terminals_in_order(text, source)? {
         let definition = &source.definitions[name];
         parser.see(definition);
         let (body, weight) = parser.body(definition.body, definition.offset, true)?;
-        let (body, weight) = parser.with_options(name, definition, body, weight)?;
+        parser.check_terminal(definition)?;
+        let (body, weight) = parser.shortest(definition, body, weight)?;
         parser.terminals.insert(name, (body, weight));
         parser.define(name, definition.offset, body);
     }
     parser.sight = Sight::Part;
     parser.read_ignored(&directives)?;
+    // The shortest match is one of a regular language: a lazy rule is read as a terminal is, and before what it is beside.
+    let mut lazy = SeededMap::default();
+    for (&name, definition) in &source.definitions {
+        if definition.options.lazy && !is_terminal(name) {
+            parser.see(definition);
+            let (body, weight) = parser.body(definition.body, definition.offset, true)?;
+            lazy.insert(name, parser.shortest(definition, body, weight)?.0);
+        }
+    }
+    parser.sight = Sight::Part;
     for (&name, definition) in &source.definitions {
         if is_terminal(name) {
             continue;
         }
-        // The shortest match is one of a regular language: such a rule is read as a terminal is.
-        let regular = definition.options.lazy;
-        parser.see(definition);
-        let (body, weight) = parser.body(definition.body, definition.offset, regular)?;
-        let (body, _) = parser.with_options(name, definition, body, weight)?;
-        let body = if regular {
-            parser.followed(body, definition.offset)
+        let offset = definition.offset;
+        let body = if let Some(&body) = lazy.get(name) {
+            let body = parser.placed(body, offset);
+            let body = parser.labelled(name, definition, body)?;
+            parser.followed(body, offset)
         } else {
-            body
+            let (body, _) = parser.body(definition.body, offset, false)?;
+            parser.labelled(name, definition, body)?
         };
-        parser.define(name, definition.offset, body);
+        parser.define(name, offset, body);
     }
     parser.lead_with_ignored(source);
-    Ok(parser.groups.ast)
+    let terminals: IdSet<u32> = (parser.terminals.values().map(|(id, _)| id.0))
+        .chain(parser.ignored.map(|id| id.0))
+        .collect();
+    let terminals = (&terminals, parser.ignored);
+    let (ast, lazies) = (&mut parser.groups.ast, &parser.lazies);
+    if !lazies.is_empty() {
+        commit::commit(ast, lazies, terminals, (text, around.start, limits))?;
+    }
+    let is_shortest = |id| lazies.of(ast, id).is_some();
+    ast.followed = longest::followed(ast, terminals, is_shortest, around.start);
+    once::check(text, &parser.groups.ast, &parser.budgets, around)?;
+    Ok((parser.groups.ast, parser.budgets))
 }
 
 /// Terminals, each after those that it names.
@@ -176,103 +227,8 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    fn read_ignored(&mut self, directives: &Directives<'s>) -> Result<(), Error> {
-        let mut parts = Vec::new();
-        let mut place = 0;
-        for tokens in &directives.ignored {
-            place = tokens[0].offset;
-            parts.push(self.body(tokens, place, true)?.0);
-        }
-        if parts.is_empty() {
-            return Ok(());
-        }
-        let any = self.groups.ast.add(Node::Alt(parts), place);
-        let repeated = Node::Repeat {
-            inner: any,
-            min: 0,
-            max: None,
-            separator: None,
-        };
-        self.ignored = Some(self.groups.ast.add(repeated, place));
-        Ok(())
-    }
-
-    /// What is ignored may stand before everything, too. Rules that may begin a text are not known yet: each gets a second
-    /// rule for what stands inside others only where it is named.
-    fn lead_with_ignored(&mut self, source: &Source<'s>) {
-        let Some(ignored) = self.ignored else {
-            return;
-        };
-        let rules = std::mem::take(&mut self.groups.ast.rules);
-        for rule in rules {
-            let Some(definition) = source.definitions.get(rule.name.as_str()) else {
-                self.groups.ast.rules.push(rule);
-                continue;
-            };
-            let offset = definition.offset;
-            let body = if is_terminal(&rule.name) {
-                self.followed(rule.body, offset)
-            } else {
-                rule.body
-            };
-            let inner = inner_name(&rule.name);
-            let name = self.groups.ast.add(Node::Name(inner.clone()), offset);
-            let led = self.groups.ast.add(Node::Seq(vec![ignored, name]), offset);
-            self.groups.ast.rules.push(Rule {
-                name: rule.name,
-                offset,
-                body: led,
-                parts: vec![rule.body],
-            });
-            self.groups.ast.rules.push(Rule {
-                name: inner,
-                offset,
-                body,
-                parts: Vec::new(),
-            });
-        }
-    }
-
-    /// A terminal with what may be ignored after it.
-    fn followed(&mut self, body: NodeId, offset: usize) -> NodeId {
-        match self.ignored {
-            None => body,
-            Some(ignored) => self.groups.ast.add(Node::Seq(vec![body, ignored]), offset),
-        }
-    }
-
-    fn with_options(
-        &mut self,
-        name: &str,
-        definition: &Definition<'s>,
-        body: NodeId,
-        weight: u64,
-    ) -> Result<(NodeId, u64), Error> {
-        let (mut body, mut weight) = (body, weight);
-        let offset = definition.offset;
-        if let Some(suffix) = definition.options.suffix {
-            let (end, more) = self.body(std::slice::from_ref(suffix), suffix.offset, true)?;
-            body = self.groups.ast.add(Node::Seq(vec![body, end]), offset);
-            weight += more;
-        }
-        if definition.options.lazy {
-            let shortest = Node::Function(Function::Shortest, body);
-            body = self.groups.ast.add(shortest, offset);
-        }
-        if let Some(label) = definition.options.capture {
-            if is_terminal(name) {
-                return Err(unsupported(self.text, offset, "a capture of a terminal is")
-                    .with_hint("label a rule, which begins with a small letter"));
-            }
-            let label = if label.is_empty() { name } else { label };
-            let capture = Node::Capture(label.to_owned(), body);
-            body = self.groups.ast.add(capture, offset);
-        }
-        Ok((body, weight))
-    }
-
     /// Reads an expression: its node, and its weight if it is regular.
-    fn body(
+    pub(super) fn body(
         &mut self,
         tokens: &'s [Token],
         offset: usize,
@@ -432,17 +388,16 @@ impl<'s> Parser<'s> {
                 weight = (chunks.len() * chunks.len()) as u64;
                 Node::Parts(chunks.into_iter().map(String::into_bytes).collect())
             }
-            Kind::Name(name) => return self.name(name, offset, (regular, sight)),
-            _ if regular => {
-                return Err(Error::grammar(
-                    "E-GRAMMAR-IRREGULAR",
-                    "only what is regular may stand in a terminal",
-                )
-                .at(SourceLocation::in_text(self.text, offset))
-                .with_hint(
-                    "text, regular expressions, %regex, terminals and groups of them are regular",
-                ));
+            Kind::Nothing => Node::Constant(Constant::Nothing),
+            Kind::Name(name) if self.declared.contains_key(name.as_str()) => {
+                match self.around.grammar(name) {
+                    Some(_) if regular => return Err(self.irregular(offset)),
+                    Some(grammar) => Node::Grammar(Arc::clone(grammar)),
+                    None => Node::Constant(Constant::Nothing),
+                }
             }
+            Kind::Name(name) => return self.name(name, offset, (regular, sight)),
+            _ if regular => return Err(self.irregular(offset)),
             Kind::TokenText(text) => Node::Token(TokenSet::Text(text.as_str().into())),
             Kind::TokenIds(ranges) => Node::Token(TokenSet::Ids(ranges.as_slice().into())),
             Kind::Directive(name) if name == "json" => {
@@ -460,6 +415,21 @@ impl<'s> Parser<'s> {
                 *at += 1;
                 self.schema(json, *start)?
             }
+            Kind::Directive(name) if name == "lark" => {
+                let Some(Token {
+                    kind: Kind::Grammar(inner),
+                    offset: start,
+                    ..
+                }) = tokens.get(*at)
+                else {
+                    return Err(self
+                        .groups
+                        .error(offset, "expected a grammar after %lark")
+                        .with_hint("it is written %lark { start: … }"));
+                };
+                *at += 1;
+                self.nested(inner, *start)?
+            }
             Kind::Sign('@') => self.given(tokens, at, offset)?,
             _ => {
                 return Err(self
@@ -473,13 +443,30 @@ impl<'s> Parser<'s> {
         Ok(weight)
     }
 
+    fn irregular(&self, offset: usize) -> Error {
+        Error::grammar(
+            "E-GRAMMAR-IRREGULAR",
+            "only what is regular may stand in a terminal",
+        )
+        .at(SourceLocation::in_text(self.text, offset))
+        .with_hint("text, regular expressions, %regex, terminals and groups of them are regular")
+    }
+
     /// Adds an item; in a rule what may be ignored follows it.
     fn add(&mut self, id: NodeId, offset: usize, regular: bool) {
-        let id = if regular {
-            id
+        if regular {
+            return self.groups.item_again(id, offset);
+        }
+        let is_terminal = !matches!(
+            self.groups.ast.nodes[id.0 as usize].0,
+            Node::Token(_) | Node::Grammar(_) | Node::Constant(_)
+        );
+        let id = if is_terminal {
+            self.placed(id, offset)
         } else {
-            self.followed(id, offset)
+            id
         };
+        let id = self.followed(id, offset);
         self.groups.item_again(id, offset);
     }
 
@@ -544,33 +531,6 @@ impl<'s> Parser<'s> {
                 .with_hint(r#"it is written "a".."z""#)),
         }
     }
-
-    fn schema(&self, json: &str, start: usize) -> Result<Node, Error> {
-        let options = json_schema::Options::default();
-        let grammar = json_schema::parse(json, &options, self.limits).map_err(|error| {
-            let inside = match error.location() {
-                Some(SourceLocation::Text { offset, .. }) => *offset,
-                _ => 0,
-            };
-            let place = SourceLocation::in_text(self.text, start + inside);
-            match error.location() {
-                // The pointer says more than the place of the whole schema.
-                Some(SourceLocation::Pointer(_)) => error,
-                _ if error.hint().is_some() => error.at(place),
-                _ => error.at(place).with_hint("%json takes a JSON Schema"),
-            }
-        })?;
-        let place = match SourceLocation::in_text(self.text, start) {
-            SourceLocation::Text { line, column, .. } => format!("%json@{line}:{column}"),
-            SourceLocation::Pointer(pointer) => pointer,
-        };
-        Ok(Node::Grammar(Arc::new(grammar.with_pointer_prefix(&place))))
-    }
-}
-
-/// The rule without what is ignored before it. No name of a source has a space.
-fn inner_name(name: &str) -> String {
-    format!("{name} inside")
 }
 
 /// Whether a token is an alternative by itself.

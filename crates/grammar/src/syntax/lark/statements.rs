@@ -16,6 +16,16 @@ pub(super) struct Definition<'s> {
     pub(super) body: &'s [Token],
 }
 
+impl Definition<'_> {
+    /// How what it matches is written.
+    pub(super) fn written(&self) -> String {
+        let end = self.options.suffix.or(self.options.stop);
+        let kinds = self.body.iter().chain(end);
+        let written = kinds.map(|token| format!("{:?} ", token.kind));
+        format!("{} {}", end.is_some(), written.collect::<String>())
+    }
+}
+
 /// A directive with what follows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Directive<'s> {
@@ -38,13 +48,13 @@ pub(super) fn is_terminal(name: &str) -> bool {
 }
 
 /// A statement begins here: a directive, or a name with a colon after it.
-fn begins(tokens: &[Token]) -> bool {
+pub(super) fn begins(tokens: &[Token]) -> bool {
     let Some(token) = tokens.first() else {
         return true;
     };
     match &token.kind {
-        // These two stand inside expressions.
-        Kind::Directive(name) => !matches!(name.as_str(), "json" | "regex"),
+        // These stand inside expressions.
+        Kind::Directive(name) => !matches!(name.as_str(), "json" | "regex" | "lark" | "if"),
         Kind::Sign('?' | '!') if token.first => begins_named(&tokens[1..]),
         Kind::Name(_) => begins_named(tokens),
         _ => false,
@@ -58,8 +68,11 @@ fn begins_named(tokens: &[Token]) -> bool {
     let kind = |at: usize| tokens.get(at).map(|token| &token.kind);
     match kind(1) {
         Some(Kind::Sign(':')) => true,
-        // Priorities, parameters and templates are refused where they are read.
-        Some(Kind::Sign('.')) => matches!(kind(3), Some(Kind::Sign(':'))),
+        Some(Kind::Sign('.')) => {
+            let number = 2 + usize::from(kind(2) == Some(&Kind::Sign('-')));
+            matches!(kind(number), Some(Kind::Number(_)))
+                && matches!(kind(number + 1), Some(Kind::Sign(':' | '[')))
+        }
         Some(Kind::Sign('§')) => tokens[0].first,
         Some(Kind::Sign(open @ ('[' | '{'))) if tokens[0].first => {
             let close = if *open == '[' { ']' } else { '}' };
@@ -67,13 +80,13 @@ fn begins_named(tokens: &[Token]) -> bool {
                 .iter()
                 .take(OPTION_WORDS)
                 .position(|token| token.kind == Kind::Sign(close));
-            end.is_some_and(|end| kind(end + 1) == Some(&Kind::Sign(':')))
+            end.is_some_and(|end| matches!(kind(end + 1), Some(Kind::Sign(':' | '[' | '.'))))
         }
         _ => false,
     }
 }
 
-fn error(text: &str, offset: usize, message: impl Into<String>) -> Error {
+pub(super) fn wrong(text: &str, offset: usize, message: &str) -> Error {
     Error::grammar("E-GRAMMAR-SYNTAX", message).at(SourceLocation::in_text(text, offset))
 }
 
@@ -84,7 +97,7 @@ pub(super) fn read<'s>(text: &'s str, tokens: &'s [Token]) -> Result<Source<'s>,
     while at < tokens.len() {
         let begin = at;
         if !begins(&tokens[at..]) {
-            return Err(error(text, tokens[at].offset, "expected a rule")
+            return Err(wrong(text, tokens[at].offset, "expected a rule")
                 .with_hint("a rule is written: name: …"));
         }
         if let Kind::Directive(name) = &tokens[at].kind {
@@ -108,7 +121,7 @@ pub(super) fn read<'s>(text: &'s str, tokens: &'s [Token]) -> Result<Source<'s>,
         }
         at += usize::from(!matches!(tokens[at].kind, Kind::Name(_)));
         let Kind::Name(name) = &tokens[at].kind else {
-            return Err(error(text, tokens[at].offset, "expected a name")
+            return Err(wrong(text, tokens[at].offset, "expected a name")
                 .with_hint("a rule is written: name: …"));
         };
         let offset = tokens[at].offset;

@@ -2,10 +2,11 @@
 //! ignore case in one is to look at each of its characters.
 
 use regex_syntax::ast::{
-    Ast, ClassBracketed, ClassPerl, ClassPerlKind, ClassSet, ClassSetItem, Flag, Flags, GroupKind,
-    RepetitionKind, RepetitionRange,
+    Ast, ClassBracketed, ClassPerl, ClassPerlKind, ClassSet, ClassSetItem, Flag, Flags, Group,
+    GroupKind, RepetitionKind, RepetitionRange,
 };
 
+use super::look_around::{Kind, Names};
 use crate::error::Error;
 use crate::limits::{Fuel, Limits};
 use crate::tuning::{FOLDED_PER_UNIT, JOINED_PER_UNIT};
@@ -52,20 +53,40 @@ impl Size {
 
 /// A place of the walk.
 enum Step<'a> {
-    /// A node within counted repetitions whose bounds multiply to this.
-    Node(&'a mut Ast, u64),
+    /// A node within counted repetitions whose bounds multiply to this, and the outermost look-around that it is in.
+    Node(&'a mut Ast, u64, Option<usize>),
     /// The end of a group: whether case was ignored before it.
     Leave(bool),
 }
 
+/// Counts that are too large, where they become `*` or `+` instead of an error.
+pub(super) struct Counts<'n> {
+    pub(super) names: &'n Names,
+    pub(super) found: Vec<TooLarge>,
+}
+
+/// A count that became `*` or `+`.
+pub(super) struct TooLarge {
+    /// Where it stands in the pattern.
+    pub(super) offset: usize,
+    /// Where in the source the outermost look-around begins that it is in.
+    pub(super) look: Option<usize>,
+    pub(super) error: Error,
+}
+
 /// Pays for a pattern and checks its counts; an error comes with its place in the pattern. Classes of everything, `[\s\S]`,
 /// are made easy on the way.
-pub(super) fn pay(ast: &mut Ast, limits: &Limits, fuel: &mut Fuel) -> Result<(), (Error, usize)> {
-    let mut work = vec![Step::Node(ast, 1)];
+pub(super) fn pay(
+    ast: &mut Ast,
+    limits: &Limits,
+    fuel: &mut Fuel,
+    mut counts: Option<&mut Counts>,
+) -> Result<(), (Error, usize)> {
+    let mut work = vec![Step::Node(ast, 1, None)];
     let mut ignores_case = false;
     while let Some(step) = work.pop() {
-        let (node, rounds) = match step {
-            Step::Node(node, rounds) => (node, rounds),
+        let (node, rounds, look) = match step {
+            Step::Node(node, rounds, look) => (node, rounds, look),
             Step::Leave(before) => {
                 ignores_case = before;
                 continue;
@@ -98,23 +119,68 @@ pub(super) fn pay(ast: &mut Ast, limits: &Limits, fuel: &mut Fuel) -> Result<(),
                 if let GroupKind::NonCapturing(flags) = &group.kind {
                     ignores_case = flagged(flags, ignores_case);
                 }
-                work.push(Step::Node(&mut group.ast, rounds));
+                let look = look.or_else(|| looks(group, counts.as_deref()?.names));
+                work.push(Step::Node(&mut group.ast, rounds, look));
             }
             Ast::Repetition(repetition) => {
-                let rounds = counted(&repetition.op.kind, rounds, limits)
-                    .map_err(|error| (error, repetition.op.span.start.offset))?;
-                work.push(Step::Node(&mut repetition.ast, rounds));
+                let offset = repetition.op.span.start.offset;
+                let rounds = match (counted(&repetition.op.kind, rounds, limits), &mut counts) {
+                    (Ok(rounds), _) => rounds,
+                    (Err(error), None) => return Err((error, offset)),
+                    (Err(error), Some(counts)) => {
+                        repetition.op.kind = uncounted(&repetition.op.kind);
+                        let large = TooLarge {
+                            offset,
+                            look,
+                            error,
+                        };
+                        counts.found.push(large);
+                        rounds
+                    }
+                };
+                work.push(Step::Node(&mut repetition.ast, rounds, look));
             }
             Ast::Alternation(all) => {
-                work.extend(all.asts.iter_mut().rev().map(|ast| Step::Node(ast, rounds)));
+                work.extend(
+                    all.asts
+                        .iter_mut()
+                        .rev()
+                        .map(|ast| Step::Node(ast, rounds, look)),
+                );
             }
             Ast::Concat(all) => {
-                work.extend(all.asts.iter_mut().rev().map(|ast| Step::Node(ast, rounds)));
+                work.extend(
+                    all.asts
+                        .iter_mut()
+                        .rev()
+                        .map(|ast| Step::Node(ast, rounds, look)),
+                );
             }
             _ => {}
         }
     }
     Ok(())
+}
+
+/// Where look-around begins in the source.
+fn looks(group: &Group, names: &Names) -> Option<usize> {
+    let GroupKind::CaptureName { name, .. } = &group.kind else {
+        return None;
+    };
+    let mark = names.read(&name.name)?;
+    matches!(mark.kind, Kind::Look(..)).then_some(mark.offset)
+}
+
+/// The same without the count.
+fn uncounted(kind: &RepetitionKind) -> RepetitionKind {
+    match kind {
+        RepetitionKind::Range(
+            RepetitionRange::Exactly(0)
+            | RepetitionRange::AtLeast(0)
+            | RepetitionRange::Bounded(0, _),
+        ) => RepetitionKind::ZeroOrMore,
+        _ => RepetitionKind::OneOrMore,
+    }
 }
 
 /// The rounds of a repetition within so many rounds of others, checked.

@@ -7,7 +7,7 @@ use std::str::CharIndices;
 
 use super::branch::Side;
 use super::ecma_syntax::{Failure, Syntax, are_flags, is_property};
-use super::look_around::{Mark, Names, opening};
+use super::look_around::{Kind, Mark, Names, opening};
 
 /// A pattern in Rust's syntax.
 pub(super) struct Translated {
@@ -24,8 +24,21 @@ const SPACE: &str = r"\t\n\x0B\x0C\r \x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2
 /// At the beginning of a pattern, for Python and Rust alike.
 const IGNORING_CASE: &str = "(?i)";
 
-/// Rewrites a pattern; `python`: with Python's spellings besides.
-pub(super) fn translate(pattern: &str, names: &Names, python: bool) -> Result<Translated, Failure> {
+/// How a pattern is read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Options {
+    /// With Python's spellings besides.
+    pub(super) python: bool,
+    /// With groups that capture and what refers to them, marked by [`Names`].
+    pub(super) references: bool,
+}
+
+/// Rewrites a pattern.
+pub(super) fn translate(
+    pattern: &str,
+    names: &Names,
+    options: Options,
+) -> Result<Translated, Failure> {
     let mut reader = Reader {
         source: pattern,
         names,
@@ -34,9 +47,11 @@ pub(super) fn translate(pattern: &str, names: &Names, python: bool) -> Result<Tr
         offsets: Vec::new(),
         syntax: Syntax::new(),
         unsupported: None,
-        python,
+        options,
+        open: Vec::new(),
+        captures: Vec::new(),
     };
-    if python && pattern.starts_with(IGNORING_CASE) {
+    if options.python && pattern.starts_with(IGNORING_CASE) {
         reader.offsets.push((0, 0));
         reader.out.push_str(IGNORING_CASE);
         reader.skip(IGNORING_CASE.len());
@@ -60,6 +75,9 @@ pub(super) fn translate(pattern: &str, names: &Names, python: bool) -> Result<Tr
             }
             ')' => {
                 reader.syntax.close();
+                if let Some(Some(number)) = reader.open.pop() {
+                    reader.captures[number].is_closed = true;
+                }
                 reader.out.push(c);
             }
             c => reader.character(c),
@@ -80,7 +98,31 @@ struct Reader<'p> {
     offsets: Vec<(usize, usize)>,
     syntax: Syntax<'p>,
     unsupported: Option<Failure>,
-    python: bool,
+    options: Options,
+    /// The groups that are open: of those that capture, the number from 0.
+    open: Vec<Option<usize>>,
+    captures: Vec<Capture<'p>>,
+}
+
+/// A group that captures.
+struct Capture<'p> {
+    name: Option<&'p str>,
+    is_closed: bool,
+}
+
+/// What a back-reference names its group by.
+#[derive(Clone, Copy)]
+enum Reference<'p> {
+    Number(usize),
+    Name(&'p str),
+}
+
+/// What stands between `(?` and the body of a group.
+enum Opening<'p> {
+    Capturing(&'p str),
+    Plain,
+    /// Python's `(?P=name)`, which is no group.
+    Reference(&'p str),
 }
 
 /// What an escape stands for.
@@ -144,34 +186,97 @@ impl<'p> Reader<'p> {
     /// An anchor, in a group that says where it stands.
     fn anchor(&mut self, offset: usize, anchor: &str) {
         self.syntax.edge();
-        let open = self.names.open(Mark { look: None, offset });
+        let kind = Kind::Edge;
+        let open = self.names.open(Mark { kind, offset });
         let _ = write!(self.out, "{open}{anchor})");
     }
 
     fn group(&mut self, at: usize) -> Result<(), Failure> {
-        if let Some((look, length)) = opening(&self.source[at..]) {
+        if let Some(((side, negated), length)) = opening(&self.source[at..]) {
             self.skip(length - 1);
             // Annex B.1.2 lets what looks ahead be repeated.
-            self.syntax.open(look.0 == Side::Ahead);
-            let mark = Mark {
-                look: Some(look),
-                offset: at,
-            };
-            self.out.push_str(&self.names.open(mark));
+            self.syntax.open(side == Side::Ahead);
+            self.open.push(None);
+            let kind = Kind::Look(side, negated);
+            self.out
+                .push_str(&self.names.open(Mark { kind, offset: at }));
             return Ok(());
         }
-        if self.take('?') {
-            self.kind_of_group(at)?;
-        }
+        let name = if self.take('?') {
+            match self.kind_of_group(at)? {
+                Opening::Capturing(name) => Some(Some(name)),
+                Opening::Plain => None,
+                Opening::Reference(name) => {
+                    if !self.captures.iter().any(|group| group.name == Some(name)) {
+                        let message = format!("no group before it has the name {name:?}");
+                        return Err(Failure::syntax(at, message));
+                    }
+                    self.reference(at, Reference::Name(name));
+                    return Ok(());
+                }
+            }
+        } else {
+            Some(None)
+        };
         self.syntax.open(true);
-        self.out.push_str("(?:");
+        self.open.push(name.map(|_| self.captures.len()));
+        let kind = Kind::Group(self.captures.len());
+        if let Some(name) = name {
+            let is_closed = false;
+            self.captures.push(Capture { name, is_closed });
+        }
+        if name.is_some() && self.options.references {
+            self.out
+                .push_str(&self.names.open(Mark { kind, offset: at }));
+        } else {
+            self.out.push_str("(?:");
+        }
         Ok(())
     }
 
+    /// What a group captured, again.
+    fn reference(&mut self, at: usize, to: Reference<'p>) {
+        self.syntax.atom();
+        let mut found = self
+            .captures
+            .iter()
+            .enumerate()
+            .filter(|&(number, group)| match to {
+                Reference::Number(wanted) => number + 1 == wanted,
+                Reference::Name(wanted) => group.name == Some(wanted),
+            });
+        match (found.next(), found.next()) {
+            (Some((number, group)), None) if self.options.references => {
+                let kind = Kind::Reference(number);
+                let open = self.names.open(Mark { kind, offset: at });
+                // Within its own group it is empty (ECMA-262, 22.2.2.9). Else it must not look as if it were: a repetition
+                // of nothing is none.
+                self.out
+                    .push_str(if group.is_closed { &open } else { "(?:" });
+                self.out
+                    .push_str(if group.is_closed { "(?s:.*))" } else { ")" });
+            }
+            _ => {
+                self.unsupported(at, "back-references are not regular");
+                self.out.push_str("(?:)");
+            }
+        }
+    }
+
     /// What stands between `(?` and the body of a group.
-    fn kind_of_group(&mut self, at: usize) -> Result<(), Failure> {
-        if self.python && self.rest().starts_with("P<") {
-            self.next();
+    fn kind_of_group(&mut self, at: usize) -> Result<Opening<'p>, Failure> {
+        if self.options.python {
+            if let Some(named) = self.rest().strip_prefix("P=") {
+                let Some(end) = named.find(')') else {
+                    return Err(Failure::syntax(at, "the name of the group is not closed"));
+                };
+                let name = &named[..end];
+                self.skip(name.chars().count() + 3);
+                return Ok(Opening::Reference(name));
+            }
+            if self.rest().starts_with("P<") {
+                self.next();
+            }
         }
         let rest = self.rest();
         if let Some(named) = rest.strip_prefix('<') {
@@ -181,7 +286,7 @@ impl<'p> Reader<'p> {
             let name = &named[..end];
             self.syntax.name(at, name)?;
             self.skip(name.chars().count() + 2);
-            return Ok(());
+            return Ok(Opening::Capturing(name));
         }
         let flags = rest.split(':').next().unwrap_or_default();
         if flags.len() == rest.len() || !(flags.is_empty() || are_flags(flags)) {
@@ -194,7 +299,7 @@ impl<'p> Reader<'p> {
             self.unsupported(at, "flags of groups are not supported");
         }
         self.skip(flags.len() + 1);
-        Ok(())
+        Ok(Opening::Plain)
     }
 
     /// `{` is a quantifier only in `{m}`, `{m,}`, `{m,n}`; else it stands for itself.
@@ -219,15 +324,32 @@ impl<'p> Reader<'p> {
                 self.anchor(at, &format!(r"(?-u:\{letter})"));
                 Ok(())
             }
-            Some(letter @ ('A' | 'Z')) if self.python => {
+            Some(letter @ ('A' | 'Z')) if self.options.python => {
                 self.next();
                 self.anchor(at, if letter == 'A' { r"\A" } else { r"\z" });
                 Ok(())
             }
-            Some('k' | '1'..='9') => {
+            Some('1'..='9') => {
+                let rest = self.rest();
+                let end = rest.find(|c: char| !c.is_ascii_digit());
+                let digits = &rest[..end.unwrap_or(rest.len())];
+                self.skip(digits.len());
+                let number = digits.parse().unwrap_or(usize::MAX);
+                self.reference(at, Reference::Number(number));
+                Ok(())
+            }
+            Some('k') => {
                 self.next();
-                self.unsupported(at, "back-references are not regular");
-                self.atom("(?:)");
+                let rest = self.rest();
+                let name = rest.strip_prefix('<').and_then(|rest| rest.split_once('>'));
+                let Some((name, _)) = name else {
+                    return Err(Failure::syntax(
+                        at,
+                        "a reference to a group is written \\k<name>",
+                    ));
+                };
+                self.skip(name.chars().count() + 2);
+                self.reference(at, Reference::Name(name));
                 Ok(())
             }
             _ => {

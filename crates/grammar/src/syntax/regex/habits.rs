@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use regex_syntax::ast::{self, AssertionKind, Ast};
 use regex_syntax::hir::{Hir, HirKind};
 
-use super::look_around::Mark;
+use super::look_around::{Kind, Mark};
 
 /// Where something first stands in a pattern.
 #[derive(Debug, Clone, Copy, Default)]
@@ -92,7 +92,7 @@ pub(super) fn is_shortest(hir: &Hir, mark: &dyn Fn(&str) -> Option<Mark>) -> boo
 
 fn looks(capture: &regex_syntax::hir::Capture, mark: &dyn Fn(&str) -> Option<Mark>) -> bool {
     let mark = capture.name.as_deref().and_then(mark);
-    mark.is_some_and(|mark| mark.look.is_some())
+    mark.is_some_and(|mark| matches!(mark.kind, Kind::Look(..)))
 }
 
 /// The number of characters of every match, if there is only one. As deep as the pattern is nested, which is limited.

@@ -5,10 +5,22 @@ use super::branch::Side;
 /// What a group's name says.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mark {
-    /// For look-around: where it looks, and whether nothing may match there.
-    pub(super) look: Option<(Side, bool)>,
+    pub(super) kind: Kind,
     /// Where the group stands in the pattern's source.
     pub(super) offset: usize,
+}
+
+/// What a group stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// An anchor or a word boundary.
+    Edge,
+    /// Look-around: where it looks, and whether nothing may match there.
+    Look(Side, bool),
+    /// A group that captures, by its number from 0.
+    Group(usize),
+    /// What such a group captured, again.
+    Reference(usize),
 }
 
 /// Names of groups that no pattern uses itself.
@@ -27,29 +39,37 @@ impl Names {
     }
 
     /// The opening of a group that means `mark`.
-    pub(super) fn open(&self, Mark { look, offset }: Mark) -> String {
-        let kind = match look {
-            None => 'o',
-            Some((Side::Ahead, false)) => 'a',
-            Some((Side::Ahead, true)) => 'A',
-            Some((Side::Behind, false)) => 'b',
-            Some((Side::Behind, true)) => 'B',
+    pub(super) fn open(&self, Mark { kind, offset }: Mark) -> String {
+        let (letter, number) = match kind {
+            Kind::Edge => ('o', 0),
+            Kind::Look(Side::Ahead, false) => ('a', 0),
+            Kind::Look(Side::Ahead, true) => ('A', 0),
+            Kind::Look(Side::Behind, false) => ('b', 0),
+            Kind::Look(Side::Behind, true) => ('B', 0),
+            Kind::Group(number) => ('g', number),
+            Kind::Reference(number) => ('r', number),
         };
-        format!("(?P<{}{kind}{offset}>", self.prefix)
+        format!("(?P<{}{letter}{offset}_{number}>", self.prefix)
     }
 
     /// What the name of a group means.
     pub(super) fn read(&self, name: &str) -> Option<Mark> {
         let mut rest = name.strip_prefix(&self.prefix)?.chars();
-        let look = match rest.next()? {
-            'a' => Some((Side::Ahead, false)),
-            'A' => Some((Side::Ahead, true)),
-            'b' => Some((Side::Behind, false)),
-            'B' => Some((Side::Behind, true)),
-            _ => None,
+        let letter = rest.next()?;
+        let (offset, number) = rest.as_str().split_once('_')?;
+        let number = number.parse().ok()?;
+        let kind = match letter {
+            'o' => Kind::Edge,
+            'a' => Kind::Look(Side::Ahead, false),
+            'A' => Kind::Look(Side::Ahead, true),
+            'b' => Kind::Look(Side::Behind, false),
+            'B' => Kind::Look(Side::Behind, true),
+            'g' => Kind::Group(number),
+            'r' => Kind::Reference(number),
+            _ => return None,
         };
-        let offset = rest.as_str().parse().ok()?;
-        Some(Mark { look, offset })
+        let offset = offset.parse().ok()?;
+        Some(Mark { kind, offset })
     }
 
     /// Rewrites look-around in a pattern in Rust's syntax, and `\<` and `\>`, which are characters here as in most dialects
@@ -64,9 +84,9 @@ impl Names {
         while let Some(c) = pattern[at..].chars().next() {
             let rest = &pattern[at..];
             let opening = (classes == 0).then(|| opening(rest)).flatten();
-            if let Some((look, length)) = opening {
+            if let Some(((side, negated), length)) = opening {
                 out.push_str(&self.open(Mark {
-                    look: Some(look),
+                    kind: Kind::Look(side, negated),
                     offset: at,
                 }));
                 at += length;

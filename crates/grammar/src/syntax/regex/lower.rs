@@ -7,7 +7,7 @@ use regex_syntax::hir::{Class, ClassUnicode, Hir, HirKind, Look};
 use super::alphabet::Alphabet;
 use super::branch::{Condition, Side, Text, Unsupported};
 use super::branches::Branches;
-use super::look_around::Mark;
+use super::look_around::{Kind, Mark};
 use super::patterns::Patterns;
 use crate::error::Error;
 use crate::ir::Regex;
@@ -114,11 +114,14 @@ impl<'a> Lowering<'a> {
     }
 
     fn marked(&self, mut inner: Branches, mark: Mark) -> Result<Branches, Failure> {
-        let Some((side, negated)) = mark.look else {
-            inner.set_origin(mark.offset);
-            return Ok(inner);
-        };
-        Ok(inner.look(side, negated, &self.anything, mark.offset)?)
+        Ok(match mark.kind {
+            Kind::Look(side, negated) => inner.look(side, negated, &self.anything, mark.offset)?,
+            Kind::Edge => {
+                inner.set_origin(mark.offset);
+                inner
+            }
+            Kind::Group(_) | Kind::Reference(_) => inner,
+        })
     }
 
     fn leaf(&mut self, kind: &HirKind) -> Result<Branches, Failure> {

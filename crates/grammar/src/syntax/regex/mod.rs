@@ -16,11 +16,14 @@ mod look_around;
 mod lower;
 mod patterns;
 mod resolve;
+mod widening;
 
 pub(crate) use alphabet::{Alphabet, Utf8, utf8_class};
 pub(crate) use patterns::Patterns;
+pub(crate) use widening::{Widened, widened};
 
 use branch::Unsupported;
+use cost::Counts;
 use habits::Habits;
 use look_around::Names;
 use lower::{Failure, Lowering};
@@ -83,8 +86,8 @@ pub(crate) fn parse_in_rule(
 ) -> Result<InRule, Error> {
     check_size(pattern, limits)?;
     let names = Names::new(pattern);
-    let source = Source::new(pattern, Dialect::Rust, &names)?;
-    let (hir, folds, habits) = source.hir(limits, &mut patterns.fuel)?;
+    let source = Source::new(pattern, Dialect::Rust, &names, false)?;
+    let (hir, folds, habits) = source.hir(limits, &mut patterns.fuel, None)?;
     let mut alphabet = Utf8;
     let mut lowering = Lowering::new(limits, &mut alphabet, patterns)?;
     let mut lower = || -> Result<InRule, Failure> {
@@ -145,8 +148,8 @@ pub(crate) fn within(
 ) -> Result<Regex, Error> {
     check_size(pattern, limits)?;
     let names = Names::new(pattern);
-    let source = Source::new(pattern, dialect, &names)?;
-    let (hir, ..) = source.hir(limits, &mut patterns.fuel)?;
+    let source = Source::new(pattern, dialect, &names, false)?;
+    let (hir, ..) = source.hir(limits, &mut patterns.fuel, None)?;
     let mut lowering = Lowering::new(limits, alphabet, patterns)?;
     let lowered = lowering.lower(&hir, &|name| names.read(name));
     lowered
@@ -172,7 +175,13 @@ struct Source<'p> {
 }
 
 impl<'p> Source<'p> {
-    fn new(given: &'p str, dialect: Dialect, names: &Names) -> Result<Self, Error> {
+    /// Reads a pattern; `references`: with groups that capture and what refers to them, in dialects that have these.
+    fn new(
+        given: &'p str,
+        dialect: Dialect,
+        names: &Names,
+        references: bool,
+    ) -> Result<Self, Error> {
         match dialect {
             Dialect::Rust => {
                 let (text, offsets) = names.rewrite(given);
@@ -188,8 +197,11 @@ impl<'p> Source<'p> {
                     Error::grammar(failure.code, failure.message)
                         .at(SourceLocation::in_text(given, failure.offset))
                 };
-                let translated =
-                    ecma::translate(given, names, dialect == Dialect::Python).map_err(located)?;
+                let options = ecma::Options {
+                    python: dialect == Dialect::Python,
+                    references,
+                };
+                let translated = ecma::translate(given, names, options).map_err(located)?;
                 Ok(Self {
                     given,
                     text: translated.text,
@@ -222,7 +234,12 @@ impl<'p> Source<'p> {
     }
 
     /// Its meaning, where ignoring case may bring in letters beyond ASCII, and how it is written.
-    fn hir(&self, limits: &Limits, fuel: &mut Fuel) -> Result<(Hir, Option<usize>, Habits), Error> {
+    fn hir(
+        &self,
+        limits: &Limits,
+        fuel: &mut Fuel,
+        counts: Option<&mut Counts>,
+    ) -> Result<(Hir, Option<usize>, Habits), Error> {
         fuel.spend(UNITS_PER_PATTERN + self.text.len())
             .map_err(|error| error.at(self.place(0)))?;
         let nesting = limits.grammar_nesting.min(MAX_PATTERN_NESTING as usize) as u32;
@@ -260,7 +277,7 @@ impl<'p> Source<'p> {
         if let Some(error) = &self.unsupported {
             return Err(error.clone());
         }
-        cost::pay(&mut ast, limits, fuel)
+        cost::pay(&mut ast, limits, fuel, counts)
             .map_err(|(error, offset)| error.at(self.place(offset)))?;
         let hir = TranslatorBuilder::new()
             .utf8(false)

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::error::{Error, SourceLocation};
-use crate::ir::{Grammar, TokenSet};
+use crate::error::{Diagnostic, Error, SourceLocation};
+use crate::ir::{Grammar, Regex, TokenSet};
 
 /// A node of an [`Ast`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +27,9 @@ pub(in crate::syntax) enum Function {
     Until,
     /// What matches without a proper prefix that matches.
     Shortest,
+    /// What matches without a proper prefix of at least so many characters that matches: it ends as soon as it can once
+    /// they are written.
+    Within(u32),
     /// The operand itself, as a part of a longer terminal: no pattern in it may stop at its own shortest match.
     Part,
 }
@@ -104,11 +107,30 @@ impl Pattern {
     }
 }
 
+/// A terminal beside lazy ones, which are matched first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::syntax) struct Without {
+    pub(in crate::syntax) inner: NodeId,
+    /// What it does not match.
+    pub(in crate::syntax) excluded: Vec<NodeId>,
+    /// What it does not match in some of the places where it stands.
+    pub(in crate::syntax) partly: Vec<NodeId>,
+}
+
+impl Without {
+    /// Whether nothing is left out.
+    pub(super) fn is_whole(&self) -> bool {
+        self.excluded.is_empty() && self.partly.is_empty()
+    }
+}
+
 /// One expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::syntax) enum Node {
     Bytes(Vec<u8>),
     Pattern(Pattern),
+    /// A regular language that the front end made.
+    Regex(Regex),
     /// One character out of inclusive ranges, ascending.
     Class(Vec<(char, char)>),
     /// Any run of pieces that stand after one another, the empty one too.
@@ -116,6 +138,7 @@ pub(in crate::syntax) enum Node {
     Name(String),
     Constant(Constant),
     Function(Function, NodeId),
+    Without(Without),
     Marker(String),
     Token(TokenSet),
     /// A whole grammar of another language.
@@ -143,6 +166,7 @@ impl Node {
             Self::Repeat {
                 inner, separator, ..
             } => (std::slice::from_ref(inner), *separator),
+            Self::Without(without) => (&without.excluded, Some(without.inner)),
             _ => (&[], None),
         };
         parts.iter().copied().chain(last)
@@ -167,6 +191,10 @@ pub(in crate::syntax) struct Ast {
     /// Whether a rule that can never write anything is refused; else it is only warned of.
     pub(in crate::syntax) refuses_stuck_rules: bool,
     pub(in crate::syntax) rules: Vec<Rule>,
+    /// Terminals that readers might read on, each with those that may follow it.
+    pub(in crate::syntax) followed: Vec<(NodeId, Vec<NodeId>)>,
+    /// What the front end has to say, each with its offset.
+    pub(in crate::syntax) warnings: Vec<(usize, Diagnostic)>,
     /// Each with the offset where it starts.
     pub(in crate::syntax) nodes: Vec<(Node, usize)>,
 }

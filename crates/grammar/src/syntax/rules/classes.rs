@@ -1,4 +1,6 @@
-//! Classes of characters as patterns and other notations write them, where a notation has none.
+//! Classes of characters as patterns and other notations write them, where a notation has none; and ranges of characters.
+
+use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
 /// What stands between brackets around a place, if it looks like a class of characters: `[a-z]`, `[^a]`, `[\w]`.
 pub(in crate::syntax) fn class_around(text: &str, offset: usize) -> Option<&str> {
@@ -21,4 +23,19 @@ pub(in crate::syntax) fn class_around(text: &str, offset: usize) -> Option<&str>
     let is_short = characters.len() <= 40 && !inner.contains('"') && end > offset;
     let is_class = inner.starts_with('^') || inner.contains('\\') || has_range;
     (is_short && is_class).then_some(class)
+}
+
+/// The ranges in order, without overlaps; their complement if asked for.
+pub(in crate::syntax) fn ranges_in_order(
+    ranges: Vec<(char, char)>,
+    negated: bool,
+) -> Vec<(char, char)> {
+    let ranges = ranges.into_iter();
+    let mut class =
+        ClassUnicode::new(ranges.map(|(first, last)| ClassUnicodeRange::new(first, last)));
+    if negated {
+        class.negate();
+    }
+    let ranges = class.iter();
+    ranges.map(|range| (range.start(), range.end())).collect()
 }

@@ -1,6 +1,9 @@
 //! Lowers a syntax tree to a grammar. What is regular stays one regular language for as long as an operator may need it
 //! whole.
 
+mod longest;
+mod without;
+
 use std::sync::Arc;
 
 use super::ast::{Ast, Constant, Function, Node, NodeId, Pattern, Rule, Sight};
@@ -104,7 +107,7 @@ pub(in crate::syntax) fn lower(
         operand: false,
         checks: EmptinessChecks::new(LOWER_ONE, LOWER_ALL),
         patterns: Patterns::new(limits),
-        warnings: Vec::new(),
+        warnings: ast.warnings.clone(),
     };
     for id in order.nodes {
         lowering.operand = order.operand[id.0 as usize];
@@ -123,6 +126,7 @@ pub(in crate::syntax) fn lower(
         let body = lowering.expr(rule.body);
         lowering.builder.define(id, body);
     }
+    lowering.warn_of_longest();
     let grammar = lowering.builder.finish(start_rule, Report::default());
     let found = (grammar, lowering.warnings);
     let grammar = checks::check(text, ast, start_position, &lowering.positions, found)?;
@@ -176,6 +180,7 @@ impl Lowering<'_> {
         let leaf = |regex| Ok(Lowered::Regular(Regular::of(regex, [])));
         match node {
             Node::Bytes(bytes) => leaf(Regex::literal(bytes)),
+            Node::Regex(regex) => leaf(regex.clone()),
             Node::Pattern(pattern) => self.pattern(pattern, offset),
             Node::Parts(pieces) => {
                 let given: usize = pieces.iter().map(Vec::len).sum();
@@ -229,6 +234,7 @@ impl Lowering<'_> {
                 }
                 Ok(Lowered::Regular(whole))
             }
+            Node::Without(without) => self.without(without, offset),
             Node::And(operands) => {
                 let parts = operands
                     .iter()

@@ -102,8 +102,10 @@ fn operands(ast: &Ast, positions: &Positions<'_>) -> (Vec<bool>, Vec<bool>) {
     let mut inside = vec![false; ast.nodes.len()];
     let mut work: Vec<NodeId> = Vec::new();
     for (node, _) in &ast.nodes {
-        if matches!(node, Node::Function(..) | Node::And(_)) {
-            work.extend(node.children());
+        match node {
+            Node::Function(..) | Node::And(_) => work.extend(node.children()),
+            Node::Without(without) if !without.is_whole() => work.extend(node.children()),
+            _ => {}
         }
     }
     while let Some(id) = work.pop() {

@@ -112,8 +112,14 @@ pub(super) fn apply(function: Function, operand: &Regular) -> Regex {
         Function::Complement => not(regex),
         Function::Not => and(any_text(), not(regex)),
         Function::Except => and(any_text(), not(operand.somewhere())),
-        Function::Shortest => {
-            let longer = Regex::concat(vec![regex.clone(), more(Regex::Class(ByteSet::FULL))]);
+        Function::Shortest | Function::Within(_) => {
+            let long = match function {
+                Function::Within(most) => {
+                    and(regex.clone(), Regex::repeat(utf8_character(), most, None))
+                }
+                _ => regex.clone(),
+            };
+            let longer = Regex::concat(vec![long, more(Regex::Class(ByteSet::FULL))]);
             and(regex, not(longer))
         }
         Function::Until => {

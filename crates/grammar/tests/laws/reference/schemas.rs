@@ -11,7 +11,7 @@ pub fn parse(schema: &str) -> Result<Grammar, Error> {
 #[allow(clippy::field_reassign_with_default)] // There may be more fields outside of the crate
 pub fn compact() -> Options {
     let mut options = Options::default();
-    options.whitespace = Whitespace::Compact;
+    options.whitespace = Some(Whitespace::Compact);
     options
 }
 
