@@ -155,13 +155,13 @@ impl Lowering<'_> {
         let in_order = self.schemas.options.order == Order::Declared;
         let sets = if in_order { listed + 1 } else { 1 };
         if cap(min, max) > 1 && cap(min, max).saturating_mul(sets * has) > MAX_MEMBER_STATES {
-            self.blame(
+            self.report_unenforced(
                 demands,
                 "minProperties",
                 |member| member.min_properties > 1,
                 "so many properties are not counted",
             );
-            self.blame(
+            self.report_unenforced(
                 demands,
                 "maxProperties",
                 |member| member.max_properties.is_some(),
@@ -173,7 +173,7 @@ impl Lowering<'_> {
         let required = shape.listed.iter().filter(|one| one.required).count() as u64;
         let repeatable = !shape.others.is_empty() || !in_order;
         if repeatable && min > required + 1 {
-            self.blame(
+            self.report_unenforced(
                 demands,
                 "minProperties",
                 |member| member.min_properties > 1,
@@ -217,7 +217,7 @@ impl Lowering<'_> {
             .unwrap_or(0);
         self.member_edges += edges(if all { listed } else { room });
         if !all && room < required {
-            self.blame(
+            self.report_unenforced(
                 demands,
                 "required",
                 |member| !member.required.is_empty(),
