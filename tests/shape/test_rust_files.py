@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,12 @@ from tests.shape.arrows import circles
 from tests.shape.rust_arrows import rust_arrows
 
 CRATES = Path(__file__).resolve().parents[2] / "crates"
-MOST_LINES = 600
-# Longer files, each with the reason why it is one.
-LONG = {
-    "engine/src/budget/tracker.rs": "one state machine: what is spent along a text",
-    "engine/src/earley/sets.rs": "interning of sets and the set behind a terminal share their work space",
+MOST_LINES = 1_000
+MOST_FILES = 5
+"""in which one type has methods"""
+SPREAD = {
+    ("grammar", "Schemas"): "each question about subschemas has a file of its own",
+    ("grammar", "Grammar"): "what is found out about grammars, and their bytes",
 }
 
 
@@ -25,10 +27,27 @@ def test_no_circle_of_rust_files(crate: str) -> None:
     assert circles(graph) == []
 
 
-def test_long_rust_files_have_a_reason() -> None:
-    sources = [path for crate in CRATES.iterdir() for path in (crate / "src").rglob("*.rs") if path.stem != "tests"]
-    long = {path.relative_to(CRATES).as_posix() for path in sources if len(path.read_text().splitlines()) > MOST_LINES}
-    assert long == set(LONG)
+def sources() -> list[Path]:
+    return [path for crate in CRATES.iterdir() for path in (crate / "src").rglob("*.rs") if path.stem != "tests"]
+
+
+def test_no_rust_file_is_long() -> None:
+    assert [path for path in sources() if len(path.read_text().splitlines()) > MOST_LINES] == []
+
+
+def test_the_methods_of_a_type_are_in_few_files() -> None:
+    files: dict[tuple[str, str], set[Path]] = {}
+    declared: dict[tuple[str, str], int] = {}
+    for path in sources():
+        crate, text = path.relative_to(CRATES).parts[0], path.read_text()
+        for name in re.findall(r"^(?:pub(?:\(.*\))? )?(?:struct|enum) (\w+)", text, re.MULTILINE):
+            declared[crate, name] = declared.get((crate, name), 0) + 1
+        for name in re.findall(r"^impl(?:<[^>]*>)? (\w+)(?:<[^>]*>)? \{", text, re.MULTILINE):
+            files.setdefault((crate, name), set()).add(path)
+    # Of several types of one name it is not seen which is meant.
+    own = {name: found for name, found in files.items() if declared.get(name) == 1}
+    assert len(own) > 100, "the blocks are not seen"
+    assert {name for name, found in own.items() if len(found) > MOST_FILES} == set(SPREAD)
 
 
 def test_arrows_follow_re_exports_and_leave_out_tests(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ pub(crate) struct Generation {
     basis: Arc<Basis>,
     number: u32,
     start: StateId,
-    found: RwLock<Found>,
+    found: RwLock<GrammarCaches>,
     known: Known,
     pub(crate) refusals: Refusals,
     /// A recogniser for questions about whole texts, while nobody asks one.
@@ -56,7 +56,7 @@ pub(crate) struct Generation {
 
 /// What is found out on the way. It only grows, except for what only saves time.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct GrammarCaches {
     pub(crate) recognizer: Recognizer,
     /// States whose masks are known, by what these depend on.
     suffixes: StackSuffixes,
@@ -153,7 +153,7 @@ impl Generation {
     fn new(basis: Arc<Basis>, number: u32, recognizer: Recognizer, start: StateId) -> Self {
         let carried = recognizer.memory_bytes();
         let composer = Composer::new(Arc::clone(&basis.shared), basis.layers);
-        let found = Found {
+        let found = GrammarCaches {
             recognizer,
             suffixes: StackSuffixes::default(),
             composer,
@@ -179,7 +179,7 @@ impl Generation {
     }
 
     /// The next generation, in which nothing has been found out yet.
-    fn anew(&self, found: &Found) -> Result<Self, Error> {
+    fn anew(&self, found: &GrammarCaches) -> Result<Self, Error> {
         let (recognizer, start) = found.recognizer.anew(&mut Fuel::endless())?;
         let number = self.number.wrapping_add(1);
         Ok(Self::new(
@@ -250,7 +250,7 @@ impl Generation {
         Fuel::step(&self.basis.limits)
     }
 
-    pub(crate) fn read(&self) -> RwLockReadGuard<'_, Found> {
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, GrammarCaches> {
         // What is interned is complete at every point where a panic could leave the lock.
         self.found.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -399,7 +399,7 @@ impl Generation {
 
     fn find_mask(&self, state: StateId) -> Result<Arc<Mask>, Error> {
         let found = &mut *self.write();
-        let Found {
+        let GrammarCaches {
             recognizer,
             suffixes,
             composer,
@@ -445,7 +445,7 @@ impl Generation {
     }
 
     /// Gives up what is too much, and notes how much is left.
-    fn keep_within(&self, found: &mut Found) {
+    fn keep_within(&self, found: &mut GrammarCaches) {
         // What cannot be done without does not count, or there would be no end of giving up.
         let most = self.basis.limits.grammar_cache_bytes;
         let carried = found.carried;
@@ -465,7 +465,7 @@ impl Generation {
     }
 
     /// Gives something up; it is computed anew where it is needed.
-    fn give_up(&self, found: &mut Found, relief: Relief) {
+    fn give_up(&self, found: &mut GrammarCaches, relief: Relief) {
         found.forget();
         self.known.forget_masks();
         if relief != Relief::Masks {
@@ -481,7 +481,7 @@ impl Generation {
     }
 
     /// Approximate bytes of all that is found out.
-    fn bytes_of(&self, found: &Found) -> usize {
+    fn bytes_of(&self, found: &GrammarCaches) -> usize {
         let aside = self.aside_bytes.load(Ordering::Relaxed);
         found.memory_bytes() + self.known.memory_bytes() + aside
     }
@@ -509,7 +509,7 @@ impl Generation {
 pub(crate) struct Growing<'a> {
     generation: &'a Generation,
     // Fields are dropped in this order.
-    found: RwLockWriteGuard<'a, Found>,
+    found: RwLockWriteGuard<'a, GrammarCaches>,
     _unlocked: Unlocked<'a>,
 }
 
@@ -517,15 +517,15 @@ pub(crate) struct Growing<'a> {
 struct Unlocked<'a>(&'a Limits);
 
 impl Deref for Growing<'_> {
-    type Target = Found;
+    type Target = GrammarCaches;
 
-    fn deref(&self) -> &Found {
+    fn deref(&self) -> &GrammarCaches {
         &self.found
     }
 }
 
 impl DerefMut for Growing<'_> {
-    fn deref_mut(&mut self) -> &mut Found {
+    fn deref_mut(&mut self) -> &mut GrammarCaches {
         &mut self.found
     }
 }
@@ -551,7 +551,7 @@ impl Drop for Generation {
     }
 }
 
-impl Found {
+impl GrammarCaches {
     /// Where text leads from a state, if it may come next.
     pub(crate) fn step_bytes(
         &mut self,

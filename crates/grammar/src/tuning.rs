@@ -1,8 +1,8 @@
 //! Every constant of this crate that could be another number: bounds, thresholds, and what a unit of fuel buys.
 //!
 //! [`crate::Limits`] are the bounds that a host may set. The constants here change how fast a source is read, or how much of
-//! it is enforced exactly, never what an exact grammar accepts. They were set by hand and are round numbers; each group says
-//! what to run after a change.
+//! it is enforced exactly, never what an exact grammar accepts. They were set by hand and are round numbers, but for those that name the
+//! measurement that set them; each group says what to run after a change.
 
 // Nesting that recursion bears: dropping and comparing recurse. `tests/deep.rs` and the fuzzer run on the stack of a thread,
 // 2 MiB.
@@ -44,7 +44,8 @@ pub(crate) const MAX_STATES: usize = 3_000;
 /// Nodes and bytes of one derivative.
 pub(crate) const MAX_DERIVATIVE_WEIGHT: u32 = 20_000;
 
-/// Nodes and bytes of an expression that is checked for emptiness.
+/// Nodes and bytes of an expression that is checked for emptiness. With 500, a schema of nine patterns below `not` takes 40 ms
+/// and nothing comes of it, with this 4.
 pub(crate) const MAX_EMPTINESS_WEIGHT: u32 = 300;
 
 /// Nesting of an expression that is checked for emptiness.

@@ -3,7 +3,7 @@
 //! There are finitely many sets of places, so the rounds repeat from some round on, and any bounds are a look into the
 //! table.
 
-use super::bounds::Bounds;
+use super::expression::Bounds;
 use super::expression::ExprId;
 use crate::error::Error;
 use crate::limits::Fuel;

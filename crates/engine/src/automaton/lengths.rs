@@ -5,7 +5,7 @@
 //! words of exactly so many units. There are finitely many sets of places, so the rounds repeat from some round on, and any
 //! bounds are a look into the table.
 
-use super::bounds::{Bounds, Consumed};
+use super::expression::{Bounds, Consumed};
 use super::expression::{ExprId, Node};
 use super::length_table::rounds;
 use super::residual::Residuals;

@@ -7,7 +7,7 @@ use syntagma_grammar::ir::ByteSet;
 use super::classes::ClassesId;
 use super::expression::{ExprId, Node};
 use super::residual::Residuals;
-use super::unit::Unit;
+use super::residual::Unit;
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::tuning;

@@ -7,8 +7,8 @@ use std::ops::Range;
 use syntagma_grammar::ir::ByteSet;
 
 use super::expression::ExprId;
-use super::facts::Facts;
-use super::size::Size;
+use super::expression::Facts;
+use super::expression::Size;
 use crate::tuning;
 
 /// Different words in their order, each with what follows it.

@@ -6,7 +6,7 @@ use super::Unit;
 use super::parts::{Class, OUTSIDE, Parts, PieceId};
 use super::token::{Outcome, longer, read_symbols, read_text};
 use crate::automaton::AcceptSetId;
-use crate::distance::{Goal, Known, Way};
+use crate::distance::{Goal, PathCache, ShortestPath};
 use crate::earley::{Frames, Recognizer, StateId};
 use crate::error::Error;
 use crate::limits::Fuel;
@@ -35,7 +35,7 @@ impl Tables {
         }
         let table = Table {
             parts: Parts::new(recognizer, labels),
-            ways: labels.iter().map(|_| Known::default()).collect(),
+            ways: labels.iter().map(|_| PathCache::default()).collect(),
             bytes: IdMap::default(),
             tokens: IdMap::default(),
             followed: IdMap::default(),
@@ -99,7 +99,7 @@ pub(crate) struct Effects {
 pub(crate) struct Table {
     pub(crate) parts: Parts,
     /// By part: what is known of the ways out of it.
-    ways: Box<[Known]>,
+    ways: Box<[PathCache]>,
     /// From pieces out of their parts.
     bytes: IdMap<PieceId, u32>,
     tokens: IdMap<PieceId, u32>,
@@ -110,7 +110,7 @@ pub(crate) struct Table {
 
 impl Table {
     fn memory_bytes(&self) -> usize {
-        let ways: usize = self.ways.iter().map(Known::memory_bytes).sum();
+        let ways: usize = self.ways.iter().map(PathCache::memory_bytes).sum();
         self.parts.memory_bytes()
             + ways
             + (self.bytes.len() + self.tokens.len()) * 16
@@ -158,9 +158,13 @@ impl Table {
     }
 
     /// What finds the way out of a piece's part, and where it begins.
-    fn way<'a>(&'a mut self, piece: PieceId, work: &'a mut Work<'_>) -> (Way<'a>, StateId) {
+    fn way<'a>(
+        &'a mut self,
+        piece: PieceId,
+        work: &'a mut Work<'_>,
+    ) -> (ShortestPath<'a>, StateId) {
         let found = self.parts.piece(piece).clone();
-        let way = Way {
+        let way = ShortestPath {
             recognizer: work.recognizer,
             frames: work.frames,
             rest: work.rest,

@@ -15,7 +15,7 @@ use super::{Bound, Unit};
 use crate::distance::Costs;
 use crate::earley::StateId;
 use crate::error::Error;
-use crate::generation::{Found, Generation};
+use crate::generation::{Generation, GrammarCaches};
 use crate::limits::Fuel;
 use crate::mask::{Step, allow};
 use crate::position::Position;
@@ -186,7 +186,7 @@ impl BudgetTracker {
         }
         let is_eos = generation.vocabulary().is_eos(id);
         let found = &mut *generation.write();
-        let accepts = |found: &Found, state: StateId| found.recognizer.state(state).accept;
+        let accepts = |found: &GrammarCaches, state: StateId| found.recognizer.state(state).accept;
         if is_eos {
             let table = found.tables.get_mut(self.table);
             let states: Vec<StateId> = self.states(table).collect();
@@ -373,8 +373,8 @@ impl BudgetTracker {
     fn free(
         &self,
         generation: &Generation,
-        found: &mut Found,
-        step: impl FnOnce(&mut Found, StateId, &mut Fuel) -> Result<Option<StateId>, Error>,
+        found: &mut GrammarCaches,
+        step: impl FnOnce(&mut GrammarCaches, StateId, &mut Fuel) -> Result<Option<StateId>, Error>,
     ) -> Result<Option<StateId>, Error> {
         match self.now.free {
             Some(state) => step(found, state, &mut generation.fuel()),
@@ -385,14 +385,14 @@ impl BudgetTracker {
     fn with_work<T>(
         &self,
         generation: &Generation,
-        found: &mut Found,
+        found: &mut GrammarCaches,
         call: impl FnOnce(&Self, &mut Table, &mut Work<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let mut fuel = generation.scan_fuel();
         if found.costs.is_none() {
             found.costs = Some(Costs::new(&mut found.recognizer, &mut fuel)?);
         }
-        let Found {
+        let GrammarCaches {
             recognizer,
             frames,
             costs,
@@ -598,7 +598,7 @@ impl BudgetTracker {
         }
         let state = match free.filter(|_| whole) {
             Some(state) => state,
-            None => together(table, &branches, work)?,
+            None => merged_state(table, &branches, work)?,
         };
         Ok(Arc::new(Node {
             before: before.cloned(),
@@ -612,7 +612,7 @@ impl BudgetTracker {
 }
 
 /// The state in which everything goes on that goes on in one of these branches.
-fn together(table: &Table, branches: &[Branch], work: &mut Work<'_>) -> Result<StateId, Error> {
+fn merged_state(table: &Table, branches: &[Branch], work: &mut Work<'_>) -> Result<StateId, Error> {
     let mut threads = Vec::new();
     let (mut begin, mut accept) = (Vec::new(), false);
     for branch in branches {

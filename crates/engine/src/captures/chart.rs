@@ -18,7 +18,7 @@ const NONE: u32 = u32::MAX;
 type Place = (u32, u32);
 
 #[derive(Debug)]
-struct Item {
+struct CaptureItem {
     dot: u32,
     origin: u32,
     /// First of its links.
@@ -29,7 +29,7 @@ struct Item {
 struct Column {
     /// Bytes of the text before it.
     offset: usize,
-    items: Vec<Item>,
+    items: Vec<CaptureItem>,
     /// Items by dot and origin.
     numbers: IdMap<(u32, u32), u32>,
     /// Items by the symbol after their dot.
@@ -177,7 +177,7 @@ impl<'r> Chart<'r> {
         };
         let number = *column.numbers.entry((dot, origin)).or_insert_with(|| {
             let links = NONE;
-            column.items.push(Item { dot, origin, links });
+            column.items.push(CaptureItem { dot, origin, links });
             column.items.len() as u32 - 1
         });
         if let Some(from) = from {
@@ -192,7 +192,8 @@ impl<'r> Chart<'r> {
     fn advance(&mut self, column: u32, sym: Sym) -> Result<(), Error> {
         for index in 0..self.columns[column as usize].waiting(sym).len() {
             let number = self.columns[column as usize].waiting(sym)[index];
-            let Item { dot, origin, .. } = self.columns[column as usize].items[number as usize];
+            let CaptureItem { dot, origin, .. } =
+                self.columns[column as usize].items[number as usize];
             self.add(dot + 1, origin, Some((column, number)))?;
         }
         Ok(())
@@ -204,7 +205,7 @@ impl<'r> Chart<'r> {
         let mut next = 0;
         while next < self.columns[here as usize].items.len() {
             let number = next as u32;
-            let Item { dot, origin, .. } = self.columns[here as usize].items[next];
+            let CaptureItem { dot, origin, .. } = self.columns[here as usize].items[next];
             let sym = self.recognizer.dots.sym(dot);
             next += 1;
             let column = &mut self.columns[here as usize];

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::way::Known;
+use super::shortest_path::PathCache;
 use crate::budget::NEVER;
 use crate::earley::{DottedRules, Recognizer, Sym, View};
 use crate::error::Error;
@@ -15,7 +15,7 @@ pub(crate) struct Costs {
     /// By dot: the shortest string of the rest of its rule.
     pub(crate) rest: Vec<u32>,
     /// Ways to the end of the text.
-    pub(crate) known: Known,
+    pub(crate) known: PathCache,
 }
 
 impl Costs {
@@ -42,7 +42,7 @@ impl Costs {
         }
         Ok(Self {
             rest,
-            known: Known::of_end(),
+            known: PathCache::of_end(),
         })
     }
 

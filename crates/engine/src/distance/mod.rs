@@ -5,7 +5,7 @@
 //! the continuations end where the part does.
 
 mod costs;
-mod way;
+mod shortest_path;
 
 pub(crate) use costs::Costs;
-pub(crate) use way::{Goal, Known, Way};
+pub(crate) use shortest_path::{Goal, PathCache, ShortestPath};

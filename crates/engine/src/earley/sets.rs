@@ -30,7 +30,7 @@ pub(crate) const ROOT: RetId = RetId(0);
 pub(crate) type Ended = (SetId, AcceptSetId);
 
 /// An item that is not finished, and who goes on after its rule.
-type Item = (u32, RetId);
+type SetItem = (u32, RetId);
 
 /// What lies behind terminals that end at one position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,7 +106,7 @@ struct Goto {
 #[derive(Debug, Default)]
 pub(crate) struct Sets {
     all: Chunks<Set>,
-    items: Chunks<Item>,
+    items: Chunks<SetItem>,
     cores: IdIndexMap<Box<[u32]>, Core>,
     rets: Chunks<Ret>,
     gotos: Chunks<Goto>,
@@ -144,7 +144,7 @@ impl CarriedSets {
 /// Work space of a goto.
 #[derive(Debug, Default)]
 struct Work {
-    items: Vec<Item>,
+    items: Vec<SetItem>,
     /// Number of items at which those that occur more than once are dropped.
     full: usize,
     /// Continuations to be called, and how deep below the sets that are left their own lie.
@@ -161,7 +161,7 @@ impl Work {
         self.full = tuning::SETTLED_ITEMS;
     }
 
-    fn add(&mut self, item: Item) {
+    fn add(&mut self, item: SetItem) {
         if self.items.len() >= self.full {
             self.settle();
             self.full = tuning::SETTLED_ITEMS.max(2 * self.items.len());
@@ -274,7 +274,7 @@ impl Sets {
         &self.cores[self.all[set.0].core as usize]
     }
 
-    pub(super) fn kernel(&self, set: SetId) -> &[Item] {
+    pub(super) fn kernel(&self, set: SetId) -> &[SetItem] {
         let set = &self.all[set.0];
         self.items.slice(set.items, set.len)
     }
@@ -348,7 +348,7 @@ impl Sets {
         dots: &DottedRules,
         lexer: &mut LexerStates,
         fuel: &mut Fuel,
-    ) -> Result<(Item, bool), Error> {
+    ) -> Result<(SetItem, bool), Error> {
         let core = self.core(set);
         let slot = core.waiting(sym)[index];
         let dot = core.dot(slot) + 1;
@@ -379,7 +379,7 @@ impl Sets {
         };
         let slots: SmallVec<[u32; 8]> = slots.into();
         let items = slots.iter().map(|&slot| self.kernel(set)[slot as usize]);
-        let kernel: SmallVec<[Item; 8]> = items.collect();
+        let kernel: SmallVec<[SetItem; 8]> = items.collect();
         self.intern(&kernel, dots, lexer, fuel)
     }
 
@@ -644,7 +644,7 @@ impl Sets {
     /// The set of a kernel.
     fn intern(
         &mut self,
-        kernel: &[Item],
+        kernel: &[SetItem],
         dots: &DottedRules,
         lexer: &mut LexerStates,
         fuel: &mut Fuel,

@@ -13,16 +13,16 @@ use crate::matcher::Input;
 use crate::vocabulary::Vocabulary;
 
 /// A place in a rule, and the column in which the rule began.
-type Item = (u32, u32);
+type JudgeItem = (u32, u32);
 
 /// A symbol that ends, and the column in which it began.
 type Ended = (u32, Sym);
 
 #[derive(Debug, Default)]
 struct Column {
-    items: IdIndexSet<Item>,
+    items: IdIndexSet<JudgeItem>,
     /// Items by the symbol after their dot.
-    waiting: IdMap<Sym, Vec<Item>>,
+    waiting: IdMap<Sym, Vec<JudgeItem>>,
     /// Nonterminals that began here and end here.
     empty: IdSet<u32>,
 }
@@ -251,7 +251,7 @@ impl<'a> Chart<'a> {
             };
             let waiting = waiting.get(&Sym::new(View::Nonterminal(lhs)));
             let behind = waiting.into_iter().flatten();
-            let behind: Vec<Item> = behind.map(|&(dot, origin)| (dot + 1, origin)).collect();
+            let behind: Vec<JudgeItem> = behind.map(|&(dot, origin)| (dot + 1, origin)).collect();
             self.fuel.spend(behind.len())?;
             column.items.extend(behind);
         }

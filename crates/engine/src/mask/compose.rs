@@ -11,14 +11,14 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use syntagma_grammar::ir::ByteSet;
 
-use super::anchor::Anchor;
-use super::answers::Mask;
+use super::classification::Anchor;
 use super::classification::{Classification, Tokens};
-use super::exits::{MidAccept, at};
-use super::pool::Pool;
-use super::row::List;
+use super::classification::{MidAccept, at};
+use super::shared::Pool;
 use super::shared::Shared;
 use super::terminals::{Reading, Terminals};
+use super::walk::List;
+use super::walk::Mask;
 use super::walk::{Listed, Visitor, WalkStack, symbols, walk, whole};
 use crate::automaton::{AcceptSetId, ExprId, LexerStateId, Residuals};
 use crate::earley::{Ended, Frames, Recognizer, SetId, State, StateId, Thread};
@@ -82,14 +82,14 @@ impl Composer {
         let threads = threads.to_vec();
         let sets = threads.iter().map(|&(set, _)| set).chain(fresh);
         recognizer.reads.begin(sets);
-        let mut making = Making {
+        let mut making = MaskBuilder {
             terminals: &mut self.terminals,
             reading: Reading::new(vocabulary, limits),
             jobs: Vec::new(),
             out,
         };
         let parts = parts_of(&threads, recognizer, fuel)?;
-        let left = making.take(&parts, Anchor::Root, Which::Wide, recognizer, fuel)?;
+        let left = making.take(&parts, Anchor::Root, TerminalFilter::Wide, recognizer, fuel)?;
         making.narrow(left, recognizer, frames, &mut self.stack, fuel)?;
         while let Some(job) = making.jobs.pop() {
             making.run(job, recognizer, frames, &mut self.stack, fuel)?;
@@ -185,7 +185,7 @@ fn mid_accepts_of(
 
 /// Which terminals are looked at by themselves.
 #[derive(Debug, Clone, Copy)]
-enum Which {
+enum TerminalFilter {
     /// Those that most tokens may be read by.
     Wide,
     /// Those that have been at the place before, as if they were narrow.
@@ -201,14 +201,14 @@ enum Job {
 }
 
 /// A mask in the making.
-struct Making<'a> {
+struct MaskBuilder<'a> {
     terminals: &'a mut Terminals,
     reading: Reading<'a>,
     jobs: Vec<Job>,
     out: Out,
 }
 
-impl Visitor for Making<'_> {
+impl Visitor for MaskBuilder<'_> {
     fn found(&mut self, id: u32) {
         self.out.ids.push(id);
     }
@@ -235,7 +235,7 @@ impl Visitor for Making<'_> {
         let left = self.take(
             &parts,
             Anchor::Behind(node as u32),
-            Which::Wide,
+            TerminalFilter::Wide,
             recognizer,
             fuel,
         )?;
@@ -243,7 +243,7 @@ impl Visitor for Making<'_> {
     }
 }
 
-impl Making<'_> {
+impl MaskBuilder<'_> {
     /// Whether a walk would not visit all below a node where some terminal of a lexer state begins.
     fn has_wide(
         &mut self,
@@ -263,7 +263,7 @@ impl Making<'_> {
         &mut self,
         parts: &[Part],
         place: Anchor,
-        which: Which,
+        which: TerminalFilter,
         recognizer: &mut Recognizer,
         fuel: &mut Fuel,
     ) -> Result<Vec<Part>, Error> {
@@ -272,8 +272,8 @@ impl Making<'_> {
             let (residual, _, tag) = same[0];
             let residuals = recognizer.lexer.residuals();
             let (wanted, wide) = match which {
-                Which::Returning => (self.terminals.returns(residual, place), false),
-                Which::Wide => {
+                TerminalFilter::Returning => (self.terminals.returns(residual, place), false),
+                TerminalFilter::Wide => {
                     let wide = self.terminals.is_wide((tag, residual), residuals, fuel)?;
                     (wide, wide)
                 }
@@ -388,7 +388,13 @@ impl Making<'_> {
             self.out.ids.extend(runs.tokens(most));
             together.sort_unstable();
             let place = Anchor::Lead(set, most);
-            let together = self.take(&together, place, Which::Returning, recognizer, fuel)?;
+            let together = self.take(
+                &together,
+                place,
+                TerminalFilter::Returning,
+                recognizer,
+                fuel,
+            )?;
             let loops = if set.is_empty() && self.terminals.has(Layer::Runs) {
                 let residuals = recognizer.lexer.residuals();
                 loops_of(&together, residuals, fuel)?
@@ -439,7 +445,13 @@ impl Making<'_> {
         let runs = self.terminals.shared().runs(trie, &set);
         self.out.ids.extend(runs.tokens(u32::MAX));
         let parts = parts_of(&behind, recognizer, fuel)?;
-        let left = self.take(&parts, Anchor::Runs(set), Which::Wide, recognizer, fuel)?;
+        let left = self.take(
+            &parts,
+            Anchor::Runs(set),
+            TerminalFilter::Wide,
+            recognizer,
+            fuel,
+        )?;
         let left = threads_of(left, recognizer);
         let first = first_of(&left, recognizer);
         for part in runs.behind(&first) {

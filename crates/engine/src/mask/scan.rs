@@ -6,13 +6,12 @@ use std::sync::Arc;
 
 use syntagma_grammar::ir::ByteSet;
 
-use super::anchor::Anchor;
+use super::classification::Anchor;
+use super::classification::Exits;
 use super::classification::{Classification, Tokens, changed};
-use super::exits::Exits;
-use super::front::Front;
 use super::lazy_dfa::{DfaState, LazyDfa, Reads};
-use super::row::allow_all;
 use super::walk;
+use super::walk::allow_all;
 use crate::automaton::{ExprId, Residuals};
 use crate::error::Error;
 use crate::layers::Layer;
@@ -83,7 +82,7 @@ impl Scan {
     pub(super) fn whole(
         &mut self,
         (owner, residual): (u32, ExprId),
-        (anchor, mut front): (Anchor, Front),
+        (anchor, mut front): (Anchor, ScanStart),
         residuals: &mut Residuals,
         vocabulary: &Vocabulary,
         fuel: &mut Fuel,
@@ -353,5 +352,147 @@ fn keep<T>(
 fn below(trie: &Trie, node: usize, ids: &mut Vec<u32>) {
     for at in node..trie.nodes()[node].next as usize {
         ids.extend_from_slice(trie.tokens(at));
+    }
+}
+
+// ---
+// How a terminal begins to read at an anchor.
+
+/// How a scan of a residual begins at an anchor.
+pub(super) struct ScanStart {
+    /// Runs of bytes that lead, and how many.
+    lead: Option<(Arc<Runs>, u32)>,
+    /// What is behind them.
+    pub(super) rest: ExprId,
+    /// What of the trie the rest may read.
+    pub(super) parts: Vec<Range<usize>>,
+}
+
+impl ScanStart {
+    /// `runs_of` has the runs of a set of bytes in the trie. At the root, bytes that lead are not part of any end, so what is behind them can be read by the rest alone.
+    pub(super) fn new(
+        anchor: Anchor,
+        residual: ExprId,
+        residuals: &Residuals,
+        trie: &Trie,
+        runs_of: impl Fn(&ByteSet) -> Arc<Runs>,
+    ) -> Self {
+        let mut front = Self {
+            lead: None,
+            rest: residual,
+            parts: Vec::new(),
+        };
+        match anchor {
+            Anchor::Root => {
+                let (set, most, rest) = residuals.lead(residual);
+                let runs = runs_of(&set);
+                let first = residuals.first(rest);
+                front.parts = runs.branches(most, &first);
+                front.rest = rest;
+                front.lead = Some((runs, most));
+            }
+            Anchor::Behind(node) => {
+                let next = trie.nodes()[node as usize].next;
+                front.parts.push(node as usize + 1..next as usize);
+            }
+            Anchor::Runs(set) => {
+                let runs = runs_of(&set);
+                let first = residuals.first(residual);
+                front.parts = runs.behind(&first);
+            }
+            Anchor::Lead(set, most) => {
+                let runs = runs_of(&set);
+                let first = residuals.first(residual);
+                front.parts = runs.branches(most, &first);
+            }
+        }
+        front
+    }
+
+    /// Tokens that are nothing but bytes that lead.
+    pub(super) fn leading(&self) -> impl Iterator<Item = u32> + Clone {
+        let lead = self.lead.iter();
+        lead.flat_map(|(runs, most)| runs.tokens(*most))
+    }
+}
+
+// ---
+// Leading trivia: tokens that begin with bytes of one set, whitespace mostly. What leads a terminal is read once for
+// all terminals.
+
+/// What the trie holds behind runs of bytes of a set.
+#[derive(Debug)]
+pub(super) struct Runs {
+    /// Tokens that are nothing but a run, with their lengths; shortest first.
+    tokens: Vec<(u16, u32)>,
+    /// By byte, then by node.
+    branches: Vec<Branch>,
+}
+
+/// A node right behind a run (or at the root) whose byte is not in the set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Branch {
+    byte: u8,
+    node: u32,
+    /// Behind all that is below it.
+    next: u32,
+    /// How many bytes are in front of it.
+    run: u16,
+}
+
+impl Runs {
+    pub(super) fn new(trie: &Trie, set: &ByteSet) -> Self {
+        let nodes = trie.nodes();
+        let (mut tokens, mut branches) = (Vec::new(), Vec::new());
+        let mut at = 0;
+        while let Some(node) = nodes.get(at) {
+            if set.contains(node.byte) {
+                tokens.extend(trie.tokens(at).iter().map(|&id| (node.depth, id)));
+                at += 1;
+            } else {
+                branches.push(Branch {
+                    byte: node.byte,
+                    node: at as u32,
+                    next: node.next,
+                    run: node.depth - 1,
+                });
+                at = node.next as usize;
+            }
+        }
+        tokens.sort_unstable();
+        branches.sort_unstable();
+        Self { tokens, branches }
+    }
+
+    /// Tokens that are a run of up to `most` bytes.
+    pub(super) fn tokens(&self, most: u32) -> impl Iterator<Item = u32> + Clone {
+        let shorter = move |&&(length, _): &&(u16, u32)| u32::from(length) <= most;
+        self.tokens.iter().take_while(shorter).map(|&(_, id)| id)
+    }
+
+    /// The nodes of some bytes behind runs of up to `most` bytes, each with all below it.
+    pub(super) fn branches(&self, most: u32, first: &ByteSet) -> Vec<Range<usize>> {
+        self.behind_runs(0, most, first)
+    }
+
+    /// The nodes of some bytes behind runs of any length but none, each with all below it.
+    pub(super) fn behind(&self, first: &ByteSet) -> Vec<Range<usize>> {
+        self.behind_runs(1, u32::MAX, first)
+    }
+
+    fn behind_runs(&self, least: u32, most: u32, first: &ByteSet) -> Vec<Range<usize>> {
+        let mut nodes = Vec::new();
+        for byte in first.iter() {
+            let from = self.branches.partition_point(|branch| branch.byte < byte);
+            let same = self.branches[from..].iter();
+            let same = same.take_while(|branch| branch.byte == byte);
+            let wanted = same.filter(|branch| (least..=most).contains(&u32::from(branch.run)));
+            nodes.extend(wanted.map(|branch| branch.node as usize..branch.next as usize));
+        }
+        nodes
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.tokens.len() * 8 + self.branches.len() * size_of::<Branch>() + 64
     }
 }

@@ -2,8 +2,11 @@
 //! tokens, and for all where [`Layer::Parts`](crate::Layer::Parts) is taken away.
 
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
 
-use super::row::allow;
+use smallvec::SmallVec;
+
 use crate::automaton::{AcceptSetId, LexerStateId};
 use crate::earley::{Frames, Recognizer, SetId, StateId, Thread};
 use crate::error::Error;
@@ -184,4 +187,136 @@ fn leave(rests: &[LexerStateId], set: SetId, start: usize, frames: &mut Frames) 
     for &lexer_state in &rests[1..] {
         frames.push_single(set, lexer_state);
     }
+}
+
+// ---
+// The layout of a bitmask row: bit `i` of word `w` is token `32 w + i`.
+
+/// Tokens by id, in no order.
+pub(super) type List = Arc<[u32]>;
+
+/// Words of a row; bit `i` of word `w` is token `32 w + i`, 1 is allowed.
+pub trait MaskRow {
+    /// How many words there are.
+    fn word_count(&self) -> usize;
+
+    /// Sets as many words, from the first one on; there are enough.
+    fn copy_from(&mut self, words: &[i32]);
+
+    /// Sets words in a range of them, which lies within the row.
+    fn fill_range(&mut self, range: Range<usize>, word: i32);
+
+    /// Allows a token, whose word lies within the row.
+    fn allow(&mut self, id: u32);
+}
+
+impl MaskRow for [i32] {
+    fn word_count(&self) -> usize {
+        self.len()
+    }
+
+    fn copy_from(&mut self, words: &[i32]) {
+        self[..words.len()].copy_from_slice(words);
+    }
+
+    fn fill_range(&mut self, range: Range<usize>, word: i32) {
+        self[range].fill(word);
+    }
+
+    fn allow(&mut self, id: u32) {
+        self[id as usize / 32] |= 1 << (id % 32);
+    }
+}
+
+/// A row that other threads may write at the same time. What it then holds is a mixture of what was written, word by word.
+impl MaskRow for &[AtomicI32] {
+    fn word_count(&self) -> usize {
+        self.len()
+    }
+
+    fn copy_from(&mut self, words: &[i32]) {
+        for (cell, &word) in self.iter().zip(words) {
+            cell.store(word, Ordering::Relaxed);
+        }
+    }
+
+    fn fill_range(&mut self, range: Range<usize>, word: i32) {
+        for cell in &self[range] {
+            cell.store(word, Ordering::Relaxed);
+        }
+    }
+
+    fn allow(&mut self, id: u32) {
+        self[id as usize / 32].fetch_or(1 << (id % 32), Ordering::Relaxed);
+    }
+}
+
+/// Allows a token.
+pub(crate) fn allow(row: &mut [i32], id: u32) {
+    row[id as usize / 32] |= 1 << (id % 32);
+}
+
+/// Allows some tokens.
+pub(super) fn allow_all(row: &mut [i32], ids: &[u32]) {
+    for &id in ids {
+        allow(row, id);
+    }
+}
+
+/// Allows the tokens of another row.
+pub(super) fn allow_row(row: &mut [i32], other: &[i32]) {
+    for (word, more) in row.iter_mut().zip(other) {
+        *word |= more;
+    }
+}
+
+/// Refuses a token.
+pub(super) fn refuse(row: &mut [i32], id: u32) {
+    row[id as usize / 32] &= !(1 << (id % 32));
+}
+
+/// Whether a token is allowed.
+pub(crate) fn is_allowed(row: &[i32], id: u32) -> bool {
+    row[id as usize / 32] >> (id % 32) & 1 == 1
+}
+
+// ---
+// What is found out about a state: its mask, and where tokens lead from it.
+
+/// The tokens that are allowed in a state; cheap to clone. Others may hold its parts, too.
+#[derive(Debug, Clone)]
+pub(crate) struct Mask {
+    pub(super) row: Option<Arc<[i32]>>,
+    /// Allowed besides.
+    pub(super) lists: SmallVec<[List; 2]>,
+}
+
+impl Mask {
+    /// Writes the mask into a row, of which the vocabulary takes so many words.
+    pub(crate) fn write<R: MaskRow + ?Sized>(&self, row: &mut R, words: usize) {
+        match &self.row {
+            Some(words) => row.copy_from(words),
+            None => row.fill_range(0..words, 0),
+        }
+        for &id in self.lists.iter().flat_map(|list| list.iter()) {
+            row.allow(id);
+        }
+    }
+
+    /// Whether a token of the vocabulary is allowed.
+    pub(crate) fn allows(&self, id: u32) -> bool {
+        self.row.as_ref().is_some_and(|row| is_allowed(row, id))
+            || self.lists.iter().any(|list| list.contains(&id))
+    }
+}
+
+/// Where a token leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// It cannot come next.
+    Refused,
+    /// It ends the text.
+    End,
+    /// To this state.
+    To(StateId),
 }

@@ -2,7 +2,7 @@
 
 use super::GrammarMatcher;
 use crate::aside::Aside;
-use crate::distance::{Costs, Goal, Way};
+use crate::distance::{Costs, Goal, ShortestPath};
 use crate::earley::StateId;
 use crate::error::Error;
 use crate::limits::Fuel;
@@ -93,7 +93,7 @@ impl GrammarMatcher {
     /// Asks about the way to the end of the text from here; None where the text has ended.
     fn on_way<T>(
         &self,
-        ask: impl Fn(&mut Way<'_>, StateId) -> Result<T, Error>,
+        ask: impl Fn(&mut ShortestPath<'_>, StateId) -> Result<T, Error>,
     ) -> Result<Option<T>, Error> {
         self.guard(|matcher| {
             let Position::At(state) = matcher.place() else {
@@ -112,7 +112,7 @@ impl GrammarMatcher {
                         .ask(Question::Costs, || Costs::new(&mut aside.recognizer, fuel))?,
                 };
                 let Costs { rest, known } = aside.costs.insert(costs);
-                let mut way = Way {
+                let mut way = ShortestPath {
                     recognizer: &mut aside.recognizer,
                     frames: &mut aside.frames,
                     rest,

@@ -3,7 +3,6 @@
 mod ahead;
 mod batch;
 mod close;
-mod explain;
 mod history;
 mod next;
 mod saved;
@@ -15,15 +14,14 @@ use std::sync::{Arc, OnceLock};
 use syntagma_grammar::ir::ByteSet;
 
 pub use batch::{accept_token_batch, fill_next_token_bitmask_batch, next_masks};
-pub use explain::{Expectation, Explanation, Verdict};
-pub use next::NextMask;
+pub use next::{Expectation, Explanation, NextMask, Verdict};
 
 use self::history::History;
 pub(crate) use self::history::Input;
 use crate::budget::{Bound, BudgetTracker, Spending};
 use crate::compiled::CompiledGrammar;
 use crate::error::{Error, ErrorKind, caught};
-use crate::generation::{Found, Generation};
+use crate::generation::{Generation, GrammarCaches};
 use crate::mask::Step;
 use crate::position::Position;
 use crate::tuning;
@@ -260,7 +258,7 @@ impl GrammarMatcher {
                 return Ok(bytes);
             };
             let mut fuel = matcher.generation.fuel();
-            let Found {
+            let GrammarCaches {
                 recognizer, frames, ..
             } = &mut *matcher.generation.write();
             frames.load(recognizer.state(state));
@@ -321,7 +319,7 @@ impl GrammarMatcher {
             let Position::At(state) = matcher.place() else {
                 return Ok(ByteSet::EMPTY);
             };
-            let Found {
+            let GrammarCaches {
                 recognizer, frames, ..
             } = &mut *matcher.generation.write();
             frames.load(recognizer.state(state));

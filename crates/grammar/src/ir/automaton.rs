@@ -15,7 +15,7 @@ pub(crate) type Steps = Vec<(u32, u32, usize)>;
 
 /// A state between two characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct State {
+pub(crate) struct CharacterState {
     /// Whether the text may end here.
     pub(crate) accepting: bool,
     /// Where each character leads; none that leads nowhere.
@@ -34,7 +34,10 @@ pub(crate) enum Failure {
 /// The automaton of a language; the first state is the start, and every state leads to acceptance unless it is the start.
 ///
 /// `fuel` pays for every node that is visited or made; without it the language counts as too large.
-pub(crate) fn over_characters(regex: &Regex, fuel: &mut Fuel) -> Result<Vec<State>, Failure> {
+pub(crate) fn over_characters(
+    regex: &Regex,
+    fuel: &mut Fuel,
+) -> Result<Vec<CharacterState>, Failure> {
     let bytes = Bytes::new(regex, fuel)?;
     let mut reader = Reader {
         bytes: &bytes,
@@ -53,7 +56,7 @@ pub(crate) fn over_characters(regex: &Regex, fuel: &mut Fuel) -> Result<Vec<Stat
             steps.is_sorted_by(|left, right| left.1 < right.0),
             "ranges are ascending and disjoint"
         );
-        states.push(State {
+        states.push(CharacterState {
             accepting: bytes.accepting[state],
             steps,
         });

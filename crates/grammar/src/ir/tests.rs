@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::automaton::{State, over_characters};
+use super::automaton::{CharacterState, over_characters};
 use super::derive::Matcher;
 use super::empty_regex::EmptinessChecks;
 use super::regex::Regex;
@@ -11,7 +11,7 @@ use crate::reference::{regex_matches, strings};
 use crate::shapes;
 
 /// Whether an automaton over characters accepts ASCII text.
-fn accepts(states: &[State], text: &[u8]) -> bool {
+fn accepts(states: &[CharacterState], text: &[u8]) -> bool {
     let mut at = Some(0);
     for &byte in text {
         at = at.and_then(|at: usize| {

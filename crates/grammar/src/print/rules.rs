@@ -7,7 +7,7 @@ use super::measure::{copies, copies_of, is_large, is_long, one_character, regula
 use super::names::Names;
 use super::regex::{Binding, Piece, Terminals, bounds, next_node, push_list};
 use crate::error::{Error, shown};
-use crate::ir::automaton::{self, Failure, State};
+use crate::ir::automaton::{self, CharacterState, Failure};
 use crate::ir::{Expr, ExprId, Grammar, Matching, Regex, TokenSet, is_visibly_nothing};
 use crate::limits::Fuel;
 use crate::maps::{IdMap, SeededMap};
@@ -455,7 +455,7 @@ impl<'g, N: Notation<'g>> Printer<'g, N> {
         }
         let names: Vec<String> = states.iter().map(|_| self.names.fresh("text")).collect();
         // The first state has a rule whatever it is: that is what others name.
-        let written = |(at, state): &(usize, &State)| *at == 0 || !is_last(state);
+        let written = |(at, state): &(usize, &CharacterState)| *at == 0 || !is_last(state);
         for (at, state) in states.iter().enumerate().filter(written) {
             let name = &names[at];
             let _ = write!(self.extra, "{name}{}", N::DEFINES);
@@ -468,14 +468,14 @@ impl<'g, N: Notation<'g>> Printer<'g, N> {
 }
 
 /// Whether it is an end with nothing after it, which needs no rule.
-fn is_last(state: &State) -> bool {
+fn is_last(state: &CharacterState) -> bool {
     state.accepting && state.steps.is_empty()
 }
 
 fn write_state<'g, N: Notation<'g>>(
     out: &mut String,
-    state: &State,
-    states: &[State],
+    state: &CharacterState,
+    states: &[CharacterState],
     names: &[String],
 ) {
     let mut by_target: Vec<(usize, Vec<(u32, u32)>)> = Vec::new();
@@ -500,7 +500,7 @@ fn write_state<'g, N: Notation<'g>>(
     }
 }
 
-fn ranges(state: &State) -> Vec<(u32, u32)> {
+fn ranges(state: &CharacterState) -> Vec<(u32, u32)> {
     let steps = state.steps.iter();
     steps.map(|&(first, last, _)| (first, last)).collect()
 }

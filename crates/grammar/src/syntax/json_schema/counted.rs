@@ -10,7 +10,7 @@ use crate::maps::IdMap;
 use crate::tuning::{MAX_ARRAY_RULES, MAX_ITEM_COUNTS};
 
 /// How many items there are, and how many match each `contains`; both no further than it matters.
-type State = (u32, Vec<u64>);
+type CountState = (u32, Vec<u64>);
 
 impl Lowering<'_> {
     /// What follows the opening bracket; None where that takes too many rules.
@@ -39,8 +39,8 @@ impl Lowering<'_> {
         if states > MAX_ARRAY_RULES || contains.len() > MAX_ITEM_COUNTS.ilog2() as usize {
             return Ok(None);
         }
-        let mut rules: IdMap<State, RuleId> = IdMap::default();
-        let mut work: Vec<(State, RuleId)> = Vec::new();
+        let mut rules: IdMap<CountState, RuleId> = IdMap::default();
+        let mut work: Vec<(CountState, RuleId)> = Vec::new();
         let start = self.counted((0, vec![0; contains.len()]), &mut rules, &mut work);
         while let Some(((at, counts), rule)) = work.pop() {
             self.spend(1)?;
@@ -79,9 +79,9 @@ impl Lowering<'_> {
 
     fn counted(
         &mut self,
-        state: State,
-        rules: &mut IdMap<State, RuleId>,
-        work: &mut Vec<(State, RuleId)>,
+        state: CountState,
+        rules: &mut IdMap<CountState, RuleId>,
+        work: &mut Vec<(CountState, RuleId)>,
     ) -> RuleId {
         if let Some(&rule) = rules.get(&state) {
             return rule;

@@ -9,7 +9,7 @@ use crate::error::Error;
 
 /// What is known of a subschema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum State {
+enum Visit {
     #[default]
     Unknown,
     /// It is being looked at.
@@ -20,17 +20,17 @@ enum State {
 
 /// What is known of each subschema, by its number.
 #[derive(Debug, Default)]
-pub(super) struct Cycles(Vec<State>);
+pub(super) struct Cycles(Vec<Visit>);
 
 impl Cycles {
-    fn get(&self, id: LocationId) -> State {
+    fn get(&self, id: LocationId) -> Visit {
         self.0.get(id.0 as usize).copied().unwrap_or_default()
     }
 
-    fn set(&mut self, id: LocationId, state: State) {
+    fn set(&mut self, id: LocationId, state: Visit) {
         let at = id.0 as usize;
         if self.0.len() <= at {
-            self.0.resize(at + 1, State::Unknown);
+            self.0.resize(at + 1, Visit::Unknown);
         }
         self.0[at] = state;
     }
@@ -42,26 +42,26 @@ impl Cycles {
         start: LocationId,
         mut applied: impl FnMut(LocationId) -> Result<Vec<LocationId>, Error>,
     ) -> Result<Vec<LocationId>, Error> {
-        if self.get(start) != State::Unknown {
+        if self.get(start) != Visit::Unknown {
             return Ok(Vec::new());
         }
         // (subschema, those that it applies to the same value and that are still to be looked at)
         let mut path = vec![(start, applied(start)?)];
-        self.set(start, State::Open);
+        self.set(start, Visit::Open);
         while let Some((id, rest)) = path.last_mut() {
             let Some(next) = rest.pop() else {
                 let id = *id;
-                self.set(id, State::Fine);
+                self.set(id, Visit::Fine);
                 path.pop();
                 continue;
             };
             match self.get(next) {
-                State::Fine => {}
-                State::Unknown => {
-                    self.set(next, State::Open);
+                Visit::Fine => {}
+                Visit::Unknown => {
+                    self.set(next, Visit::Open);
                     path.push((next, applied(next)?));
                 }
-                State::Open => {
+                Visit::Open => {
                     let from = path.iter().position(|&(id, _)| id == next).unwrap_or(0);
                     return Ok(path[from..].iter().map(|&(id, _)| id).collect());
                 }

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use smallvec::{SmallVec, smallvec};
 
 use super::keywords::{
-    Choice, Contains, Has, Holds, Keywords, LocationId, Multiple, Pattern, Types,
+    Choice, Contains, Holds, Keywords, LocationId, Multiple, Pattern, RequiredMember, Types,
 };
 use super::number::Bound;
 use crate::json::Value;
@@ -130,7 +130,7 @@ pub(super) struct Demands {
     pub(super) required: SeededIndexSet<Rc<str>>,
     pub(super) multiples: Vec<Multiple>,
     pub(super) contains: Vec<Contains>,
-    pub(super) has: Vec<Rc<Has>>,
+    pub(super) has: Vec<Rc<RequiredMember>>,
     /// Only where no choice is open; whether there is any, open choices or not, says `evaluation`.
     pub(super) unevaluated: Vec<Unevaluated>,
     pub(super) unevaluated_items: Vec<Unevaluated>,

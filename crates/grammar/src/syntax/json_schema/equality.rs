@@ -9,7 +9,7 @@ use crate::maps::{IdMap, of_process};
 
 /// What stands under a keyword.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Under {
+pub(super) enum KeywordKind {
     /// A schema or a list of schemas.
     Schemas,
     /// Schemas by name.
@@ -21,7 +21,7 @@ pub(super) enum Under {
 }
 
 /// What stands under a keyword; keywords that are not known hold values.
-pub(super) fn under(keyword: &str) -> Under {
+pub(super) fn under(keyword: &str) -> KeywordKind {
     match keyword {
         "allOf"
         | "anyOf"
@@ -41,12 +41,12 @@ pub(super) fn under(keyword: &str) -> Under {
         | "contentSchema"
         | "extends"
         | "disallow"
-        | "type" => Under::Schemas,
+        | "type" => KeywordKind::Schemas,
         "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas"
-        | "dependencies" => Under::Named,
+        | "dependencies" => KeywordKind::Named,
         "title" | "description" | "default" | "example" | "examples" | "$comment" | "readOnly"
-        | "writeOnly" | "deprecated" => Under::Remark,
-        _ => Under::Value,
+        | "writeOnly" | "deprecated" => KeywordKind::Remark,
+        _ => KeywordKind::Value,
     }
 }
 
@@ -76,18 +76,18 @@ impl Hashes {
         };
         for (keyword, member) in members {
             let kind = under(keyword);
-            if kind == Under::Remark {
+            if kind == KeywordKind::Remark {
                 continue;
             }
             keyword.hash(&mut state);
             match (kind, member) {
-                (Under::Schemas, Value::Object(_)) => state.write_u64(self.schema(member)),
-                (Under::Schemas, Value::Array(items)) => {
+                (KeywordKind::Schemas, Value::Object(_)) => state.write_u64(self.schema(member)),
+                (KeywordKind::Schemas, Value::Array(items)) => {
                     for item in items {
                         state.write_u64(self.schema(item));
                     }
                 }
-                (Under::Named, Value::Object(named)) => {
+                (KeywordKind::Named, Value::Object(named)) => {
                     for (name, member) in named {
                         name.hash(&mut state);
                         state.write_u64(self.schema(member));
@@ -129,7 +129,7 @@ pub(super) fn same(left: &Value, right: &Value) -> bool {
     let (Value::Object(left), Value::Object(right)) = (left, right) else {
         return same_value(left, right);
     };
-    let says = |(keyword, _): &(&String, &Value)| under(keyword) != Under::Remark;
+    let says = |(keyword, _): &(&String, &Value)| under(keyword) != KeywordKind::Remark;
     let mut left = left.iter().filter(says);
     let mut right = right.iter().filter(says);
     loop {
@@ -140,15 +140,15 @@ pub(super) fn same(left: &Value, right: &Value) -> bool {
         };
         let equal = keyword == other
             && match (under(keyword), left, right) {
-                (Under::Schemas, Value::Array(left), Value::Array(right)) => {
+                (KeywordKind::Schemas, Value::Array(left), Value::Array(right)) => {
                     left.len() == right.len()
                         && left
                             .iter()
                             .zip(right)
                             .all(|(left, right)| same(left, right))
                 }
-                (Under::Schemas, left, right) => same(left, right),
-                (Under::Named, Value::Object(left), Value::Object(right)) => {
+                (KeywordKind::Schemas, left, right) => same(left, right),
+                (KeywordKind::Named, Value::Object(left), Value::Object(right)) => {
                     left.len() == right.len()
                         && left
                             .iter()

@@ -132,7 +132,7 @@ pub(super) struct Contains {
 
 /// At least one member has a name like this and a value that satisfies a schema.
 #[derive(Debug, Clone)]
-pub(super) struct Has {
+pub(super) struct RequiredMember {
     /// Patterns of the name: each is found in it, or is not.
     pub(super) patterns: Vec<(Rc<str>, bool)>,
     /// Names that it is not.
@@ -264,7 +264,7 @@ pub(super) struct Keywords {
     pub(super) required: Vec<Rc<str>>,
     pub(super) min_properties: u64,
     pub(super) max_properties: Option<u64>,
-    pub(super) has: Vec<Rc<Has>>,
+    pub(super) has: Vec<Rc<RequiredMember>>,
     pub(super) unevaluated: Option<(LocationId, Rc<str>)>,
     pub(super) includes: Vec<LocationId>,
     /// Whether there is nothing but a reference.

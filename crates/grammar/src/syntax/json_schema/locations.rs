@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::json::Value;
 
-use super::equality::{Hashes, Under, same, under};
+use super::equality::{Hashes, KeywordKind, same, under};
 use super::keywords::{Keywords, LocationId};
 use super::options::Draft;
 use super::pointers::{below, pay_for_beginnings, pay_for_pointers};
@@ -172,13 +172,13 @@ impl<'d> Locations<'d> {
                         let pointer = below(&pointer, name);
                         let place = (member, pointer, base.clone(), resource.clone());
                         let kind = under(name);
-                        if let (Under::Named, Value::Object(named)) = (kind, member) {
+                        if let (KeywordKind::Named, Value::Object(named)) = (kind, member) {
                             pay_for_pointers(written.saturating_mul(named.len()), fuel)?;
                             work.extend(named.iter().map(|(name, member)| {
                                 let pointer = below(&place.1, name);
                                 (member, pointer, base.clone(), resource.clone())
                             }));
-                        } else if kind == Under::Schemas {
+                        } else if kind == KeywordKind::Schemas {
                             work.push(place);
                         } else {
                             unknown.push(place);

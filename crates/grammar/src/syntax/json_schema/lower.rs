@@ -262,7 +262,7 @@ impl<'d> Lowering<'d> {
                         "whether listed values satisfy the keywords beside them is not decided";
                     let lists = |member: &Keywords| member.values.is_some();
                     for keyword in ["enum", "const"] {
-                        self.blame(demands, keyword, lists, reason);
+                        self.report_unenforced(demands, keyword, lists, reason);
                     }
                 }
             }
@@ -359,7 +359,7 @@ impl<'d> Lowering<'d> {
     }
 
     /// Notes at each member with a keyword that it is not enforced.
-    pub(super) fn blame(
+    pub(super) fn report_unenforced(
         &mut self,
         demands: &Demands,
         keyword: &str,
@@ -392,7 +392,7 @@ impl<'d> Lowering<'d> {
             .and_then(|max| counter(max, self.schemas.limits));
         if let Some(given) = demands.max_length.filter(|_| max.is_none()) {
             let reason = format!("an upper bound of {given} is not counted");
-            self.blame(
+            self.report_unenforced(
                 demands,
                 "maxLength",
                 |member| member.max_length.is_some(),
@@ -410,7 +410,7 @@ impl<'d> Lowering<'d> {
             .and_then(|max| counter(max, self.schemas.limits));
         if let Some(given) = demands.max_items.filter(|_| max.is_none()) {
             let reason = format!("an upper bound of {given} is not counted");
-            self.blame(
+            self.report_unenforced(
                 demands,
                 "maxItems",
                 |member| member.max_items.is_some(),

@@ -22,7 +22,7 @@ use crate::tuning::{MAX_ALL_MEMBER_EDGES, MAX_MEMBER_EDGES, MAX_MEMBER_STATES, M
 
 /// Where in an object a member stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct State {
+struct MemberState {
     /// In order: how many listed properties are passed. In any order: which of those remembered are written.
     written: u64,
     count: u64,
@@ -43,7 +43,7 @@ struct Memory {
     witness: u32,
 }
 
-type Rules = (IdMap<State, RuleId>, Vec<(State, RuleId)>);
+type Rules = (IdMap<MemberState, RuleId>, Vec<(MemberState, RuleId)>);
 
 impl Lowering<'_> {
     /// What follows the opening brace.
@@ -58,7 +58,7 @@ impl Lowering<'_> {
         let states = 2 * (shape.listed.len() + 1);
         let known = IdMap::with_capacity_and_hasher(states, IdHash);
         let mut rules: Rules = (known, Vec::new());
-        let start = State {
+        let start = MemberState {
             written: 0,
             count: 0,
             has: 0,
@@ -70,7 +70,7 @@ impl Lowering<'_> {
             self.spend(1)?;
             let full =
                 state.has & state.witness != 0 || memory.max.is_some_and(|max| state.count >= max);
-            let next = State {
+            let next = MemberState {
                 count: (state.count + 1).min(memory.cap),
                 ..state
             };
@@ -82,7 +82,7 @@ impl Lowering<'_> {
                     let at = state.written as usize;
                     if let Some(property) = shape.listed.get(at) {
                         at_end = false;
-                        let then = State {
+                        let then = MemberState {
                             written: state.written + 1,
                             ..next
                         };
@@ -90,7 +90,7 @@ impl Lowering<'_> {
                             self.listed(list, at, then, &mut rules, &mut parts)?;
                         }
                         if !property.required {
-                            let then = State {
+                            let then = MemberState {
                                 count: state.count,
                                 ..then
                             };
@@ -105,7 +105,7 @@ impl Lowering<'_> {
                         let seen = state.written & bit != 0;
                         at_end &= seen || bit == 0 || !shape.listed[at].required;
                         if !full && !seen {
-                            let then = State {
+                            let then = MemberState {
                                 written: state.written | bit,
                                 ..next
                             };
@@ -127,7 +127,7 @@ impl Lowering<'_> {
                     self.member(
                         (shape, place),
                         (key, &other.value, other.has),
-                        State {
+                        MemberState {
                             witness: memory.witness,
                             ..next
                         },
@@ -155,13 +155,13 @@ impl Lowering<'_> {
         let in_order = self.schemas.options.order == Order::Declared;
         let sets = if in_order { listed + 1 } else { 1 };
         if cap(min, max) > 1 && cap(min, max).saturating_mul(sets * has) > MAX_MEMBER_STATES {
-            self.blame(
+            self.report_unenforced(
                 demands,
                 "minProperties",
                 |member| member.min_properties > 1,
                 "so many properties are not counted",
             );
-            self.blame(
+            self.report_unenforced(
                 demands,
                 "maxProperties",
                 |member| member.max_properties.is_some(),
@@ -173,7 +173,7 @@ impl Lowering<'_> {
         let required = shape.listed.iter().filter(|one| one.required).count() as u64;
         let repeatable = !shape.others.is_empty() || !in_order;
         if repeatable && min > required + 1 {
-            self.blame(
+            self.report_unenforced(
                 demands,
                 "minProperties",
                 |member| member.min_properties > 1,
@@ -217,7 +217,7 @@ impl Lowering<'_> {
             .unwrap_or(0);
         self.member_edges += edges(if all { listed } else { room });
         if !all && room < required {
-            self.blame(
+            self.report_unenforced(
                 demands,
                 "required",
                 |member| !member.required.is_empty(),
@@ -256,7 +256,7 @@ impl Lowering<'_> {
     }
 
     /// The rule for what may follow.
-    fn state(&mut self, rules: &mut Rules, state: State) -> RuleId {
+    fn state(&mut self, rules: &mut Rules, state: MemberState) -> RuleId {
         if let Some(&rule) = rules.0.get(&state) {
             return rule;
         }
@@ -271,7 +271,7 @@ impl Lowering<'_> {
         &mut self,
         (shape, place, count): (&Shape, Position, u64),
         at: usize,
-        then: State,
+        then: MemberState,
         rules: &mut Rules,
         parts: &mut Vec<ExprId>,
     ) -> Result<(), Error> {
@@ -300,7 +300,7 @@ impl Lowering<'_> {
         &mut self,
         (shape, place): (&Shape, Position),
         (key, value, has): (ExprId, &Conjunction, u32),
-        then: State,
+        then: MemberState,
         rules: &mut Rules,
         parts: &mut Vec<ExprId>,
     ) -> Result<(), Error> {
@@ -315,7 +315,7 @@ impl Lowering<'_> {
                     value = self.schemas.joined(&value, asked)?;
                 }
             }
-            let then = State {
+            let then = MemberState {
                 has: then.has | set,
                 witness: then.witness & set,
                 ..then

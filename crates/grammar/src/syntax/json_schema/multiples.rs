@@ -62,7 +62,7 @@ struct Compared {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct State {
+struct DigitState {
     phase: Phase,
     remainder: u64,
     /// Whether a digit after the point is no zero.
@@ -74,12 +74,12 @@ struct State {
 }
 
 impl Reader {
-    fn start(&self, negative: bool) -> State {
+    fn start(&self, negative: bool) -> DigitState {
         let equal = Compared {
             order: Ordering::Equal,
             digits: 0,
         };
-        State {
+        DigitState {
             phase: Phase::Start,
             remainder: 0,
             fraction: false,
@@ -88,12 +88,12 @@ impl Reader {
         }
     }
 
-    fn marks(&self, state: &State) -> &[Mark] {
+    fn marks(&self, state: &DigitState) -> &[Mark] {
         &self.marks[usize::from(state.negative)]
     }
 
     /// What follows a digit; None where none may.
-    fn digit(&self, state: &State, digit: u8) -> Option<State> {
+    fn digit(&self, state: &DigitState, digit: u8) -> Option<DigitState> {
         let mut next = state.clone();
         next.phase = match state.phase {
             Phase::Start if digit == b'0' => Phase::Zero,
@@ -140,7 +140,7 @@ impl Reader {
     }
 
     /// The state without what no digit can change any more; None where no number can end.
-    fn settled(&self, mut state: State) -> Option<State> {
+    fn settled(&self, mut state: DigitState) -> Option<DigitState> {
         let read = match state.phase {
             Phase::Point => Some(0),
             Phase::Frac(count) => Some(count),
@@ -179,7 +179,7 @@ impl Reader {
     }
 
     /// What follows a point; None where none may.
-    fn point(&self, state: &State) -> Option<State> {
+    fn point(&self, state: &DigitState) -> Option<DigitState> {
         let inside = matches!(state.phase, Phase::Zero | Phase::Int);
         if !inside || !self.types.has(Types::FRACTION) {
             return None;
@@ -196,7 +196,7 @@ impl Reader {
     }
 
     /// Whether a number may end here.
-    fn accepts(&self, state: &State) -> bool {
+    fn accepts(&self, state: &DigitState) -> bool {
         let read = match state.phase {
             Phase::Start | Phase::Point => return false,
             Phase::Zero | Phase::Int => 0,
@@ -318,8 +318,8 @@ impl Lowering<'_> {
 
     /// One rule a state from which a number can still end; the size of a number of each sign.
     fn automaton(&mut self, reader: &Reader, signs: &[bool]) -> Result<Option<Vec<ExprId>>, Error> {
-        let mut states: Vec<State> = signs.iter().map(|&sign| reader.start(sign)).collect();
-        let mut numbers: IdMap<State, usize> = states.iter().cloned().zip(0..).collect();
+        let mut states: Vec<DigitState> = signs.iter().map(|&sign| reader.start(sign)).collect();
+        let mut numbers: IdMap<DigitState, usize> = states.iter().cloned().zip(0..).collect();
         let mut edges: Vec<Vec<(usize, ByteSet)>> = Vec::new();
         while let Some(state) = states.get(edges.len()).cloned() {
             self.spend(UNITS_PER_MULTIPLE_STATE + 11 * state.compared.len() / MARKS_PER_UNIT)?;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::demands::{Conjunction, Demands};
 use super::keywords::LocationId;
-use super::keywords::{Has, Source};
+use super::keywords::{RequiredMember, Source};
 use super::lower::Lowering;
 use super::object::Others;
 use super::pointers::below;
@@ -47,7 +47,7 @@ impl Lowering<'_> {
         demands: &Demands,
         listed: &[Rc<str>],
         name_schemas: &[(LocationId, Rc<str>)],
-        asked: &[Rc<Has>],
+        asked: &[Rc<RequiredMember>],
     ) -> Result<Vec<Others>, Error> {
         let mut demanded: Vec<Regex> = Vec::new();
         for (schema, pointer) in name_schemas {
@@ -128,7 +128,7 @@ impl Lowering<'_> {
     }
 
     /// The patterns of names, each with where it stands.
-    fn described(&self, demands: &Demands, asked: &[Rc<Has>]) -> Vec<(Rc<str>, String)> {
+    fn described(&self, demands: &Demands, asked: &[Rc<RequiredMember>]) -> Vec<(Rc<str>, String)> {
         let mut all: Vec<(Rc<str>, String)> = Vec::new();
         for (member, &id) in demands.members.iter().zip(&demands.ids) {
             if member.pattern_properties.is_empty() {
@@ -148,7 +148,11 @@ impl Lowering<'_> {
         all
     }
 
-    fn patterns(&mut self, demands: &Demands, asked: &[Rc<Has>]) -> Result<Patterns, Error> {
+    fn patterns(
+        &mut self,
+        demands: &Demands,
+        asked: &[Rc<RequiredMember>],
+    ) -> Result<Patterns, Error> {
         let mut patterns = Patterns {
             read: Vec::new(),
             unread: Vec::new(),
@@ -218,7 +222,7 @@ impl Lowering<'_> {
         (demands, has): (Vec<Regex>, u32),
         value: &Conjunction,
         named: &[(u32, LocationId)],
-        asked: &[Rc<Has>],
+        asked: &[Rc<RequiredMember>],
         others: &mut Vec<Others>,
     ) -> Result<(), Error> {
         let mut variants = vec![(demands, has)];

@@ -5,7 +5,9 @@ use std::rc::Rc;
 use crate::json::Value;
 
 use super::keywords::LocationId;
-use super::keywords::{Choice, Contains, Has, Holds, Keywords, Multiple, Pattern, Types};
+use super::keywords::{
+    Choice, Contains, Holds, Keywords, Multiple, Pattern, RequiredMember, Types,
+};
 use super::number::Bound;
 use super::schemas::Schemas;
 use crate::error::Error;
@@ -241,8 +243,8 @@ impl Schemas<'_> {
                 ..object()
             });
         }
-        let mut has: Vec<Has> = Vec::new();
-        let one = |value: LocationId| Has {
+        let mut has: Vec<RequiredMember> = Vec::new();
+        let one = |value: LocationId| RequiredMember {
             patterns: Vec::new(),
             others_than: Vec::new(),
             name: None,
@@ -251,7 +253,7 @@ impl Schemas<'_> {
         };
         for (pattern, schema) in &keywords.pattern_properties {
             let negation = self.locations.negation(*schema, pointer);
-            has.push(Has {
+            has.push(RequiredMember {
                 patterns: vec![(Rc::clone(pattern), true)],
                 ..one(negation)
             });
@@ -259,7 +261,7 @@ impl Schemas<'_> {
         if let Some(additional) = keywords.additional {
             let negation = self.locations.negation(additional, pointer);
             let patterns = keywords.pattern_properties.iter();
-            has.push(Has {
+            has.push(RequiredMember {
                 patterns: patterns
                     .map(|(pattern, _)| (Rc::clone(pattern), false))
                     .collect(),
@@ -273,7 +275,7 @@ impl Schemas<'_> {
         }
         if let Some((names, _)) = &keywords.names {
             let free = self.locations.made(pointer, Keywords::default());
-            has.push(Has {
+            has.push(RequiredMember {
                 name: Some(self.locations.negation(*names, pointer)),
                 ..one(free)
             });

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use crate::json::Value;
 
 use super::demands::{Conjunction, Demands};
-use super::keywords::Has;
 use super::keywords::LocationId;
+use super::keywords::RequiredMember;
 use super::lower::Lowering;
 use super::spelling::Position;
 use crate::error::Error;
@@ -90,7 +90,7 @@ impl Lowering<'_> {
             }
         }
         let mut has = Vec::new();
-        let mut asked: Vec<Rc<Has>> = Vec::new();
+        let mut asked: Vec<Rc<RequiredMember>> = Vec::new();
         for one in &demands.has {
             if has.len() >= MAX_DESCRIBED_MEMBERS {
                 self.schemas.widen(

@@ -34,7 +34,7 @@ const UNENFORCED: [&str; 3] = [
 
 /// A pattern in two readings: over the text itself, and over its spelling inside a string of the notation.
 #[derive(Debug, Clone)]
-pub(super) struct Readings {
+pub(super) struct CompiledPattern {
     /// Made when a text is first matched, which few schemas ask for.
     plain: Arc<OnceLock<Matcher>>,
     pub(super) escaped: Regex,
@@ -56,11 +56,11 @@ pub(super) struct Schemas<'d> {
     pub(super) report: SeededIndexSet<(String, String)>,
     /// The pointers of patterns that only Python reads.
     pub(super) pythonic: SeededIndexSet<String>,
-    patterns: SeededMap<String, Result<Readings, String>>,
+    patterns: SeededMap<String, Result<CompiledPattern, String>>,
     /// Of patterns that cannot be enforced as they are, wider ones.
     wider: SeededMap<String, Option<Widened>>,
     /// Formats in a notation that is not JSON.
-    formats: SeededMap<&'static str, Readings>,
+    formats: SeededMap<&'static str, CompiledPattern>,
     enum_values: usize,
     /// Keywords whose negations are not expressed, as they took too many rules.
     pub(super) left_out: SeededSet<Rc<str>>,
@@ -240,26 +240,30 @@ impl<'d> Schemas<'d> {
         &mut self,
         source: &Source,
         pointer: &str,
-    ) -> Result<Result<Readings, String>, Error> {
+    ) -> Result<Result<CompiledPattern, String>, Error> {
         match source {
             Source::Pattern(pattern) => self.pattern(pattern, pointer),
             Source::Format(name) => Ok(Ok(self.format(name)?)),
         }
     }
 
-    fn format(&mut self, name: &'static str) -> Result<Readings, Error> {
+    fn format(&mut self, name: &'static str) -> Result<CompiledPattern, Error> {
         if self.options.notation == Notation::default() {
             return format_in_json(name);
         }
         if let Some(known) = self.formats.get(name) {
             return Ok(known.clone());
         }
-        let readings = Readings::of_format(name, &self.options.notation)?;
+        let readings = CompiledPattern::of_format(name, &self.options.notation)?;
         self.formats.insert(name, readings.clone());
         Ok(readings)
     }
 
-    fn pattern(&mut self, pattern: &str, pointer: &str) -> Result<Result<Readings, String>, Error> {
+    fn pattern(
+        &mut self,
+        pattern: &str,
+        pointer: &str,
+    ) -> Result<Result<CompiledPattern, String>, Error> {
         let readings = self.read_pattern(pattern, pointer)?;
         let is_pythonic = matches!(&readings, Ok(readings) if readings.dialect == Dialect::Python);
         if is_pythonic && !pointer.is_empty() {
@@ -272,13 +276,14 @@ impl<'d> Schemas<'d> {
         &mut self,
         pattern: &str,
         pointer: &str,
-    ) -> Result<Result<Readings, String>, Error> {
+    ) -> Result<Result<CompiledPattern, String>, Error> {
         if let Some(known) = self.patterns.get(pattern) {
             return Ok(known.clone());
         }
         let notation = &self.options.notation;
-        let mut new =
-            |dialect| Readings::new((pattern, dialect), notation, self.limits, &mut self.read);
+        let mut new = |dialect| {
+            CompiledPattern::new((pattern, dialect), notation, self.limits, &mut self.read)
+        };
         let is_wrong = |error: &Error| error.code() == "E-REGEX-SYNTAX";
         let readings = match new(Dialect::Ecma) {
             Err(error) if is_wrong(&error) => match new(Dialect::Python) {
@@ -364,18 +369,18 @@ impl<'d> Schemas<'d> {
 }
 
 /// The readings of a format in JSON, which every schema of a process shares.
-fn format_in_json(name: &'static str) -> Result<Readings, Error> {
-    static KNOWN: Mutex<BTreeMap<&str, Readings>> = Mutex::new(BTreeMap::new());
+fn format_in_json(name: &'static str) -> Result<CompiledPattern, Error> {
+    static KNOWN: Mutex<BTreeMap<&str, CompiledPattern>> = Mutex::new(BTreeMap::new());
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(readings) = known().get(name) {
         return Ok(readings.clone());
     }
-    let readings = Readings::of_format(name, &Notation::default())?;
+    let readings = CompiledPattern::of_format(name, &Notation::default())?;
     known().insert(name, readings.clone());
     Ok(readings)
 }
 
-impl Readings {
+impl CompiledPattern {
     fn of_format(name: &'static str, notation: &Notation) -> Result<Self, Error> {
         let pattern = format!("^(?:{})$", formats::pattern(name));
         let limits = Limits {

@@ -1,6 +1,6 @@
 //! Schema text to JSON value, within the limits.
 
-use super::equality::{Under, under};
+use super::equality::{KeywordKind, under};
 use crate::error::{Error, SourceLocation};
 use crate::json::{self, Problem, Value};
 use crate::limits::Limits;
@@ -49,11 +49,11 @@ fn cost(schema: &Value) -> usize {
     let named = |name: &str, cost: usize| name.len() + 3 + cost;
     let says = members
         .iter()
-        .filter(|(keyword, _)| under(keyword) != Under::Remark);
+        .filter(|(keyword, _)| under(keyword) != KeywordKind::Remark);
     list(&mut says.map(|(keyword, member)| {
         let inner = match (under(keyword), member) {
-            (Under::Schemas, Value::Array(items)) => list(&mut items.iter().map(cost)),
-            (Under::Named, Value::Object(schemas)) => list(
+            (KeywordKind::Schemas, Value::Array(items)) => list(&mut items.iter().map(cost)),
+            (KeywordKind::Named, Value::Object(schemas)) => list(
                 &mut schemas
                     .iter()
                     .map(|(name, schema)| named(name, cost(schema))),

@@ -3,7 +3,7 @@
 
 use super::decimal::Decimal;
 use super::demands::{Conjunction, Demands};
-use super::keywords::{Has, Holds, Types, equal};
+use super::keywords::{Holds, RequiredMember, Types, equal};
 use super::schemas::Schemas;
 use crate::error::{Error, SourceLocation};
 use crate::json::{Map, Value};
@@ -221,7 +221,7 @@ impl Schemas<'_> {
     /// Whether a member is one that is asked for.
     fn has(
         &mut self,
-        has: &Has,
+        has: &RequiredMember,
         name: &str,
         value: &Value,
         depth: u32,
@@ -236,7 +236,11 @@ impl Schemas<'_> {
     }
 
     /// Whether a name is one that is asked for.
-    pub(super) fn has_name(&mut self, has: &Has, name: &str) -> Result<Option<bool>, Error> {
+    pub(super) fn has_name(
+        &mut self,
+        has: &RequiredMember,
+        name: &str,
+    ) -> Result<Option<bool>, Error> {
         if has.others_than.iter().any(|other| **other == *name) {
             return Ok(Some(false));
         }

@@ -20,7 +20,7 @@ type Ends = IdMap<RetId, u32>;
 
 /// What is known of the ways to one goal. A text that goes on inside of a string or a number is soon on a known way.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct PathCache {
     /// Distances of continuations.
     ends: Ends,
     /// By state: its first step; none where the way ends.
@@ -35,7 +35,7 @@ type Step = (Piece, StateId);
 /// How many tokens there are, the first of them, and the state behind it.
 type Spelling = (u32, u32, StateId);
 
-impl Known {
+impl PathCache {
     /// For ways to the end of the text.
     pub(super) fn of_end() -> Self {
         Self {
@@ -67,18 +67,18 @@ enum Piece {
 }
 
 /// Everything that finding a way needs.
-pub(crate) struct Way<'a> {
+pub(crate) struct ShortestPath<'a> {
     pub(crate) recognizer: &'a mut Recognizer,
     pub(crate) frames: &'a mut Frames,
     /// By dot: the shortest string of the rest of its rule.
     pub(crate) rest: &'a [u32],
-    pub(crate) known: &'a mut Known,
+    pub(crate) known: &'a mut PathCache,
     pub(crate) goal: Goal<'a>,
     pub(crate) vocabulary: &'a Vocabulary,
     pub(crate) fuel: &'a mut Fuel,
 }
 
-impl Way<'_> {
+impl ShortestPath<'_> {
     /// The tokens of a shortest way from a state; those of some way of at most `most` tokens if that cannot be spelled.
     pub(crate) fn tokens(
         &mut self,
