@@ -34,6 +34,7 @@ def compared(draw: random.Random, *, lazy: bool) -> Iterator[tuple[Drawn, Gramma
 
 @pytest.mark.parametrize("lazy", [True, False])
 def test_no_text_is_accepted_that_llguidance_refuses(lazy: bool) -> None:
+    pytest.importorskip("llguidance")
     judge = Judge("lark", 20.0)
     longest, missing, accepted = 0, 0, 0
     for source, grammar, chosen in compared(random.Random(7), lazy=lazy):
