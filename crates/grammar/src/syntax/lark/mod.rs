@@ -123,13 +123,17 @@ fn noted(
         .find_map(|definition| definition.options.priority);
     if let Some(offset) = priority {
         let message = "priorities are left out: they say which reading of a text counts, and never which texts there are";
-        notes.push((offset, Diagnostic::new("W-GRAMMAR-PRIORITY", message)));
+        let note = Diagnostic::new("W-GRAMMAR-PRIORITY", message)
+            .with_hint("leave it out, or let no two terminals match the same text");
+        notes.push((offset, note));
     }
     let temperature =
         (source.definitions.values()).find_map(|definition| definition.options.temperature);
     if let Some(offset) = temperature {
         let message = "temperatures are left out: they say how tokens are chosen, and never which texts there are";
-        notes.push((offset, Diagnostic::new("W-GRAMMAR-TEMPERATURE", message)));
+        let note = Diagnostic::new("W-GRAMMAR-TEMPERATURE", message)
+            .with_hint("set the temperature where the tokens are chosen");
+        notes.push((offset, note));
     }
     for directive in source
         .directives
