@@ -22,6 +22,8 @@ from typer.testing import CliRunner
 
 from syntagma import formats
 from syntagma.cli.app import app
+from tests.upstreams.mock import MockEngine
+from tests.upstreams.wires import TEMPLATE, WIRES
 
 PATIENCE = 60
 """seconds until a test that hangs fails"""
@@ -292,3 +294,27 @@ def test_a_format_file_is_followed(tmp_path: Path) -> None:
         server.process.send_signal(signal.SIGHUP)
         server.awaits(lambda: server.log().count("which has changed") > before)
         assert answers()
+
+
+def test_a_model_whose_engine_comes_later_is_served_then_and_follows_its_files(tmp_path: Path) -> None:
+    template = tmp_path / "chat_template.jinja"
+    template.write_text(TEMPLATE, encoding="utf-8")
+    late = MockEngine(WIRES["llamacpp"])
+    late.__enter__().__exit__()
+    with MockEngine(WIRES["llamacpp"]) as early:
+        names = (f"early=llamacpp:{early.url}", "--upstream", f"late=llamacpp:{late.url}")
+        with serving(tmp_path, "--upstream", *names, "--chat-template", str(template)) as server:
+
+            def asked(model: str) -> httpx.Response:
+                return httpx.post(f"{server.url}/chat/completions", json={**ASK, "model": model}, timeout=PATIENCE)
+
+            assert asked("early").status_code == 200
+            away = asked("late")
+            assert (away.status_code, away.json()["error"]["code"]) == (503, "E-UPSTREAM-CONNECT")
+            assert "late is not served until its engine answers" in server.log()
+            with late:
+                server.awaits(lambda: asked("late").status_code == 200)
+                template.write_text(TEMPLATE + "{# changed #}", encoding="utf-8")
+                server.awaits(lambda: "late goes on with" in server.log())
+                assert "early goes on with" in server.log()
+                assert asked("late").status_code == 200

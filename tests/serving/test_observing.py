@@ -144,6 +144,16 @@ def test_faults_are_logged_with_the_id_of_their_request(lines: io.StringIO) -> N
     assert next(line for line in told if line["logger"] == "syntagma.access")["status"] == 500
 
 
+def test_what_is_left_out_is_logged_with_the_id_of_its_request(lines: io.StringIO) -> None:
+    with listening(served()) as address:
+        asked = body(tools=[{"type": "telepathy"}])
+        answer = httpx.post(f"{address}/chat/completions", json=asked, headers={**SHOWN, "x-request-id": "asks"})
+        assert answer.status_code == 200
+    told = [json.loads(line) for line in lines.getvalue().splitlines()]
+    left = next(line for line in told if "left out" in line["message"])
+    assert (left["request_id"], left["level"]) == ("asks", "warning")
+
+
 def test_what_people_read_is_one_line() -> None:
     record = logging.LogRecord("syntagma.x", logging.WARNING, "", 0, "engine %s left", ("far",), None)
     assert TextLines().format(record).endswith(" WARNING engine far left")

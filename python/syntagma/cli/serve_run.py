@@ -6,7 +6,7 @@ import logging
 import signal
 import socket
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from syntagma.cli.inputs import read_text
@@ -151,8 +151,7 @@ def run_here(options: ServeOptions, listener: socket.socket, begun: Callable[[li
     if options.otlp_traces_endpoint is not None:
         export_to(options.otlp_traces_endpoint)
     served, late = models_of(options)
-    _follow(served, options)
-    app = create_app(served, settings, late=late)
+    app = create_app(served, settings, late=_follow(served, late, options))
     begun([one.name for one in served])
     listen(
         app,
@@ -164,16 +163,30 @@ def run_here(options: ServeOptions, listener: socket.socket, begun: Callable[[li
     )
 
 
-def _follow(served: list[ServedModel], options: ServeOptions) -> None:
-    """Make the models follow their files: periodically, and at once after SIGHUP."""
+def _follow(
+    served: list[ServedModel], late: Mapping[str, Callable[[], ServedModel]], options: ServeOptions
+) -> dict[str, Callable[[], ServedModel]]:
+    """Make the models follow their files: periodically, and at once after SIGHUP.
+
+    Returns:
+        what loads the late models, which follow them as well.
+    """
     files = watched_files(options)
-    followers = [Follower(one, files, codec_maker(options, one.codec)) for one in served] if files else []
-    for follower in followers:
-        follower.start(_FOLLOW_S)
+    followers: list[Follower] = []
+
+    def follow(one: ServedModel) -> ServedModel:
+        if files:
+            follower = Follower(one, files, codec_maker(options, one.codec))
+            follower.start(_FOLLOW_S)
+            followers.append(follower)
+        return one
 
     def ask(*_: object) -> None:
         for follower in followers:
             follower.ask()
 
+    for one in served:
+        follow(one)
     if hasattr(signal, "SIGHUP"):
         signal.signal(signal.SIGHUP, ask)
+    return {name: lambda load=load: follow(load()) for name, load in late.items()}  # type: ignore[misc]

@@ -12,6 +12,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import aclosing, contextmanager
+from contextvars import copy_context
 from typing import Literal, NamedTuple, TypeVar
 
 import msgspec
@@ -287,7 +288,7 @@ async def _place(begun: asyncio.Event, patience: float | None) -> None:
 
 
 async def _in(threads: Executor, work: Callable[[], T]) -> T:
-    return await asyncio.get_running_loop().run_in_executor(threads, work)
+    return await asyncio.get_running_loop().run_in_executor(threads, copy_context().run, work)
 
 
 def _compile(ready: Ready) -> Ready:

@@ -7,6 +7,7 @@ import contextlib
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Executor
+from contextvars import copy_context
 from typing import Generic, TypeVar
 
 __all__ = ["ThreadStream", "put_all"]
@@ -46,7 +47,7 @@ class ThreadStream(Generic[T]):
         self.on_room: Callable[[], None] = self._has_room.set
         self._over = False
         self._work = work
-        self._future = executor.submit(self._run)
+        self._future = executor.submit(copy_context().run, self._run)
 
     def cancel(self, error: BaseException | None = None) -> None:
         """Ask the worker to stop; one that has not begun never begins. The reader gets `error`, or the end."""
