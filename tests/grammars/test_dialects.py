@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import pytest
 
+import syntagma as sg
 from syntagma.cli.inputs import load_grammar, read_json, read_text
 from syntagma.errors import ArgumentError, GrammarError, LimitError, UnsupportedSchema
 from syntagma.grammars import Gbnf, Grammar
@@ -39,6 +40,25 @@ def test_ebnf_names_other_grammars() -> None:
     with pytest.raises(GrammarError) as caught:
         Grammar.from_ebnf(source + '\nvalue ::= "v" ;', grammars={"value": values})
     assert (caught.value.code, caught.value.line) == ("E-GRAMMAR-DUPLICATE", 2)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda **given: Grammar.from_ebnf('start ::= "<" part "!" ;', **given),
+        lambda **given: Grammar.from_lark('start: "<" @part "!"', **given),
+        lambda **given: Grammar.from_lark('start: "<" part "!"\npart[max_tokens=9]: @part', **given),
+    ],
+    ids=["ebnf", "lark", "lark with bounds of its own"],
+)
+def test_bounds_of_given_grammars_hold(read: Callable[..., Grammar]) -> None:
+    part = Grammar.labelled("part", Grammar.from_regex("[a-z]*")).bounded("part", tokens=3)
+    other = Grammar.labelled("other", Grammar.literal("x")).bounded("other", tokens=1)
+    grammar = read(grammars={"part": part, "other": other})
+    assert grammar.bounds == (("part", "tokens", 3),)
+    matcher = sg.GrammarMatcher(sg.GrammarCompiler(sg.testing.byte_vocabulary()).compile(grammar))
+    for token, wanted in zip(b"<abcd!", (True, True, True, True, False, True), strict=True):
+        assert matcher.accept_token(token) is wanted
 
 
 def test_grammars_of_grammars_nest_without_end() -> None:

@@ -317,6 +317,10 @@ impl Grammar {
         self.0.warnings().iter().map(of).collect()
     }
 
+    fn labels(&self) -> Vec<&str> {
+        self.0.labels()
+    }
+
     fn rule_count(&self) -> usize {
         self.0.rules().len()
     }

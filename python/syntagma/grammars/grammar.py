@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -100,7 +101,7 @@ class Grammar:
             text: the source.
             start: the start rule.
             grammars: whole grammars by name, which the text may use like rules. Their reports are joined unchanged;
-                `placed` gives them a place.
+                `placed` gives them a place. Their bounds hold.
             limits: limits for the source.
 
         Raises:
@@ -111,7 +112,8 @@ class Grammar:
         given = _given(grammars)
         text, start = _text(text, "text"), _text(start, "start")
         check_going_on()
-        return cls(_engine.Grammar.from_ebnf(text, start, given, limits or _DEFAULT_LIMITS))
+        inner = _engine.Grammar.from_ebnf(text, start, given, limits or _DEFAULT_LIMITS)
+        return cls(inner, None, _kept(inner, grammars))
 
     @classmethod
     @entry
@@ -155,7 +157,8 @@ class Grammar:
         Args:
             text: the source.
             start: the start rule.
-            grammars: whole grammars by name, for which `@name` and terminals of `%declare` stand in rules.
+            grammars: whole grammars by name, for which `@name` and terminals of `%declare` stand in rules;
+                their bounds hold.
             imports: the texts that `%import .name.RULE` reads, by name; `folder.name` for one in a folder. No file is
                 opened; `from_file` finds those that lie beside the file.
             limits: limits for the source, with what it imports.
@@ -169,7 +172,7 @@ class Grammar:
         check_going_on()
         files = [(_text(name, "imports"), _text(source, "imports")) for name, source in (imports or {}).items()]
         inner, budgets = _engine.Grammar.from_lark(text, start, given, files, limits or _DEFAULT_LIMITS)
-        return cls(inner, None, [(label, "tokens", most) for label, most in budgets])
+        return cls(inner, None, _kept(inner, grammars, [(label, "tokens", most) for label, most in budgets]))
 
     @classmethod
     @entry
@@ -476,7 +479,9 @@ class Grammar:
                 check_argument(f"grammars/{place}", part, Grammar)
         if len(parts) == 1:
             return parts[0]
-        return cls(join([part._inner for part in parts]), None, _joined(parts), (how, None, parts))
+        return cls(
+            join([part._inner for part in parts]), None, _smallest(part._bounds for part in parts), (how, None, parts)
+        )
 
     @classmethod
     @entry
@@ -494,7 +499,12 @@ class Grammar:
         between = None if separator is None else separator._inner
         parts = (grammar,) if separator is None else (grammar, separator)
         made: Recorded = ("repeat", (min, max), parts)
-        return cls(_engine.Grammar.repeat(grammar._inner, min, max, between), None, _joined(parts), made)
+        return cls(
+            _engine.Grammar.repeat(grammar._inner, min, max, between),
+            None,
+            _smallest(part._bounds for part in parts),
+            made,
+        )
 
     @classmethod
     @entry
@@ -753,10 +763,19 @@ class Grammar:
         return f"<Grammar {self.report.status}, {self.rule_count} rules>"
 
 
-def _joined(grammars: Sequence[Grammar]) -> list[_Bound]:
-    """The bounds of all grammars; of several on one label the smallest."""
+def _kept(inner: _engine.Grammar, grammars: Mapping[str, Grammar] | None, own: Sequence[_Bound] = ()) -> list[_Bound]:
+    """The bounds of a grammar that was read: its own, and those of given grammars on parts that are in it."""
+    given = [grammar._bounds for grammar in (grammars or {}).values()]
+    if not any(given):
+        return list(own)
+    labels = set(inner.labels())
+    return [bound for bound in _smallest([own, *given]) if bound[0] in labels]
+
+
+def _smallest(bounds: Iterable[Sequence[_Bound]]) -> list[_Bound]:
+    """All these bounds; of several on one label the smallest."""
     smallest: dict[str, _Bound] = {}
-    for bound in sorted((bound for grammar in grammars for bound in grammar._bounds), key=lambda bound: bound[2]):
+    for bound in sorted(chain.from_iterable(bounds), key=lambda bound: bound[2]):
         smallest.setdefault(bound[0], bound)
     return list(smallest.values())
 

@@ -1,4 +1,4 @@
-//! The special tokens that a grammar names and the texts that its rules exclude, for reports and explanations.
+//! The special tokens that a grammar names, its labels and the texts that its rules exclude, for reports and explanations.
 
 use std::sync::Arc;
 
@@ -56,6 +56,18 @@ impl Grammar {
             }
         }
         texts.into_iter().collect()
+    }
+
+    /// The labels of its parts, each once.
+    #[must_use]
+    pub fn labels(&self) -> Vec<&str> {
+        let mut labels: SeededIndexSet<&str> = SeededIndexSet::default();
+        for expr in self.all().into_iter().flat_map(Self::exprs) {
+            if let Expr::Capture { label, .. } = expr {
+                labels.insert(label);
+            }
+        }
+        labels.into_iter().collect()
     }
 
     /// The terminals of rules that exclude something, as they stand in the source.
