@@ -90,6 +90,9 @@ fn refusals_have_a_code_and_a_pointer() {
         "{error}"
     );
     assert_eq!(parse("{} {}").unwrap_err().code(), "E-SCHEMA-JSON");
+    let error = parse(r#"{"type":"string","pattern":"\\d("}"#).unwrap_err();
+    let message = r#""\d(": the pattern cannot be read: unclosed group"#;
+    assert_eq!(error.message(), message);
 }
 
 #[test]

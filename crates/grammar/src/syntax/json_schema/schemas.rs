@@ -18,7 +18,7 @@ use super::options::{Draft, Options};
 use super::pointers::{pay_for_beginnings, pay_for_pointers};
 use super::reader::read as keywords_of;
 use super::text::Escaped;
-use crate::error::{Error, SourceLocation};
+use crate::error::{Error, SourceLocation, shown};
 use crate::ir::{Matcher, Regex};
 use crate::limits::{Fuel, Limits};
 use crate::maps::{SeededIndexMap, SeededIndexSet, SeededMap, SeededSet};
@@ -297,7 +297,7 @@ impl<'d> Schemas<'d> {
             Ok(readings) => Ok(readings),
             Err(error) if UNENFORCED.contains(&error.code()) => Err(error.message().to_owned()),
             Err(error) if error.code() == "E-REGEX-SYNTAX" => {
-                let message = format!("{pattern:?}: {}", error.message());
+                let message = format!("{}: {}", shown(pattern), error.message());
                 let place = (pointer.to_owned(), message.clone());
                 return Err(Error::schema("E-SCHEMA-INVALID", message, vec![place])
                     .with_hint("patterns are regular expressions of ECMA-262"));

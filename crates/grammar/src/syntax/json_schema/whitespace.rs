@@ -1,6 +1,6 @@
 //! The whitespace of a document, and what may be asked of it.
 
-use crate::error::Error;
+use crate::error::{Error, shown};
 use crate::ir::Regex;
 use crate::limits::Limits;
 use crate::syntax::regex::{self, Dialect};
@@ -53,7 +53,7 @@ pub(super) fn whitespace(pattern: &str, limits: &Limits) -> Result<Regex, Error>
     if only_whitespace(&regex) {
         Ok(regex)
     } else {
-        let message = format!("{pattern:?} matches more than whitespace");
+        let message = format!("{} matches more than whitespace", shown(pattern));
         Err(Error::grammar("E-SCHEMA-OPTION", message)
             .with_hint("whitespace in JSON is space, tab, line feed and carriage return"))
     }
