@@ -271,7 +271,7 @@ impl Residuals {
             // Literals in a concatenation wait for what follows them.
             let waits =
                 |child: &&Regex| matches!((node, child), (Regex::Concat(_), Regex::Literal(_)));
-            // Whoever asks does not ask twice for the same whole.
+            // The outermost expression is not looked up: callers keep its value themselves.
             let whole = work.is_empty() && matches!(node, Regex::Concat(_));
             if !visited {
                 if !whole && let Some(value) = built.get(node) {

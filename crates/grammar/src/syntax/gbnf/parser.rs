@@ -8,6 +8,8 @@ use crate::syntax::rules::{Ast, Cursor, Groups, Node, NodeId, Rule, duplicate, r
 
 const ESCAPES: &str = r#"known are \n \r \t \\ \" \[ \] \- \xHH \uHHHH \UHHHHHHHH"#;
 
+const BOUNDS_HINT: &str = "bounds are written {m} {m,} {m,n}";
+
 struct Parser<'t> {
     cursor: Cursor<'t>,
     groups: Groups<'t>,
@@ -21,7 +23,7 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Result<Ast, Error> {
     };
     let mut seen: SeededMap<&str, usize> = SeededMap::default();
     loop {
-        parser.skip_blanks(true);
+        skip_blanks(&mut parser.cursor, true);
         let offset = parser.cursor.at;
         if parser.cursor.rest().is_empty() {
             return Ok(parser.groups.ast);
@@ -33,7 +35,7 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Result<Ast, Error> {
                 .error(offset, "expected a rule")
                 .with_hint("a rule is written: name ::= …"));
         }
-        parser.skip_blanks(false);
+        skip_blanks(&mut parser.cursor, false);
         if !parser.cursor.take("::=") {
             let error = parser.cursor.error(
                 parser.cursor.at,
@@ -45,7 +47,7 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Result<Ast, Error> {
             return Err(duplicate(text, name, offset, first));
         }
         seen.insert(name, offset);
-        parser.skip_blanks(true);
+        skip_blanks(&mut parser.cursor, true);
         let body = parser.body()?;
         parser.groups.ast.rules.push(Rule {
             name: name.to_owned(),
@@ -60,21 +62,21 @@ fn name_part(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_')
 }
 
-impl<'t> Parser<'t> {
-    /// Whitespace and comments; line breaks only where they end nothing.
-    fn skip_blanks(&mut self, lines: bool) {
-        while let Some(c) = self.cursor.peek() {
-            match c {
-                ' ' | '\t' => self.cursor.at += 1,
-                '\n' | '\r' if lines => self.cursor.at += 1,
-                '#' => {
-                    self.cursor.while_some(|c| !matches!(c, '\n' | '\r'));
-                }
-                _ => return,
+/// Whitespace and comments; line breaks only where they end nothing.
+fn skip_blanks(cursor: &mut Cursor<'_>, lines: bool) {
+    while let Some(c) = cursor.peek() {
+        match c {
+            ' ' | '\t' => cursor.at += 1,
+            '\n' | '\r' if lines => cursor.at += 1,
+            '#' => {
+                cursor.while_some(|c| !matches!(c, '\n' | '\r'));
             }
+            _ => return,
         }
     }
+}
 
+impl<'t> Parser<'t> {
     fn name(&mut self) -> &'t str {
         self.cursor.while_some(name_part)
     }
@@ -84,7 +86,7 @@ impl<'t> Parser<'t> {
         self.groups.open(self.cursor.at)?;
         loop {
             let nested = self.groups.depth() > 1;
-            self.skip_blanks(nested);
+            skip_blanks(&mut self.cursor, nested);
             let offset = self.cursor.at;
             let Some(c) = self.cursor.peek().filter(|&c| !matches!(c, '\n' | '\r')) else {
                 if nested {
@@ -116,10 +118,15 @@ impl<'t> Parser<'t> {
                 '|' => {
                     self.cursor.at += 1;
                     self.groups.end_alternative(offset)?;
-                    self.skip_blanks(true);
+                    skip_blanks(&mut self.cursor, true);
                 }
                 '?' | '*' | '+' | '{' => {
-                    let (min, max) = self.bounds(c)?;
+                    let (min, max) = self.cursor.bounds(
+                        c,
+                        |cursor| skip_blanks(cursor, false),
+                        None,
+                        BOUNDS_HINT,
+                    )?;
                     self.groups.repeat(min, max, offset)?;
                 }
                 _ => {
@@ -141,7 +148,7 @@ impl<'t> Parser<'t> {
             '<' | '!' => self.token(offset),
             c if name_part(c) => {
                 let name = self.name().to_owned();
-                self.skip_blanks(false);
+                skip_blanks(&mut self.cursor, false);
                 if self.cursor.rest().starts_with("::=") {
                     return Err(self
                         .cursor
@@ -158,47 +165,6 @@ impl<'t> Parser<'t> {
                     ',' => "parts stand side by side: leave the comma out",
                     _ => "text stands in double quotes",
                 })),
-        }
-    }
-
-    fn bounds(&mut self, sign: char) -> Result<(u32, Option<u32>), Error> {
-        self.cursor.at += 1;
-        match sign {
-            '?' => return Ok((0, Some(1))),
-            '*' => return Ok((0, None)),
-            '+' => return Ok((1, None)),
-            _ => {}
-        }
-        self.skip_blanks(false);
-        if self.cursor.peek() == Some(',') {
-            return Err(self
-                .cursor
-                .error(self.cursor.at, "expected the lower bound of a repetition")
-                .with_hint("write it out: {0,3}"));
-        }
-        let min = self.cursor.number()?;
-        self.skip_blanks(false);
-        let max = if self.cursor.take(",") {
-            self.skip_blanks(false);
-            if self.cursor.peek() == Some('}') {
-                None
-            } else {
-                Some(self.cursor.number()?)
-            }
-        } else {
-            Some(min)
-        };
-        self.skip_blanks(false);
-        if self.cursor.take("}") {
-            Ok((min, max))
-        } else {
-            Err(self
-                .cursor
-                .error(
-                    self.cursor.at,
-                    "expected } after the bounds of a repetition",
-                )
-                .with_hint("bounds are written {m} {m,} {m,n}"))
         }
     }
 

@@ -2,7 +2,7 @@
 //! with a number behind a space. `%extend` and `%override` change the rule that they name.
 
 use super::lexer::{Kind, Token, unsupported};
-use super::statements::{begins, wrong};
+use super::statements::{begins, expect_statement, wrong};
 use super::values::{self, Value};
 use crate::error::{Error, SourceLocation};
 use crate::limits::{Fuel, Limits};
@@ -99,10 +99,7 @@ pub(super) fn statements(text: &str, tokens: &[Token]) -> Result<Vec<Statement>,
     let mut at = 0;
     while at < tokens.len() {
         let begin = at;
-        if !begins(&tokens[at..]) {
-            return Err(wrong(text, tokens[at].offset, "expected a rule")
-                .with_hint("a rule is written: name: …"));
-        }
+        expect_statement(text, &tokens[at..])?;
         let is_directive = matches!(&tokens[at].kind, Kind::Directive(name) if !matches!(name.as_str(), "extend" | "override"));
         let mut name_at = at;
         while !is_directive

@@ -1,4 +1,5 @@
-//! Lark, as Lark and llguidance read it; `docs/reference/lark.md` says what is held, and what differs.
+//! Grammars in the Lark language, as the programs Lark and llguidance read them. `docs/reference/lark.md` lists what is
+//! supported and where they differ.
 //!
 //! A source is split into words (`lexer`), files that it imports are joined to it (`files`), and what takes parameters is
 //! written out (`expand`, `values`). Statements then become a syntax tree (`parser`). What a lazy terminal takes is taken

@@ -61,6 +61,14 @@ pub(super) fn begins(tokens: &[Token]) -> bool {
     }
 }
 
+/// Errors: `E-GRAMMAR-SYNTAX`, no statement begins here.
+pub(super) fn expect_statement(text: &str, tokens: &[Token]) -> Result<(), Error> {
+    if begins(tokens) {
+        return Ok(());
+    }
+    Err(wrong(text, tokens[0].offset, "expected a rule").with_hint("a rule is written: name: …"))
+}
+
 fn begins_named(tokens: &[Token]) -> bool {
     let Some(Kind::Name(_)) = tokens.first().map(|token| &token.kind) else {
         return false;
@@ -96,10 +104,7 @@ pub(super) fn read<'s>(text: &'s str, tokens: &'s [Token]) -> Result<Source<'s>,
     let mut at = 0;
     while at < tokens.len() {
         let begin = at;
-        if !begins(&tokens[at..]) {
-            return Err(wrong(text, tokens[at].offset, "expected a rule")
-                .with_hint("a rule is written: name: …"));
-        }
+        expect_statement(text, &tokens[at..])?;
         if let Kind::Directive(name) = &tokens[at].kind {
             at += 1;
             // A directive ends with its line, save inside brackets.

@@ -92,6 +92,49 @@ impl<'t> Cursor<'t> {
         })
     }
 
+    /// Takes the bounds of a repetition, of which `sign` comes next: `?`, `*`, `+` or `{`. `skip` takes blanks between
+    /// braces, `endless` is a sign for no upper bound beside none at all, and `hint` says how bounds are written.
+    pub(in crate::syntax) fn bounds(
+        &mut self,
+        sign: char,
+        skip: impl Fn(&mut Self),
+        endless: Option<&str>,
+        hint: &str,
+    ) -> Result<(u32, Option<u32>), Error> {
+        self.at += 1;
+        match sign {
+            '?' => return Ok((0, Some(1))),
+            '*' => return Ok((0, None)),
+            '+' => return Ok((1, None)),
+            _ => {}
+        }
+        skip(self);
+        if self.peek() == Some(',') {
+            return Err(self
+                .error(self.at, "expected the lower bound of a repetition")
+                .with_hint("write it out: {0,3}"));
+        }
+        let min = self.number()?;
+        skip(self);
+        let mut max = Some(min);
+        if self.take(",") {
+            skip(self);
+            let is_endless =
+                self.peek() == Some('}') || endless.is_some_and(|sign| self.take(sign));
+            max = if is_endless {
+                None
+            } else {
+                Some(self.number()?)
+            };
+            skip(self);
+        }
+        if self.take("}") {
+            return Ok((min, max));
+        }
+        let message = "expected } after the bounds of a repetition";
+        Err(self.error(self.at, message).with_hint(hint))
+    }
+
     /// Takes a decimal number.
     pub(in crate::syntax) fn number(&mut self) -> Result<u32, Error> {
         let start = self.at;

@@ -12,6 +12,8 @@ use crate::syntax::rules::{
     Ast, Budget, Cursor, Function, Groups, Node, NodeId, Rule, check_repetition, duplicate,
 };
 
+const BOUNDS_HINT: &str = "bounds are written {m} {m,} {m,n} {m, -1}";
+
 /// The beginning of a rule.
 struct Head<'t> {
     name: &'t str,
@@ -207,7 +209,12 @@ impl<'t> Parser<'t> {
                             .error(offset, "a repetition is repeated")
                             .with_hint("put the inner one into parentheses: (\"a\"+){2}"));
                     }
-                    let (min, max) = self.bounds(c)?;
+                    let (min, max) = self.cursor.bounds(
+                        c,
+                        |cursor| _ = skip_blanks(cursor),
+                        Some("-1"),
+                        BOUNDS_HINT,
+                    )?;
                     self.groups.repeat(min, max, offset)?;
                     before = Before::Repetition;
                 }
@@ -292,41 +299,6 @@ impl<'t> Parser<'t> {
                 offset,
             )),
         }
-    }
-
-    fn bounds(&mut self, sign: char) -> Result<(u32, Option<u32>), Error> {
-        self.cursor.at += 1;
-        match sign {
-            '?' => return Ok((0, Some(1))),
-            '*' => return Ok((0, None)),
-            '+' => return Ok((1, None)),
-            _ => {}
-        }
-        let cursor = &mut self.cursor;
-        skip_blanks(cursor);
-        if cursor.peek() == Some(',') {
-            return Err(cursor
-                .error(cursor.at, "expected the lower bound of a repetition")
-                .with_hint("write it out: {0,3}"));
-        }
-        let min = cursor.number()?;
-        skip_blanks(cursor);
-        let mut max = Some(min);
-        if cursor.take(",") {
-            skip_blanks(cursor);
-            max = if cursor.peek() == Some('}') || cursor.take("-1") {
-                None
-            } else {
-                Some(cursor.number()?)
-            };
-            skip_blanks(cursor);
-        }
-        if cursor.take("}") {
-            return Ok((min, max));
-        }
-        let message = "expected } after the bounds of a repetition";
-        let hint = "bounds are written {m} {m,} {m,n} {m, -1}";
-        Err(cursor.error(cursor.at, message).with_hint(hint))
     }
 
     /// What the attributes make of the body of a rule.
