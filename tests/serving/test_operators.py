@@ -18,14 +18,14 @@ from syntagma import upstreams
 from syntagma.cli.app import app as command
 from syntagma.cli.limits_option import limits_of
 from syntagma.cli.serve_options import ServeOptions
-from syntagma.cli.served import models_of
+from syntagma.cli.served import codec_maker, models_of
 from syntagma.errors import RequestError, UpstreamError
 from syntagma.limits import Limits
 from syntagma.serving import Settings, create_app
 from syntagma.serving.logs import JsonLines, TextLines
 from tests.serving.support import body, client
 from tests.upstreams.mock import MockEngine
-from tests.upstreams.wires import WIRES
+from tests.upstreams.wires import TEMPLATE, WIRES
 
 PATH = "/v1/chat/completions"
 HI = {"messages": [{"role": "user", "content": "hi"}]}
@@ -114,6 +114,22 @@ def test_limits_hold_for_templates_and_hints_name_the_option() -> None:
     assert (refused.status_code, refused.json()["error"]["code"]) == (400, "E-LIMIT-TEMPLATE-STEPS")
     assert "`--limits template_steps=…`" in refused.text
     assert "Limits(" not in refused.text
+
+
+def test_limits_hold_for_a_template_that_was_read_again(tmp_path: Path) -> None:
+    template = tmp_path / "chat_template.jinja"
+    template.write_text(TEMPLATE, encoding="utf-8")
+    with MockEngine(WIRES["llamacpp"]) as engine:
+        options = ServeOptions(
+            upstream=[f"m=llamacpp:{engine.url}"],
+            chat_template=str(template),
+            limits=["template_steps=3", "template_steps_per_character=0"],
+        )
+        (served,), _ = models_of(options)
+        served.follow(codec_maker(options, served.codec)())
+        with TestClient(create_app([served], Settings(limits=limits_of(options)))) as server:
+            refused = server.post(PATH, json=HI)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (400, "E-LIMIT-TEMPLATE-STEPS")
 
 
 def test_hints_of_commands_name_commands() -> None:

@@ -33,29 +33,25 @@ def models_of(options: ServeOptions) -> tuple[list[ServedModel], dict[str, Calla
     Raises:
         SyntagmaError: a model cannot be loaded, none can be reached, or options contradict each other.
     """
-    served, late = _elsewhere(options, options.upstream) if options.upstream else ([_here(options)], {})
-    for one in served:
-        _settle(options, one)
-    return served, late
+    return _elsewhere(options, options.upstream) if options.upstream else ([_here(options)], {})
 
 
-def _settle(options: ServeOptions, served: ServedModel) -> None:
-    """Put a model under the limits, and say how sure its format is, unless it was named.
+def _told(options: ServeOptions, served: ServedModel) -> ServedModel:
+    """The model, after saying how sure its format is, unless it was named.
 
     Raises:
         FormatError: `E-FORMAT-UNSURE`, it is less sure than `--require` says.
     """
-    if options.limits:
-        served.follow(served.codec.with_limits(limits_of(options)))
     found = served.codec.resolution
     if found is None:
-        return
+        return served
     if options.require is not None:
         found.require("proved" if options.require == "proved" else "supported")
     if found.is_unsure:
         _log.warning("%s: %s; --format NAME settles it", served.name, found.line)
     else:
         _log.info("%s: %s", served.name, found.line)
+    return served
 
 
 def _here(options: ServeOptions) -> ServedModel:
@@ -63,7 +59,7 @@ def _here(options: ServeOptions) -> ServedModel:
     from syntagma.serving import ServedModel
 
     engine, codec = backends.load(options.model or _SHIPPED)
-    return ServedModel(engine, codec_maker(options, codec)(), name=options.name)
+    return _told(options, ServedModel(engine, codec_maker(options, codec)(), name=options.name))
 
 
 def _elsewhere(
@@ -91,18 +87,14 @@ def _elsewhere(
             api_key=options.upstream_key,
             timeout=options.upstream_timeout,
         )
-        return ServedModel(
+        model = ServedModel(
             engine,
-            codec if options.reasoning_format is None else codec_maker(options, codec)(),
+            _limited(options, codec) if options.reasoning_format is None else codec_maker(options, codec)(),
             name=group,
             unheld=options.unheld,  # type: ignore[arg-type]
             lookalikes=options.lookalikes,  # type: ignore[arg-type]
         )
-
-    def load_late(group: str, members: list[str]) -> ServedModel:
-        model = load(group, members)
-        _settle(options, model)
-        return model
+        return _told(options, model)
 
     served: list[ServedModel] = []
     late: dict[str, Callable[[], ServedModel]] = {}
@@ -114,7 +106,7 @@ def _elsewhere(
             if not error.again or group is None or (number == len(groups) and not served):
                 raise
             _log.warning("%s is not served until its engine answers: %s (%s)", group, error.message, error.source)
-            late[group] = partial(load_late, group, members)
+            late[group] = partial(load, group, members)
     names = [one.name for one in served]
     if len(set(names)) < len(names):
         raise RequestError(
@@ -126,7 +118,7 @@ def _elsewhere(
 
 
 def codec_maker(options: ServeOptions, loaded: ChatCodec) -> Callable[[], ChatCodec]:
-    """A function that makes the codec from the options, reading the files each time.
+    """A function that makes the codec from the options, under their limits, reading the files each time.
 
     Args:
         options: the options, with an optional template, format and reasoning format.
@@ -146,9 +138,14 @@ def codec_maker(options: ServeOptions, loaded: ChatCodec) -> Callable[[], ChatCo
         if options.reasoning_format is not None:
             reasoning = load_format(options.reasoning_format)
             codec = ChatCodec.from_format(codec.format.combine(reasoning=reasoning), template)
-        return codec
+        return _limited(options, codec)
 
     return made
+
+
+def _limited(options: ServeOptions, codec: ChatCodec) -> ChatCodec:
+    """The codec under the limits of `--limits`."""
+    return codec.with_limits(limits_of(options)) if options.limits else codec
 
 
 def _named(options: ServeOptions) -> str | None:
