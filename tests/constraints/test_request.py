@@ -270,7 +270,9 @@ def test_markers_stand_whole_in_a_literal() -> None:
 
 
 _PARTS: dict[str, Any] = {
-    "tools": [{"type": "function", "function": {"name": "one", "parameters": {"enum": [1.5, 2]}}}],
+    "tools": [
+        {"type": "function", "function": {"name": "one", "parameters": {"properties": {"x": {"enum": [1.5, 2]}}}}}
+    ],
     "tool_choice": "auto",
     "response_format": {"type": "json_schema", "json_schema": {"schema": {"properties": {"b": {}, "a": {}}}}},
     "parallel_tool_calls": True,
@@ -278,9 +280,24 @@ _PARTS: dict[str, Any] = {
     "limits": Limits(),
 }
 _OTHERS: list[dict[str, Any]] = [
-    {"tools": [{"type": "function", "function": {"name": "one", "parameters": {"enum": [1.5, 3]}}}]},
-    {"tools": [{"type": "function", "function": {"name": "one", "parameters": {"enum": [1.5, True]}}}]},
-    {"tools": [{"type": "function", "function": {"name": "two", "parameters": {"enum": [1.5, 2]}}}]},
+    {
+        "tools": [
+            {"type": "function", "function": {"name": "one", "parameters": {"properties": {"x": {"enum": [1.5, 3]}}}}}
+        ]
+    },
+    {
+        "tools": [
+            {
+                "type": "function",
+                "function": {"name": "one", "parameters": {"properties": {"x": {"enum": [1.5, True]}}}},
+            }
+        ]
+    },
+    {
+        "tools": [
+            {"type": "function", "function": {"name": "two", "parameters": {"properties": {"x": {"enum": [1.5, 2]}}}}}
+        ]
+    },
     {"tool_choice": "required"},
     {"response_format": {"type": "json_schema", "json_schema": {"schema": {"properties": {"a": {}, "b": {}}}}}},
     {"parallel_tool_calls": False},
