@@ -15,7 +15,7 @@ from tests.serving.support import body, model
 from tests.serving.test_life import PATIENCE, Caller, run
 
 PATH = "/v1/chat/completions"
-HELD = {"structured_outputs": {"choice": ["yes", "no"]}}
+HELD: dict[str, Any] = {"structured_outputs": {"choice": ["yes", "no"]}}
 
 
 class Compiler:

@@ -1,4 +1,4 @@
-"""Runs inner requests and gives their happenings, for backends and for running engines.
+"""Runs inner requests and gives their updates, for backends and for running engines.
 
 A backend writes in a worker thread; the event loop waits for a running engine.
 """
@@ -26,9 +26,9 @@ from syntagma.generation.local import written
 from syntagma.limits import Limits
 from syntagma.parsing import Policies, ReadingOptions, StreamParser
 from syntagma.serving.body import unsupported
+from syntagma.serving.concurrent_chain import concurrent_chain
 from syntagma.serving.dialect import Asked
-from syntagma.serving.in_turn import in_turn
-from syntagma.serving.inner import Began, Echo, Ended, Happening, InnerRequest, Wrote
+from syntagma.serving.inner import Began, Echo, Ended, InnerRequest, Update, Wrote
 from syntagma.serving.model import ServedModel
 from syntagma.serving.plain_turn import plain_turn
 from syntagma.serving.pointers import placed
@@ -214,8 +214,8 @@ class Runner:
             left.set()
             raise
 
-    def run(self, ready: Ready) -> AsyncGenerator[Happening, None]:
-        """The happenings of a request, choice by choice. Closing the iterator stops the model.
+    def run(self, ready: Ready) -> AsyncGenerator[Update, None]:
+        """The updates of a request, choice by choice. Closing the iterator stops the model.
 
         Raises:
             RequestError: `E-REQUEST-QUEUE`, 503, before the first item: no generation was free in time.
@@ -226,9 +226,9 @@ class Runner:
             return choices[0]
         # If each choice is computed by itself, several at once would only make the first wait for the others.
         is_alone = ready.served.computes and ready.served.rounds is None
-        return _one_by_one(choices) if is_alone else in_turn(choices)
+        return _one_by_one(choices) if is_alone else concurrent_chain(choices)
 
-    async def _choice(self, ready: Ready, index: int, number: int) -> AsyncGenerator[Happening, None]:
+    async def _choice(self, ready: Ready, index: int, number: int) -> AsyncGenerator[Update, None]:
         """The choice `index` of one prompt, which is `number` among all of the request."""
         request = ready.request
         parser = timed(recorded(self._recordings, ready.turn))
