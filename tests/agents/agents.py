@@ -1,0 +1,103 @@
+"""The programs of `docs/agents.toml`, and how one is run by itself."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tests.environments import ROOT
+
+__all__ = ["AGENTS", "Agent", "Ended", "run"]
+
+_SHOWN_URL, _SHOWN_MODEL = "http://127.0.0.1:8000", "my-model"
+"""what stands in the files of the table for the address of the server and the name of the model"""
+_SECONDS = 90
+_NOWHERE = "http://127.0.0.1:9"
+"""a proxy that does not exist: of the network, a program reaches this machine only"""
+
+
+class Call(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A call that the model writes."""
+
+    name: str
+    arguments: dict[str, Any]
+
+
+class Agent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A program; the table says what the fields are."""
+
+    id: str
+    name: str
+    endpoint: str
+    command: list[str]
+    call: Call
+    files: dict[str, str] = {}
+    variables: dict[str, str] = {}
+    warns: list[str] = []
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """How a run ended; the status is None if its time was over."""
+
+    status: int | None
+    output: str
+
+
+AGENTS = msgspec.convert(
+    tomllib.loads((ROOT / "docs" / "agents.toml").read_text(encoding="utf-8"))["agent"], list[Agent]
+)
+
+
+def run(agent: Agent, *, environment: Path, folder: Path, url: str, model: str, task: str) -> Ended:
+    """Run a program with a home and a working folder of its own.
+
+    Args:
+        agent: the program.
+        environment: where it is installed.
+        folder: an existing folder for both; the working folder is `work` in it, which may exist.
+        url: where the server is.
+        model: the name of the model.
+        task: what it is asked.
+    """
+    home, work = folder / "home", folder / "work"
+    for made in (home, work):
+        made.mkdir(exist_ok=True)
+
+    def here(text: str) -> str:
+        known = {_SHOWN_URL: url, _SHOWN_MODEL: model, "FOLDER": str(work), "TASK": task}
+        for shown, meant in known.items():
+            text = text.replace(shown, meant)
+        return text
+
+    for name, text in agent.files.items():
+        path = home / name[2:] if name.startswith("~/") else work / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(here(text.lstrip("\n")), encoding="utf-8")
+    modules = environment / "node_modules"
+    programs = [environment / "bin", *sorted(modules.glob("*/bin")), modules / ".bin"]
+    surroundings = {
+        "PATH": os.pathsep.join([*map(str, programs), os.environ["PATH"]]),
+        "HOME": str(home),
+        "LANG": "C.UTF-8",
+        "TERM": "dumb",
+        **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), _NOWHERE),
+        **dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost"),
+        **{name: here(value) for name, value in agent.variables.items()},
+    }
+    command = ["/usr/bin/env", *(here(part) for part in agent.command)]
+    said = folder / "output"
+    with said.open("wb") as output:
+        try:
+            done = subprocess.run(
+                command, cwd=work, env=surroundings, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+                check=False, timeout=_SECONDS,
+            )  # fmt: skip
+            status: int | None = done.returncode
+        except subprocess.TimeoutExpired:
+            status = None
+    return Ended(status, said.read_text(encoding="utf-8", errors="replace"))
