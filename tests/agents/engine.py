@@ -63,12 +63,12 @@ class Scene:
         """What the model writes after a prompt: the call if the tool is declared, or the answer once it saw the result."""
         assert self.call is not None
         self.prompts.append(prompt)
-        name, arguments = self.call
+        writer = NOTATIONS[notation]
         if self.seen in prompt:
-            return NOTATIONS[notation].write(self.answer, None)
-        if name not in prompt:
-            return NOTATIONS[notation].write("A note", None)
-        return NOTATIONS[notation].write(self.preamble, (name, arguments))
+            return writer.write(self.answer)
+        if writer.declares.replace("NAME", self.call[0]) not in prompt:
+            return writer.write("A note")  # such as the title of a conversation
+        return writer.write(self.preamble, self.call)
 
 
 @contextlib.contextmanager
@@ -88,9 +88,7 @@ def serving() -> Iterator[Scene]:
         async def sending(message: Any) -> None:
             if message["type"] == "http.response.start":
                 headers = {name.decode(): value.decode() for name, value in message["headers"]}
-                scene.answered.append(
-                    Answered(scope["path"], message["status"], headers.get("x-syntagma-ignored", ""))
-                )
+                scene.answered.append(Answered(scope["path"], message["status"], headers.get("x-syntagma-ignored", "")))
             await send(message)
 
         await app(scope, receive, sending)

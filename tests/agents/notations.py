@@ -22,11 +22,13 @@ class Notation(NamedTuple):
     Attributes:
         template: the name of its template's file.
         format: the name of the format that writes its texts; the server finds out for itself how to read them.
+        declares: how its template shows a tool named NAME.
         thinks: whether it reasons before it answers.
     """
 
     template: str
     format: str
+    declares: str
     thinks: bool
 
     def write(self, content: str, call: tuple[str, dict[str, Any]] | None = None) -> str:
@@ -43,9 +45,9 @@ class Notation(NamedTuple):
 
 
 NOTATIONS = {
-    "qwen-xml": Notation("Qwen3-Coder", "qwen3_coder", thinks=False),
-    "hermes": Notation("NousResearch-Hermes-2-Pro-Llama-3-8B-tool_use", "hermes", thinks=False),
-    "gpt-oss": Notation("openai-gpt-oss-120b", "gpt-oss", thinks=True),
-    "glm": Notation("GLM-4.7-Flash", "glm47", thinks=True),
+    "qwen-xml": Notation("Qwen3-Coder", "qwen3_coder", "<name>NAME</name>", thinks=False),
+    "hermes": Notation("NousResearch-Hermes-2-Pro-Llama-3-8B-tool_use", "hermes", '"name": "NAME"', thinks=False),
+    "gpt-oss": Notation("openai-gpt-oss-120b", "gpt-oss", "type NAME = ", thinks=True),
+    "glm": Notation("GLM-4.7-Flash", "glm47", '"name": "NAME"', thinks=True),
 }
 """by the name under which the model is served"""
