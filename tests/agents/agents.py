@@ -35,10 +35,20 @@ class Agent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     endpoint: str
     command: list[str]
-    call: Call
+    call: Call | None = None
+    says: str = ""
     files: dict[str, str] = {}
     variables: dict[str, str] = {}
     warns: list[str] = []
+
+    def call_in(self, folder: Path) -> tuple[str, dict[str, Any]] | None:
+        """The tool's name and the arguments of the call, in a working folder."""
+        if self.call is None:
+            return None
+        given = self.call.arguments.items()
+        return self.call.name, {
+            name: value.replace("FOLDER", str(folder)) if isinstance(value, str) else value for name, value in given
+        }
 
 
 class Ended(msgspec.Struct, frozen=True):

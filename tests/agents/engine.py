@@ -37,9 +37,9 @@ class Scene:
 
     Attributes:
         url: where the server is, without `/v1`.
-        call: the tool's name and the arguments of its call.
+        call: the tool's name and the arguments of its call; None: what comes first is a text, too.
         seen: what makes the model write its last answer: a text that only the tool's result has.
-        preamble: what it says before the call.
+        preamble: what it says first, before the call.
         answer: what it says in the end.
         prompts: those so far.
         answered: the requests so far.
@@ -53,7 +53,7 @@ class Scene:
     prompts: list[str] = field(default_factory=list)
     answered: list[Answered] = field(default_factory=list)
 
-    def begin(self, call: tuple[str, dict[str, Any]], seen: str, preamble: str, answer: str) -> None:
+    def begin(self, call: tuple[str, dict[str, Any]] | None, seen: str, preamble: str, answer: str) -> None:
         """Set what is written from now on, and forget what was seen."""
         self.call, self.seen, self.preamble, self.answer = call, seen, preamble, answer
         self.prompts.clear()
@@ -61,12 +61,11 @@ class Scene:
 
     def script(self, notation: str, prompt: str) -> str:
         """What the model writes after a prompt: the call if the tool is declared, or the answer once it saw the result."""
-        assert self.call is not None
         self.prompts.append(prompt)
         writer = NOTATIONS[notation]
         if self.seen in prompt:
             return writer.write(self.answer)
-        if writer.declares.replace("NAME", self.call[0]) not in prompt:
+        if self.call is not None and writer.declares.replace("NAME", self.call[0]) not in prompt:
             return writer.write("A note")  # such as the title of a conversation
         return writer.write(self.preamble, self.call)
 

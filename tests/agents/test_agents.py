@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from tests.agents.engine import Scene
 from tests.agents.notations import NOTATIONS
 from tests.environments import HOME
 
-_TASK = "What does the file note.txt say?"
+_TASK = "What does the note in this folder say?"
 _WRITTEN = "KESTREL-77"
 """what stands in the file, and nowhere else"""
 _PREAMBLE = "I look into the file."
@@ -29,11 +30,9 @@ def test_loop(
     work = tmp_path / "work"
     work.mkdir()
     (work / "note.txt").write_text(f"{_WRITTEN}\n")
-    arguments = {
-        key: value.replace("FOLDER", str(work)) if isinstance(value, str) else value
-        for key, value in agent.call.arguments.items()
-    }
-    scene.begin((agent.call.name, arguments), _WRITTEN, _PREAMBLE, _ANSWER)
+    for command in (["init", "--quiet"], ["add", "--all"]):
+        subprocess.run(["git", *command], cwd=work, check=True)
+    scene.begin(agent.call_in(work), _WRITTEN, agent.says or _PREAMBLE, _ANSWER)
     with caplog.at_level(logging.INFO, "syntagma"):
         ended = run(agent, environment=home, folder=tmp_path, url=scene.url, model=notation, task=_TASK)
     print(ended.output, *scene.answered, *(f"{r.levelname} {r.getMessage()}" for r in caplog.records), sep="\n")
