@@ -24,10 +24,11 @@ _CONTEXT = 1 << 21
 
 
 class Answered(NamedTuple):
-    """A request that was answered: its path, the status, and the fields that had no effect."""
+    """A request that was answered: its path, the status, whether it was streamed, and the fields that had no effect."""
 
     path: str
     status: int
+    streamed: bool
     ignored: str
 
 
@@ -87,7 +88,9 @@ def serving() -> Iterator[Scene]:
         async def sending(message: Any) -> None:
             if message["type"] == "http.response.start":
                 headers = {name.decode(): value.decode() for name, value in message["headers"]}
-                scene.answered.append(Answered(scope["path"], message["status"], headers.get("x-syntagma-ignored", "")))
+                streamed = headers.get("content-type", "").startswith("text/event-stream")
+                ignored = headers.get("x-syntagma-ignored", "")
+                scene.answered.append(Answered(scope["path"], message["status"], streamed, ignored))
             await send(message)
 
         await app(scope, receive, sending)

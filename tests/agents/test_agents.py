@@ -41,7 +41,9 @@ def test_loop(
     called, *_, last = scene.prompts
     assert _WRITTEN not in called
     assert _WRITTEN in last
+    assert (agent.says or _PREAMBLE) in last
     assert {one.path for one in scene.answered if one.path != "/v1/models"} == {agent.endpoint}
+    assert sum(one.streamed for one in scene.answered) >= 2
     assert {one.status for one in scene.answered} == {200}
     told = [record for record in caplog.records if record.levelno >= logging.WARNING]
     assert [one.getMessage() for one in told if not any(part in one.getMessage() for part in agent.warns)] == []
