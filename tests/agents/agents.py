@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from tests.environments import ROOT
+from tests.environments import HOME, ROOT
 
 __all__ = ["AGENTS", "Agent", "Ended", "run"]
 
@@ -63,12 +63,11 @@ AGENTS = msgspec.convert(
 )
 
 
-def run(agent: Agent, *, environment: Path, folder: Path, url: str, model: str, task: str) -> Ended:
-    """Run a program with a home and a working folder of its own.
+def run(agent: Agent, *, folder: Path, url: str, model: str, task: str) -> Ended:
+    """Run the program of this environment with a home and a working folder of its own.
 
     Args:
         agent: the program.
-        environment: where it is installed.
         folder: an existing folder for both; the working folder is `work` in it, which may exist.
         url: where the server is.
         model: the name of the model.
@@ -88,6 +87,7 @@ def run(agent: Agent, *, environment: Path, folder: Path, url: str, model: str, 
         path = home / name[2:] if name.startswith("~/") else work / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(here(text.lstrip("\n")), encoding="utf-8")
+    environment = Path(os.environ[HOME])
     modules = environment / "node_modules"
     programs = [environment / "bin", *sorted(modules.glob("*/bin")), modules / ".bin"]
     surroundings = {

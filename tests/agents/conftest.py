@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -14,16 +13,10 @@ from tests.environments import HOME
 
 
 @pytest.fixture(scope="session")
-def home() -> Path:
-    """The environment of the program."""
+def scene() -> Iterator[Scene]:
+    """The server that the program asks."""
     if HOME not in os.environ:
         pytest.skip("`make test-agents` runs this in environments of their own")
-    return Path(os.environ[HOME])
-
-
-@pytest.fixture(scope="session")
-def scene(home: Path) -> Iterator[Scene]:
-    """The server that the program asks."""
     if not TEMPLATES.is_dir():
         pytest.skip(f"no templates in {TEMPLATES}")
     with serving() as found:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import syntagma as sg
 from syntagma.codec import ChatCodec
-from syntagma.limits import Limits
 from syntagma.serving import ServedModel, Settings, create_app
 from syntagma.testing import ScriptedBackend
 from tests.agents.notations import NOTATIONS, TEMPLATES
@@ -61,7 +58,7 @@ class Scene:
         self.answered.clear()
 
     def script(self, notation: str, prompt: str) -> str:
-        """What the model writes after a prompt: the call if the tool is declared, or the answer once it saw the result."""
+        """What the model writes after a prompt: the call, or the answer once it saw the result."""
         self.prompts.append(prompt)
         writer = NOTATIONS[notation]
         if self.seen in prompt:

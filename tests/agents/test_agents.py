@@ -24,9 +24,7 @@ _HERE = [agent for agent in AGENTS if Path(os.environ.get(HOME, "-agents-")).nam
 
 @pytest.mark.parametrize("notation", NOTATIONS)
 @pytest.mark.parametrize("agent", _HERE, ids=lambda agent: agent.endpoint)
-def test_loop(
-    agent: Agent, notation: str, home: Path, scene: Scene, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_loop(agent: Agent, notation: str, scene: Scene, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     work = tmp_path / "work"
     work.mkdir()
     (work / "note.txt").write_text(f"{_WRITTEN}\n")
@@ -34,7 +32,7 @@ def test_loop(
         subprocess.run(["git", *command], cwd=work, check=True)
     scene.begin(agent.call_in(work), _WRITTEN, agent.says or _PREAMBLE, _ANSWER)
     with caplog.at_level(logging.INFO, "syntagma"):
-        ended = run(agent, environment=home, folder=tmp_path, url=scene.url, model=notation, task=_TASK)
+        ended = run(agent, folder=tmp_path, url=scene.url, model=notation, task=_TASK)
     print(ended.output, *scene.answered, *(f"{r.levelname} {r.getMessage()}" for r in caplog.records), sep="\n")
     assert ended.status == 0, "the program failed" if ended.status is not None else "the program did not end"
     assert _ANSWER in ended.output
