@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import subprocess
 import tomllib
 from pathlib import Path
@@ -102,12 +104,22 @@ def run(agent: Agent, *, folder: Path, url: str, model: str, task: str) -> Ended
     command = ["/usr/bin/env", *(here(part) for part in agent.command)]
     said = folder / "output"
     with said.open("wb") as output:
+        program = subprocess.Popen(
+            command,
+            cwd=work,
+            env=surroundings,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
         try:
-            done = subprocess.run(
-                command, cwd=work, env=surroundings, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-                check=False, timeout=_SECONDS,
-            )  # fmt: skip
-            status: int | None = done.returncode
+            status: int | None = program.wait(_SECONDS)
         except subprocess.TimeoutExpired:
             status = None
+        finally:
+            # What it has started goes with it.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(program.pid, signal.SIGKILL)
+            program.wait()
     return Ended(status, said.read_text(encoding="utf-8", errors="replace"))
