@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -47,10 +48,7 @@ class Agent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The tool's name and the arguments of the call, in a working folder."""
         if self.call is None:
             return None
-        given = self.call.arguments.items()
-        return self.call.name, {
-            name: value.replace("FOLDER", str(folder)) if isinstance(value, str) else value for name, value in given
-        }
+        return self.call.name, json.loads(json.dumps(self.call.arguments).replace("FOLDER", str(folder)))
 
 
 class Ended(msgspec.Struct, frozen=True):
