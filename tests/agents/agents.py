@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,18 @@ class Agent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     says: str = ""
     files: dict[str, str] = {}
     variables: dict[str, str] = {}
+    also: dict[str, dict[str, str]] = {}
     warns: list[str] = []
+
+    def everywhere(self) -> list[Agent]:
+        """The program at each of its endpoints."""
+        return [self, *(self._at(endpoint, swaps) for endpoint, swaps in self.also.items())]
+
+    def _at(self, endpoint: str, swaps: dict[str, str]) -> Agent:
+        text = msgspec.json.encode(self).decode()
+        for old, new in swaps.items():
+            text = text.replace(json.dumps(old)[1:-1], json.dumps(new)[1:-1])
+        return msgspec.structs.replace(msgspec.json.decode(text, type=Agent), endpoint=endpoint)
 
     def call_in(self, folder: Path) -> tuple[str, dict[str, Any]] | None:
         """The tool's name and the arguments of the call, in a working folder."""
@@ -58,9 +70,14 @@ class Ended(msgspec.Struct, frozen=True):
     output: str
 
 
-AGENTS = msgspec.convert(
-    tomllib.loads((ROOT / "docs" / "agents.toml").read_text(encoding="utf-8"))["agent"], list[Agent]
-)
+def _read() -> Iterator[Agent]:
+    table = tomllib.loads((ROOT / "docs" / "agents.toml").read_text(encoding="utf-8"))
+    for agent in msgspec.convert(table["agent"], list[Agent]):
+        yield from agent.everywhere()
+
+
+AGENTS = tuple(_read())
+"""each program at each of its endpoints"""
 
 
 def run(agent: Agent, *, folder: Path, url: str, model: str, task: str) -> Ended:
