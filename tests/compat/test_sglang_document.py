@@ -145,8 +145,7 @@ def test_the_state_at_the_start(forced: bool, previous: str | None, inside: bool
 @pytest.mark.parametrize("model", list(ReasoningParser.DetectorMap))
 @pytest.mark.parametrize("forced", [None, False, True])
 def test_whether_reasoning_is_open_is_told_at_any_time(model: str, forced: bool | None) -> None:
-    """A text that is fed now is reasoning if it says so, and the answer if not. Formats whose reasoning is a part of the
-    answer have it there."""
+    """A text that is fed now is reasoning if it says so, and the answer if not. Some formats have it there, too."""
     text = "<think>ab</think>cd"
     spec = sg.formats.get(model).spec.reasoning
     assert spec is not None
