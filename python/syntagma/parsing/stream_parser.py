@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import secrets
 from collections.abc import Sequence
 from typing import Protocol, Unpack
@@ -10,7 +11,7 @@ from syntagma.entry import entry
 from syntagma.errors import ArgumentError, ArgumentTypeError
 from syntagma.events import Event, FinishReason
 from syntagma.format_schema import FormatSpec, StartState
-from syntagma.messages import Message, ToolLike
+from syntagma.messages import Message, ToolLike, with_reader
 from syntagma.parsing.calls import ReaderParts
 from syntagma.parsing.compiled_format import compiled_format
 from syntagma.parsing.emitter import Emitter
@@ -18,6 +19,7 @@ from syntagma.parsing.end_of_turn import EndOfTurn
 from syntagma.parsing.fast_path import FastPath
 from syntagma.parsing.marker_watch import MarkerWatch
 from syntagma.parsing.options import ReadingOptions
+from syntagma.parsing.parsed_answer import parsed_answer
 from syntagma.parsing.place import ParserPlace, place_of
 from syntagma.parsing.policies import Policies
 from syntagma.parsing.prompt_tail import read_prompt_tail, turn_reader
@@ -161,7 +163,10 @@ class StreamParser:
         """The message so far."""
         fast = self._fast_path
         passes_arguments = fast is not None and fast.passed and fast.run.kind == "arguments"
-        return self._out.assembler.message(open_end=fast.position if fast is not None and passes_arguments else None)
+        found = self._out.assembler.message(open_end=fast.position if fast is not None and passes_arguments else None)
+        if not self.reads_json:
+            return found
+        return with_reader(found, functools.partial(parsed_answer, self._request.response_format, self.finish_reason))
 
     @property
     def state(self) -> ReadingNow:
