@@ -32,6 +32,7 @@ CASES = {
     "result": "results fed back",
     "structured": "structured output",
     "errors": "errors",
+    "prompt_logprobs": "log-probabilities of prompts",
 }
 
 

@@ -14,7 +14,7 @@ from msgspec import UNSET, UnsetType
 from syntagma.conversion.custom_calls import InputText, input_of
 from syntagma.events import ContentDelta, Event, ReasoningDelta, ToolCallDelta, ToolCallEnd, ToolCallStart
 from syntagma.serving.errors import error_body
-from syntagma.serving.inner import Began, Ended, Happening
+from syntagma.serving.inner import Began, Ended, Update
 from syntagma.serving.logprobs import TokenLogprobEntry, logprob_entry
 from syntagma.serving.responses.conversation import assistant_message
 from syntagma.serving.responses.store import Keeping, Stored
@@ -74,26 +74,26 @@ class ResponsesWriter:
         self._turn: list[dict[str, Any]] = []
         """the parts of the assistant's message"""
 
-    def whole(self, happening: Happening) -> None:
+    def whole(self, update: Update) -> None:
         """See `Writer`."""
-        for _ in self.stream(happening):
+        for _ in self.stream(update):
             pass
 
     def body(self) -> bytes:
         """See `Writer`."""
         return msgspec.json.encode(self._response)
 
-    def stream(self, happening: Happening) -> Iterator[bytes]:
+    def stream(self, update: Update) -> Iterator[bytes]:
         """See `Writer`."""
-        if isinstance(happening, Began):
+        if isinstance(update, Began):
             yield self._event("response.created", response=self._response)
             yield self._event("response.in_progress", response=self._response)
-        elif isinstance(happening, Ended):
-            yield from self._close("incomplete" if happening.finish_reason == "length" else "completed")
-            yield self._end(happening)
+        elif isinstance(update, Ended):
+            yield from self._close("incomplete" if update.finish_reason == "length" else "completed")
+            yield self._end(update)
         else:
-            logprobs = [logprob_entry(one) for one in happening.logprobs]
-            for one in happening.events:
+            logprobs = [logprob_entry(one) for one in update.logprobs]
+            for one in update.events:
                 yield from self._happened(one, logprobs)
                 logprobs = []
 

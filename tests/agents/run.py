@@ -1,0 +1,46 @@
+"""Runs whole agent programs against scripted models, each in an environment of its own, and says what came of each.
+
+    python -m tests.agents.run              every program but those whose requirements say: only when named
+    python -m tests.agents.run NAME …       some of them
+    python -m tests.agents.run --list       their names
+    python -m tests.agents.run --record     also note in docs/agents.json what held, for docs/clients.md
+    python -m tests.agents.run --install …  only make the environments
+
+`docs/agents.toml` has the programs, and `tests/environments.py` says what belongs to an environment. A program that
+does not install is skipped, with the reason; where tests fail, the exit status is 1.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.environments import ROOT, Outcome, Suite, cases_of, main
+
+TRIED = ROOT / "docs" / "agents.json"
+
+SUITE = Suite(
+    Path(__file__).resolve().parent, needs=(), packaged=False, every="test_agents.py", options=("-W", "ignore")
+)
+
+
+def record(outcomes: Sequence[Outcome]) -> None:
+    """Note the version of each program that ran, and in which notations it held at which endpoint."""
+    tried = json.loads(TRIED.read_text(encoding="utf-8")) if TRIED.exists() else {}
+    for one in outcomes:
+        if one.verdict == "skipped":
+            continue
+        held: dict[str, dict[str, bool]] = {}
+        for name, result in cases_of(SUITE.report_of(one.name)):
+            found = re.fullmatch(r"test_loop\[(/v1/[a-z/]+)-([\w-]+)\]", name)
+            if found is not None:
+                held.setdefault(found[1], {})[found[2]] = result == "passed"
+        tried[one.name] = {"version": SUITE.version_of(one.name), "held": held}
+    TRIED.write_text(json.dumps(tried, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main(SUITE, __doc__ or "", record))
