@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import secrets
 from collections.abc import Sequence
-from typing import Protocol, Unpack
+from typing import Any, Protocol, Unpack
 
 from syntagma.entry import entry
 from syntagma.errors import ArgumentError, ArgumentTypeError
@@ -20,6 +20,7 @@ from syntagma.parsing.fast_path import FastPath
 from syntagma.parsing.marker_watch import MarkerWatch
 from syntagma.parsing.options import ReadingOptions
 from syntagma.parsing.parsed_answer import parsed_answer
+from syntagma.parsing.partial_value import PartialValue
 from syntagma.parsing.place import ParserPlace, place_of
 from syntagma.parsing.policies import Policies
 from syntagma.parsing.prompt_tail import read_prompt_tail, turn_reader
@@ -141,6 +142,7 @@ class StreamParser:
         self._finished = False
         self._fast_path: FastPath | None = None
         self._tokens: KnownTokens | None = None
+        self._partials: dict[int | None, PartialValue] = {}
 
     @property
     def raw(self) -> str:
@@ -188,6 +190,35 @@ class StreamParser:
         tools = self._request.tools
         by_name = None if tools is None else {tool.name: tool for tool in tools}
         return place_of(self.message, self.state, by_name, self._turn.pending)
+
+    @entry
+    def partial(self, index: int | None = None) -> PartialValue | None:
+        """The arguments of a call so far as a value, with open strings marked, and the field that broke its schema.
+
+        It is the same object at each call, grows with the text, and reads only what is new.
+
+        Args:
+            index: 0-based number of the call, as in `message.tool_calls` and the events; None: the answer, if the
+                response format is JSON.
+
+        Returns:
+            None if there is no such call yet, or no answer.
+        """
+        known = self._partials.get(index)
+        if known is not None or (index is None and not self.reads_json) or (index is not None and index < 0):
+            return known
+        # From now on, new text goes to the reader as well.
+        self._leave_fast_path()
+        reader = self._out.assembler.watch(index)
+        if reader is None:
+            return None
+        schema = self._request.response_format.schema if index is None else self._schema_of_call(index)
+        found = self._partials[index] = PartialValue(reader, schema)
+        return found
+
+    def _schema_of_call(self, index: int) -> Any:
+        name = self._out.assembler.name_of(index)
+        return next((tool.parameters for tool in self._request.tools or () if tool.name == name), None)
 
     @property
     def finish_reason(self) -> FinishReason | None:
