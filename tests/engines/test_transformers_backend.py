@@ -77,8 +77,15 @@ def test_what_forgets_positions_is_computed_alone(window: int | None, together: 
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = TransformersModel(small_network(sliding_window=window), tokenizer, name="mine", context_length=64)
     assert sg.Generator(model).is_batching is together
-    many = sg.Generator(model).start_all([[5] * 20, [7]], options=sg.GenerationOptions(max_tokens=8, ignore_eos=True))
-    assert [len(list(one)) for one in many] == [8, 8]
+    sampling = sg.Sampling(temperature=0, repetition_penalty=1.3)
+    options = sg.GenerationOptions(sampling=sampling, max_tokens=8, ignore_eos=True, logprobs=2)
+    written = []
+    for keeps in (False, True):
+        model._causal._keeps = keeps
+        many = sg.Generator(model).start_all([[5] * 20, [7]], options=options)
+        written.append([[step.token_id for step in one] for one in many])
+    assert [len(one) for one in written[0]] == [8, 8]
+    assert written[0] == written[1]
 
 
 @pytest.mark.parametrize("window", [None, 8])

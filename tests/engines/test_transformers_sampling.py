@@ -107,14 +107,13 @@ def test_many_rows_get_what_each_gets_alone(asked: list[Draw], seed: int, data: 
 
 def test_what_the_host_must_see() -> None:
     plain = Sampler(Sampling(temperature=0))
-    none = np.array([], np.int64)
     rows = [
         torch.tensor(one, device=DEVICE) for one in ([1.0, 2.0], [float("nan"), 1.0], [float("-inf")] * 2, [0.0, 1.0])
     ]
-    asked = [Draw(sampler=plain, mask=None, held=none) for _ in rows]
+    asked = [Draw(sampler=plain) for _ in rows]
     asked[3].held = np.array([0, 1])
     assert [None if one is None else one.token for one in draw_together(rows, asked)] == [1, None, None, None]
-    assert draw_together(rows[:1], [Draw(sampler=plain, mask=None, held=none, given=0)]) == [None]
+    assert draw_together(rows[:1], [Draw(sampler=plain, given=0)]) == [None]
 
 
 def test_tokens_are_not_chosen_in_torch_on_the_cpu() -> None:

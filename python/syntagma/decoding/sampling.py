@@ -234,8 +234,8 @@ class Draw(msgspec.Struct, kw_only=True):
     """
 
     sampler: Sampler
-    mask: NDArray[np.int32] | None
-    held: NDArray[np.int64]
+    mask: NDArray[np.int32] | None = None
+    held: NDArray[np.int64] = np.array([], np.int64)
     excluded: list[int] = []
     given: int | None = None
     logprobs: int | None = None

@@ -54,7 +54,6 @@ class Sequence:
         self.asks: Asks | None = None
         self.mask: NDArray[np.int32]
         self.logits: Logits
-        self.draw: Draw
         self.drawn: Drawn | None = None
         self.steps: deque[Step] = deque()
         self.error: Exception | None = None
@@ -72,6 +71,7 @@ class Sequence:
         self._prompt_tokens = len(prompt)
         self.options = options
         self._sampler = Sampler(options.sampling, prompt)
+        self.draw = Draw(sampler=self._sampler, logprobs=options.logprobs, explains=options.explain)
         self._excluded = ExcludedTexts(options.excluded)
         self._cancelled = threading.Event()
         room = backend.context_length - len(prompt)
@@ -252,29 +252,26 @@ class Sequence:
         self, mask: NDArray[np.int32] | None = None, given: int | None = None
     ) -> collections.abc.Generator[Asks, None, Drawn]:
         """Choose a token that completes no excluded text, or take the given one; with what is told of it."""
-        options = self.options
-        self.draw = Draw(
-            sampler=self._sampler,
-            mask=mask,
-            held=self._held_early if self._sampled < options.min_tokens else self._held_always,
-            given=given,
-            logprobs=options.logprobs,
-            explains=options.explain,
-        )
-        chosen = yield from self._answer()
+        asked = self.draw
+        asked.mask, asked.given, asked.excluded = mask, given, []
+        asked.held = self._held_early if self._sampled < self.options.min_tokens else self._held_always
+        yield Asks.TOKEN
+        chosen = self._answer()
         assert chosen is not None, "nothing was excluded"
         # A token that ends the answer is not part of it, so its text may be an excluded one.
         while chosen.token not in self._ends and self._excluded.completes(self._info.token_bytes(chosen.token)):
-            self.draw.excluded.append(chosen.token)
-            other = None if given is not None else (yield from self._answer())
+            if given is not None:
+                break
+            asked.excluded.append(chosen.token)
+            yield Asks.TOKEN
+            other = self._answer()
             if other is None:
                 break
             chosen = other
         return chosen
 
-    def _answer(self) -> collections.abc.Generator[Asks, None, Drawn | None]:
-        """Ask for a token as `draw` says; None if only excluded ones are left."""
-        yield Asks.TOKEN
+    def _answer(self) -> Drawn | None:
+        """The token for which it asked; None if only excluded ones are left."""
         drawn, self.drawn = self.drawn, None
         if drawn is None:
             self.logits = on_host(self.logits)
