@@ -124,13 +124,18 @@ class CompiledGrammar:
         """The same grammar with other bounds for its matchers: label, unit (`tokens` or `bytes`), largest number."""
 
     @property
-    def vocab_size(self) -> int: ...
+    def vocab_size(self) -> int:
+        """The width of the vocabulary's logits: tokens, and ids that stand for none."""
+
     @property
     def fingerprint(self) -> bytes:
         """16 bytes that depend only on the grammar, not on the vocabulary or the process."""
 
-    def report_pointers(self) -> list[tuple[str, str]]: ...
-    def stats(self) -> dict[str, int]: ...
+    def report_pointers(self) -> list[tuple[str, str]]:
+        """What the grammar does not enforce of its schema: JSON pointers, each with the reason."""
+
+    def stats(self) -> dict[str, int]:
+        """What it has found out so far: `states`, `sets`, `residuals` and `masks`, their `bytes`, its `generation`."""
 
 @final
 class GrammarMatcher:
@@ -244,7 +249,7 @@ class GrammarMatcher:
         """
 
     def explain(self, token_id: int | None = None) -> dict[str, Any]:
-        """What is expected next, and the verdict on a token.
+        """What is expected next, and the verdict on a token; `syntagma.decoding.explain_matcher` says it in words.
 
         `expected`: list of {`rule`, `symbol`, `begun`}; `accepting`; `terminated`; with a token also `token`:
         `allowed`, `dies` (then `dies_at` is the index of its first impossible byte), `not expected` (special),

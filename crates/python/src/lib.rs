@@ -5,6 +5,8 @@
 
 #![allow(clippy::needless_pass_by_value)] // PyO3 hands arguments out as values
 
+include!(concat!(env!("OUT_DIR"), "/stubs.rs"));
+
 mod arguments;
 mod batch;
 mod bitmask;

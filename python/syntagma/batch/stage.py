@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from syntagma.batch.columns import Columns
 from syntagma.batch.tables import columns_of, is_row, rows_in, with_columns
 from syntagma.batch.values import plain
-from syntagma.entry import entry
+from syntagma.entry import entry, with_options_named
 from syntagma.errors import ArgumentError, SyntagmaError
 
 __all__ = ["ERROR", "Kind", "Stage"]
@@ -34,6 +35,9 @@ class Stage:
     lists: bool
     reads: ClassVar[tuple[str, ...]]
     results: Mapping[str, Kind]
+
+    def __init_subclass__(cls) -> None:
+        cls.__doc__ = with_options_named(cls.__doc__, inspect.unwrap(cls.__init__))
 
     def __init__(self, columns: Mapping[str, str] | None) -> None:
         self._columns = Columns((*self.reads, *self.results, ERROR), columns)

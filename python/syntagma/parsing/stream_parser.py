@@ -59,9 +59,10 @@ class StreamParser:
         policies: see `ParserOptions`.
         keep_raw: see `ParserOptions`.
         strict: see `ParserOptions`.
-        **asked: options of the request; see `syntagma.request.SharedOptions`. With `tool_choice="none"` no calls are
-            read. If `response_format` asks for JSON, a code fence around the answer is removed; with a response format,
-            calls are read only if tools were declared.
+        **asked: `tool_choice`, `response_format`, `reasoning`, `reasoning_format`, `template_kwargs`, `history_calls`,
+            `limits`: options of the request; see `syntagma.request.SharedOptions`. With `tool_choice="none"` no calls
+            are read. If `response_format` asks for JSON, a code fence around the answer is removed; with a response
+            format, calls are read only if tools were declared.
 
     Attributes:
         start_state: what the prompt has opened before the first character of output.
@@ -367,8 +368,14 @@ def _kind(special: object) -> TokenKind | None:
     return UNKNOWN if special is None else SPECIAL if special is True else TEXT if special is False else None
 
 
+@entry
 def start_state(fmt: FormatSpec | HasSpec, *, prompt: str | None = None, **asked: Unpack[SharedOptions]) -> StartState:
     """What the prompt has opened before the first character of output.
+
+    Args:
+        fmt: the format, or its spec.
+        prompt: the rendered prompt; None: there is none.
+        **asked: see `syntagma.request.SharedOptions`.
 
     Raises:
         ArgumentError: `E-ARGUMENT-REASONING`, or one of `tools_from`.

@@ -165,7 +165,12 @@ class Recorder:
 
 @entry
 def record(fmt: ChatFormat, tools: Sequence[ToolLike] | None = None, **options: Unpack[ParserOptions]) -> Recorder:
-    """A recorder for one answer. The arguments are those of `ChatFormat.parser`.
+    """A recorder for one answer.
+
+    Args:
+        fmt: the format.
+        tools: as for `ChatFormat.parser`.
+        **options: see `syntagma.parsing.ParserOptions`.
 
     Raises:
         FormatError, ArgumentError: see `StreamParser`.
