@@ -407,6 +407,7 @@ def _turn(served: ServedModel, request: InnerRequest) -> Turn:
         documents=request.documents,
         add_generation_prompt=request.add_generation_prompt,
         continue_final_message=request.continue_final_message,
+        history=served.history,
     )
 
 
