@@ -333,7 +333,10 @@ def test_a_type_is_a_response_format_of_a_stage() -> None:
     class Shape(msgspec.Struct):
         a: int
 
-    stages = [batch.Parse(made_format(), response_format=Shape), batch.Constrain(made_format(), "gbnf", response_format=Shape)]
+    stages = [
+        batch.Parse(made_format(), response_format=Shape),
+        batch.Constrain(made_format(), "gbnf", response_format=Shape),
+    ]
     for stage in stages:
         assert msgspec.json.encode(stage.identity())
         assert pickle.loads(pickle.dumps(stage)).identity() == stage.identity()
