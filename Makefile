@@ -41,7 +41,7 @@ $(STAMP): pyproject.toml $(RUST_SOURCES) | $(BIN)/python
 
 # What the tests, lint and other environments need beside it.
 $(TESTED): pyproject.toml $(STAMP)
-	$(PIP) --group test --group lint --group engines "maturin>=1.9,<2" "syntagma[all]"
+	$(PIP) --group test --group lint --group engines "maturin>=1.9,<2" "syntagma[batch,schemas,serve,upstreams]"
 	@touch $@
 
 $(SUITE): tests/grammars/schema_suite.py | $(TESTED)
@@ -166,13 +166,13 @@ $(BENCH_VENV)/.installed: benchmarks/requirements.txt $(STAMP)
 		$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check "$$peer" \
 		|| echo "$$peer is left out of the benchmarks: it does not install here"; \
 	done
-	$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[all]"
+	$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[batch,schemas,serve,upstreams]"
 	@touch $@
 
 $(TORCH_VENV)/.installed: training/requirements.txt $(STAMP)
 	$(PYTHON) -m venv $(TORCH_VENV)
 	$(TORCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r training/requirements.txt pytest
-	$(TORCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[all]"
+	$(TORCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[batch,schemas,serve,upstreams]"
 	@touch $@
 
 bench: $(BENCH_VENV)/.installed ## measure, beside the peers; writes benchmarks/RESULTS.md (BENCH="--quick masks parse": less)

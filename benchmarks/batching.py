@@ -8,7 +8,7 @@ of CPU of the process that computes, which other work on the machine hardly chan
 batch are medians of rounds in which all are measured one behind the other. A server's CPU seconds hold its HTTP, its
 parser and its events; by the clock they may run beside the model. One thread of linear algebra. transformers runs a
 Llama of 104 million random parameters with 128,256 tokens, and where there is a GPU one of 1.2 billion on it, of which
-only the clock tells.
+only the clock tells; there a second table has what masks and tokens cost on it, beside one plain pass over the logits.
 """
 
 from __future__ import annotations
@@ -55,6 +55,8 @@ LARGE = {
     "num_key_value_heads": 8,
 }
 """of a Llama with 1.2 billion parameters"""
+WIDTH = 128_256
+"""tokens of the vocabulary"""
 WORDS = "Tell me about the plan for today, and who will come to the meeting in the afternoon. "
 
 
@@ -249,6 +251,44 @@ def measure(name: str, tokens: int, rounds: int) -> list[list[Any]]:
     return rows
 
 
+def on_device(device: str, rows: int) -> list[Any]:
+    """Microseconds for bfloat16 logits of so many rows: every second mask allows few tokens, the others deny few."""
+    import torch
+    from syntagma.decoding.bitmask.torch_rows import mask_torch
+    from syntagma.decoding.device_sampling import draw_together
+    from syntagma.decoding.sampling import Draw, Sampler
+
+    random = np.random.default_rng(0)
+    bits = random.random((rows, WIDTH)) < np.where(np.arange(rows) % 2, 0.001, 0.999)[:, None]
+    words = np.packbits(bits, axis=1, bitorder="little").view("<i4")
+    there = torch.from_numpy(words).to(device)
+    logits = torch.randn(rows, WIDTH, device=device, dtype=torch.bfloat16)
+
+    def draw(**asked: Any) -> None:
+        samplers = [Sampler(sg.Sampling(seed=row, **asked)) for row in range(rows)]
+        draw_together([*logits], [Draw(sampler=one, mask=mask) for one, mask in zip(samplers, words, strict=True)])
+
+    def median_us(work: Callable[[], Any]) -> float:
+        took = []
+        for _ in range(30):
+            began = time.perf_counter()
+            work()
+            if device != "cpu":
+                torch.accelerator.synchronize()
+            took.append(time.perf_counter() - began)
+        return statistics.median(took[5:]) * 1e6
+
+    works: list[Callable[[], Any]] = [
+        logits.neg_,
+        lambda: mask_torch(logits, there, None),
+        lambda: mask_torch(logits, torch.from_numpy(words), None),
+        lambda: draw(temperature=0),
+        lambda: draw(temperature=0.7),
+        lambda: draw(temperature=0.7, top_p=0.9),
+    ]
+    return [rows, *(f"{median_us(work):,.0f}" for work in works)]
+
+
 def main() -> None:
     import torch
 
@@ -262,6 +302,13 @@ def main() -> None:
     for name, tokens, rounds in measured:
         for row in measure(name, tokens, rounds):
             table.row(*row)
+    if torch.cuda.is_available():
+        print()
+        table = Table(
+            ["rows", "plain pass us", "mask there", "mask from the host", "likeliest", "sampled", "sampled, top_p"],
+        )
+        for rows in (16, 64, 256):
+            table.row(*on_device("cuda", rows))
 
 
 if __name__ == "__main__":

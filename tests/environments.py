@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-__all__ = ["HOME", "RECORD", "Outcome", "Suite", "cases_of", "main", "read_report"]
+__all__ = ["HOME", "RECORD", "Outcome", "Suite", "cases_of", "main", "noted_in", "read_report"]
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORD = "SYNTAGMA_RECORD"
@@ -270,6 +270,14 @@ def read_report(path: Path) -> tuple[Counter[str], Counter[str]]:
 def cases_of(path: Path) -> list[tuple[str, str]]:
     """The names of the tests of a JUnit report, and what came of each."""
     return [(case.get("name", ""), result) for result, case in _results(path)]
+
+
+def noted_in(path: Path) -> list[tuple[str, str, dict[str, str]]]:
+    """The names of the tests of a JUnit report, what came of each, and the properties that it noted."""
+    return [
+        (case.get("name", ""), result, {one.get("name", ""): one.get("value", "") for one in case.iter("property")})
+        for result, case in _results(path)
+    ]
 
 
 def _results(path: Path) -> list[tuple[str, ET.Element]]:

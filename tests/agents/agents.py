@@ -44,6 +44,7 @@ class Agent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     files: dict[str, str] = {}
     variables: dict[str, str] = {}
     also: dict[str, dict[str, str]] = {}
+    drops: dict[str, list[str]] = {}
     warns: list[str] = []
 
     def everywhere(self) -> list[Agent]:

@@ -39,7 +39,8 @@ class Scene:
         seen: what makes the model write its last answer: a text that only the tool's result has.
         preamble: what it says first, before the call.
         answer: what it says in the end.
-        prompts: those so far.
+        called: the prompts after which the model wrote the call.
+        ended: those after which it wrote its last answer.
         answered: the requests so far.
     """
 
@@ -48,23 +49,25 @@ class Scene:
     seen: str = ""
     preamble: str = ""
     answer: str = ""
-    prompts: list[str] = field(default_factory=list)
+    called: list[str] = field(default_factory=list)
+    ended: list[str] = field(default_factory=list)
     answered: list[Answered] = field(default_factory=list)
 
     def begin(self, call: tuple[str, dict[str, Any]] | None, seen: str, preamble: str, answer: str) -> None:
         """Set what is written from now on, and forget what was seen."""
         self.call, self.seen, self.preamble, self.answer = call, seen, preamble, answer
-        self.prompts.clear()
-        self.answered.clear()
+        for noted in (self.called, self.ended, self.answered):
+            noted.clear()
 
     def script(self, notation: str, prompt: str) -> str:
         """What the model writes after a prompt: the call, or the answer once it saw the result."""
-        self.prompts.append(prompt)
         writer = NOTATIONS[notation]
         if self.seen in prompt:
+            self.ended.append(prompt)
             return writer.write(self.answer)
         if self.call is not None and writer.declares.replace("NAME", self.call[0]) not in prompt:
             return writer.write("A note")  # such as the title of a conversation
+        self.called.append(prompt)
         return writer.write(self.preamble, self.call)
 
 

@@ -9,7 +9,10 @@ from typing import Any, NamedTuple
 import syntagma as sg
 from syntagma import formats
 
-__all__ = ["NOTATIONS", "TEMPLATES", "Notation"]
+__all__ = ["NOTATIONS", "TEMPLATES", "THOUGHTS", "Notation"]
+
+THOUGHTS = "Let me see."
+"""the reasoning before every answer"""
 
 TEMPLATES = Path(__file__).resolve().parents[3] / "shared" / "data" / "templates"
 """templates of others, which are not part of this repository"""
@@ -39,7 +42,7 @@ class Notation(NamedTuple):
             kinds = {key: {"type": _KINDS[type(value)]} for key, value in arguments.items()}
             calls.append(sg.ToolCall(id="call_1", name=name, arguments=json.dumps(arguments)))
             tools.append(sg.Tool(name=name, parameters={"type": "object", "properties": kinds}))
-        thoughts = "Let me see." if self.thinks else None
+        thoughts = THOUGHTS if self.thinks else None
         message = sg.Message(content=content, reasoning_content=thoughts, tool_calls=tuple(calls))
         return formats.get(self.format).write(message, tools)
 

@@ -18,7 +18,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.environments import ROOT, Outcome, Suite, cases_of, main
+from tests.environments import ROOT, Outcome, Suite, main, noted_in
 
 TRIED = ROOT / "docs" / "agents.json"
 
@@ -28,17 +28,20 @@ SUITE = Suite(
 
 
 def record(outcomes: Sequence[Outcome]) -> None:
-    """Note the version of each program that ran, and in which notations it held at which endpoint."""
+    """Note the version of each program that ran, where each notation held, and which fields had no effect there."""
     tried = json.loads(TRIED.read_text(encoding="utf-8")) if TRIED.exists() else {}
     for one in outcomes:
         if one.verdict == "skipped":
             continue
         held: dict[str, dict[str, bool]] = {}
-        for name, result in cases_of(SUITE.report_of(one.name)):
+        ignored: dict[str, set[str]] = {}
+        for name, result, noted in noted_in(SUITE.report_of(one.name)):
             found = re.fullmatch(r"test_loop\[(/v1/[a-z/]+)-([\w-]+)\]", name)
             if found is not None:
                 held.setdefault(found[1], {})[found[2]] = result == "passed"
-        tried[one.name] = {"version": SUITE.version_of(one.name), "held": held}
+                ignored.setdefault(found[1], set()).update(noted.get("ignored", "").split())
+        named = {endpoint: sorted(names) for endpoint, names in ignored.items()}
+        tried[one.name] = {"version": SUITE.version_of(one.name), "held": held, "ignored": named}
     TRIED.write_text(json.dumps(tried, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 

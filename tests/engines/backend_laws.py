@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import syntagma as sg
+from syntagma.decoding.backend import on_host
 from syntagma.embedded import EmbeddedModel
 from syntagma.events import ContentDelta, MessageEnd
 from tests.engines.cases import LEFT_NAME, TABLE, Case, hold, record
@@ -73,7 +74,7 @@ class BackendLaws:
         assert prompt == ours.encode(text)
         tokens, logits = greedy(ours, prompt)
         session = backend.open()
-        given = [session.prefill(prompt), *(session.step(token) for token in tokens[:-1])]
+        given = [on_host(session.prefill(prompt)), *(on_host(session.step(token)) for token in tokens[:-1])]
         for mine, theirs in zip(given, logits, strict=True):
             assert (mine.dtype, mine.shape) == (np.float32, (backend.tokenizer_info.vocab_size,))
             np.testing.assert_allclose(log_probabilities(mine), log_probabilities(theirs), atol=self.tolerance)
@@ -96,12 +97,13 @@ class BackendLaws:
         one.prefill(prompt)
         many.prefill(prompt)
         for token in tokens:
-            stepped = one.step(token)
-        at_once = many.extend(tokens)
+            stepped = on_host(one.step(token))
+        at_once = on_host(many.extend(tokens))
         np.testing.assert_allclose(log_probabilities(at_once), log_probabilities(stepped), atol=self.tolerance)
         # Logits may be written into; the sequence does not notice.
         at_once[:] = 0
-        np.testing.assert_allclose(log_probabilities(many.step(5)), log_probabilities(one.step(5)), atol=self.tolerance)
+        after, alone = log_probabilities(on_host(many.step(5))), log_probabilities(on_host(one.step(5)))
+        np.testing.assert_allclose(after, alone, atol=self.tolerance)
 
     @pytest.mark.parametrize("name", ASKED)
     def test_answers_are_those_of_our_backend(self, model: sg.Model, reference: sg.Model, name: str) -> None:

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import syntagma as sg
@@ -22,12 +23,12 @@ from tests.generation.batch_laws import BatchLaws
 
 
 def devices() -> list[str]:
-    """The CPU, and a GPU where there is one."""
+    """The CPU, the CPU with the logits kept in torch as on a GPU, and a GPU where there is one."""
     try:
         import torch
     except ImportError:
         return ["cpu"]
-    return ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
+    return ["cpu", "kept", "cuda"] if torch.cuda.is_available() else ["cpu", "kept"]
 
 
 @pytest.fixture(scope="module", params=devices())
@@ -35,12 +36,18 @@ def pair(folder: Path, request: pytest.FixtureRequest) -> Pair:
     torch = pytest.importorskip("torch")
     pytest.importorskip("transformers")
     torch.set_num_threads(1)  # the network is too small to share
-    return backends.load(f"transformers:{folder}", dtype="float32", device=request.param)
+    device = request.param
+    model, codec = backends.load(
+        f"transformers:{folder}", dtype="float32", device="cpu" if device == "kept" else device
+    )
+    assert isinstance(model, TransformersModel)
+    model._causal._keeps = device != "cpu"
+    return model, codec
 
 
 class TestTransformers(BackendLaws):
     engine = "load-transformers"
-    """Weights in float32, on the CPU, and on a GPU where there is one."""
+    """Weights in float32, on each of `devices`."""
 
 
 class TestBatch(BatchLaws):
@@ -49,6 +56,12 @@ class TestBatch(BatchLaws):
     @pytest.fixture
     def backend(self, pair: Pair) -> sg.Backend:
         return pair[0]
+
+    def test_where_the_logits_lie(self, backend: TransformersModel) -> None:
+        batch = backend.open_batch()
+        assert batch is not None
+        given = [backend.open().prefill([5]), *batch.prefill({1: [5], 2: [6, 7]}), *batch.extend({2: [7]})]
+        assert {isinstance(logits, np.ndarray) for logits in given} == {not backend._causal._keeps}
 
 
 def small_network(**config: Any) -> Any:
@@ -64,8 +77,15 @@ def test_what_forgets_positions_is_computed_alone(window: int | None, together: 
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = TransformersModel(small_network(sliding_window=window), tokenizer, name="mine", context_length=64)
     assert sg.Generator(model).is_batching is together
-    many = sg.Generator(model).start_all([[5] * 20, [7]], options=sg.GenerationOptions(max_tokens=8, ignore_eos=True))
-    assert [len(list(one)) for one in many] == [8, 8]
+    sampling = sg.Sampling(temperature=0, repetition_penalty=1.3)
+    options = sg.GenerationOptions(sampling=sampling, max_tokens=8, ignore_eos=True, logprobs=2)
+    written = []
+    for keeps in (False, True):
+        model._causal._keeps = keeps
+        many = sg.Generator(model).start_all([[5] * 20, [7]], options=options)
+        written.append([[step.token_id for step in one] for one in many])
+    assert [len(one) for one in written[0]] == [8, 8]
+    assert written[0] == written[1]
 
 
 @pytest.mark.parametrize("window", [None, 8])

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from syntagma.decoding.backend import Logits
+from syntagma.decoding.device_sampling import samples_on
 from syntagma.forks import ForkSafeLock
 
 __all__ = ["CausalNetwork"]
@@ -38,13 +37,14 @@ class CausalNetwork:
         self._process = 0
         told = inspect.signature(network.forward).parameters
         self._options = {"logits_to_keep": 1} if "logits_to_keep" in told else {}
+        self._keeps = samples_on(network.device)
 
     @property
     def device(self) -> Any:
         """The device of its weights, as torch has it."""
         return self._network.device
 
-    def read(self, token_ids: Sequence[Sequence[int]], cache: Any, **inputs: Any) -> tuple[NDArray[np.float32], Any]:
+    def read(self, token_ids: Sequence[Sequence[int]], cache: Any, **inputs: Any) -> tuple[Sequence[Logits], Any]:
         """Read the same number of tokens in each row.
 
         An exception that interrupts the wait, such as `KeyboardInterrupt`, is raised when the pass has ended.
@@ -55,7 +55,8 @@ class CausalNetwork:
             **inputs: what else the network shall be given.
 
         Returns:
-            The logits after the last tokens, [rows, vocab_size], which the caller may overwrite; and the cache.
+            The logits after the last tokens, [rows][vocab_size], on the device if tokens can be chosen there; and the
+            cache.
         """
         thread = self._thread_here()
         try:
@@ -80,7 +81,14 @@ class CausalNetwork:
         with torch.inference_mode(), _attention(self.device.type):
             ids = torch.tensor(token_ids, device=self.device)
             made = self._network(input_ids=ids, past_key_values=cache, use_cache=True, **inputs, **self._options)
-            return made.logits[:, -1].to("cpu", torch.float32, copy=True).numpy(), made.past_key_values
+            logits = made.logits[:, -1]
+            if not self._keeps:
+                return [*logits.to("cpu", torch.float32, copy=True).numpy()], made.past_key_values
+            logits = logits.contiguous()  # a view would keep the logits of a whole prompt
+            if self.device.type != "cpu":
+                # Whoever waits for the pass also waits for the device: times and errors belong to the pass.
+                torch.accelerator.synchronize(self.device)
+            return [*logits.unbind()], made.past_key_values
 
 
 def _await_all(thread: ThreadPoolExecutor) -> None:

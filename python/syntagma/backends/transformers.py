@@ -114,5 +114,4 @@ class TransformersSession(CachedSession):
 
     def _read(self, token_ids: list[int]) -> Logits:
         logits, self._cache = self._network.read([token_ids], self._cache)
-        made: Logits = logits[0]
-        return made
+        return logits[0]

@@ -104,7 +104,7 @@ class TransformersBatch:
         """Tokens of a prompt of which a part was read; none of others."""
         return self._parts[key].columns if key in self._parts else 0
 
-    def _read_prompts(self, groups: Sequence[Mapping[int, Sequence[int]]]) -> list[tuple[list[Logits], Any]]:
+    def _read_prompts(self, groups: Sequence[Mapping[int, Sequence[int]]]) -> list[tuple[Sequence[Logits], Any]]:
         """Read prompts, each group in one pass and a cache; those of which a part was read go on in theirs, alone."""
         import torch
         from syntagma.backends.padded_cache import PaddedCache
@@ -168,7 +168,7 @@ class TransformersBatch:
             else:
                 self._cache = None
 
-    def _pass(self, rows: Sequence[Sequence[int]], lengths: Sequence[int], cache: Any) -> list[Logits]:
+    def _pass(self, rows: Sequence[Sequence[int]], lengths: Sequence[int], cache: Any) -> Sequence[Logits]:
         """Append tokens to each row, and return the logits after the last of each."""
         import torch
 
@@ -181,4 +181,4 @@ class TransformersBatch:
         logits, _ = self._network.read(
             ids, cache.cache, attention_mask=cache.seen.long(), position_ids=torch.from_numpy(positions).to(device)
         )
-        return [*logits]
+        return logits

@@ -6,17 +6,21 @@ Encoding, sampling, masking and parsing happen outside of a backend. `syntagma.g
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeAlias, Union, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syntagma.decoding.tokenizer_info import TokenizerInfo
 
-__all__ = ["Backend", "Batch", "BatchBackend", "Logits", "ScoringBackend", "Session"]
+if TYPE_CHECKING:
+    import torch
 
-Logits: TypeAlias = NDArray[np.float32]
-"""float32, shape [vocab_size]: one logit per token id. The caller may overwrite it."""
+__all__ = ["Backend", "Batch", "BatchBackend", "Logits", "ScoringBackend", "Session", "on_host"]
+
+Logits: TypeAlias = Union[NDArray[np.float32], "torch.Tensor"]
+"""shape [vocab_size]: one logit per token id. An array of float32, which the caller may overwrite, or a floating tensor
+of torch, which the caller only reads: tokens are then chosen on its device, for all sequences of a pass at once."""
 
 
 class Session(Protocol):
@@ -145,3 +149,13 @@ class ScoringBackend(Backend, Protocol):
             ModelError: `E-MODEL-CONTEXT`, there are more tokens than the context length.
         """
         ...
+
+
+def on_host(logits: Logits) -> NDArray[np.float32]:
+    """Logits as an array of float32, which may be overwritten; the same object if they are one."""
+    if isinstance(logits, np.ndarray):
+        return logits
+    import torch
+
+    copied: NDArray[np.float32] = logits.to("cpu", torch.float32, copy=True).numpy()
+    return copied

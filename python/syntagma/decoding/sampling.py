@@ -11,16 +11,17 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from syntagma.decoding.bitmask.numpy_rows import mask_numpy
 from syntagma.entry import check_fields
 from syntagma.errors import ArgumentError, MatcherError, ModelError
 
-__all__ = ["Sampler", "Sampling", "TokenLogprob", "log_softmax", "top_logprobs"]
+__all__ = ["Draw", "Drawn", "Sampler", "Sampling", "TokenLogprob", "draw", "log_softmax", "top_logprobs"]
 
 _SEED_SPACE = 2**64
 _LARGEST = 1e12
@@ -99,20 +100,50 @@ class Sampler:
     Args:
         sampling: how to choose.
         prompt: the token ids of the prompt; `repetition_penalty` counts them.
+
+    Attributes:
+        sampling: likewise.
+        biased, bias: the tokens with a bias, int64 [n], and what is added to their logits, float32 [n].
+        allowed: the only tokens that may be chosen, int64 [n]; None: all.
     """
 
     def __init__(self, sampling: Sampling, prompt: Iterable[int] = ()) -> None:
-        self._sampling = sampling
+        self.sampling = sampling
         seed = None if sampling.seed is None else sampling.seed % _SEED_SPACE
         self._random = np.random.default_rng(seed)
-        self._biased = np.fromiter(sampling.logit_bias, np.int64)
-        self._bias = np.fromiter(map(_bounded, sampling.logit_bias.values()), np.float32)
+        self._number: float | None = None
+        self.biased = np.fromiter(sampling.logit_bias, np.int64)
+        self.bias = np.fromiter(map(_bounded, sampling.logit_bias.values()), np.float32)
         allowed = sampling.allowed_token_ids
-        self._allowed = None if allowed is None else np.array(allowed, np.int64)
+        self.allowed = None if allowed is None else np.array(allowed, np.int64)
         self._repeats = sampling.repetition_penalty != 1
         self._counts_answer = bool(sampling.frequency_penalty or sampling.presence_penalty)
         self._seen = set(prompt) if self._repeats else set()
         self._counts: Counter[int] = Counter()
+
+    @property
+    def repeated(self) -> tuple[NDArray[np.int64], np.float32]:
+        """The tokens of prompt and answer that `repetition_penalty` counts, [n], and the penalty."""
+        penalty = np.float32(min(max(self.sampling.repetition_penalty, 1 / _LARGEST), _LARGEST))
+        return np.fromiter(self._seen, np.int64, len(self._seen)), penalty
+
+    @property
+    def counted(self) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The tokens of the answer that the other penalties count, [n], and what these subtract from their logits."""
+        counts = np.fromiter(self._counts.values(), np.float32, len(self._counts))
+        amounts = _bounded(self.sampling.frequency_penalty) * counts + _bounded(self.sampling.presence_penalty)
+        return np.fromiter(self._counts, np.int64, len(self._counts)), amounts
+
+    @property
+    def number(self) -> float:
+        """The random number of the next token, within [0, 1); the same until `spend`."""
+        if self._number is None:
+            self._number = self._random.random()
+        return self._number
+
+    def spend(self) -> None:
+        """Let the next token have a random number of its own."""
+        self._number = None
 
     def accept(self, token_id: int) -> None:
         """Append a token to the answer. It need not be the sampled one."""
@@ -132,11 +163,11 @@ class Sampler:
             MatcherError: `E-MATCH-DEAD`, the tokens that are allowed otherwise are none of `allowed_token_ids`.
             ArgumentError: `E-ARGUMENT-VALUE`, the vocabulary has not all tokens that `sampling` names.
         """
-        sampling = self._sampling
+        sampling = self.sampling
         given, logits = logits, self._adjusted(logits)
         best = int(logits.argmax())
         if not math.isfinite(logits[best]):
-            if self._allowed is not None and math.isfinite(given.max()):
+            if self.allowed is not None and math.isfinite(given.max()):
                 raise MatcherError("E-MATCH-DEAD", "none of the tokens that may come is one of allowed_token_ids")
             raise ModelError("E-MODEL-LOGITS", "no token can be chosen: the largest logit is not finite")
         if sampling.temperature == 0:
@@ -152,51 +183,129 @@ class Sampler:
         if sampling.min_p > 0:
             weights[weights < sampling.min_p] = 0
         if 0 < sampling.top_k < weights.shape[0]:
-            weights = _likeliest(weights, sampling.top_k)
+            weights = _only(weights, _likeliest(weights, sampling.top_k))
         if sampling.top_p < 1:
             weights = _nucleus(weights, sampling.top_p)
         cumulative = np.cumsum(weights)
-        drawn = self._random.random() * cumulative[-1]
+        drawn = self.number * cumulative[-1]
+        self.spend()
         chosen = int(np.searchsorted(cumulative, drawn, side="right"))
         # Rounding can make the draw equal to the total, after which there is no token.
         return chosen if chosen < weights.shape[0] else best
 
     def _adjusted(self, logits: NDArray[np.float32]) -> NDArray[np.float32]:
         """The logits with bias, allowed tokens and penalties applied; the same array if there are none."""
-        sampling = self._sampling
-        if not (self._biased.size or self._allowed is not None or self._seen or self._counts):
+        sampling = self.sampling
+        if not (self.biased.size or self.allowed is not None or self._seen or self._counts):
             return logits
         logits = logits.copy()
         try:
-            logits[self._biased] += self._bias
-            if self._allowed is not None:
-                kept = logits[self._allowed]
+            logits[self.biased] += self.bias
+            if self.allowed is not None:
+                kept = logits[self.allowed]
                 logits[:] = -np.inf
-                logits[self._allowed] = kept
+                logits[self.allowed] = kept
         except IndexError:
             known = logits.shape[0]
             largest = max(token for _, token in sampling.token_ids)
             message = f"token {largest} is outside of the vocabulary of {known} tokens"
             raise ArgumentError("E-ARGUMENT-VALUE", message) from None
         if self._seen:
-            seen = np.fromiter(self._seen, np.int64, len(self._seen))
-            penalty = np.float32(min(max(sampling.repetition_penalty, 1 / _LARGEST), _LARGEST))
+            seen, penalty = self.repeated
             values = logits[seen]
             logits[seen] = np.where(values > 0, values / penalty, values * penalty)
         if self._counts:
-            counted = np.fromiter(self._counts, np.int64, len(self._counts))
-            counts = np.fromiter(self._counts.values(), np.float32, len(self._counts))
-            logits[counted] -= _bounded(sampling.frequency_penalty) * counts + _bounded(sampling.presence_penalty)
+            counted, amounts = self.counted
+            logits[counted] -= amounts
         return logits
+
+
+class Draw(msgspec.Struct, kw_only=True):
+    """What a sequence asks of its logits.
+
+    Attributes:
+        sampler: chooses the token.
+        mask: which tokens may come, int32 [words]; None: all.
+        held: tokens that may come only if nothing else may, int64 [n].
+        excluded: tokens that may not come.
+        given: the token, if it is chosen already.
+        logprobs: how many of the likeliest tokens are told, beside the token's own log-probability; None: none of both.
+        explains: whether the log-probabilities of all tokens are asked for.
+    """
+
+    sampler: Sampler
+    mask: NDArray[np.int32] | None = None
+    held: NDArray[np.int64] = np.array([], np.int64)
+    excluded: list[int] = []
+    given: int | None = None
+    logprobs: int | None = None
+    explains: bool = False
+
+
+class Drawn(NamedTuple):
+    """What a sequence gets: a token, and what `Draw` asks for beside it."""
+
+    token: int
+    logprob: float | None = None
+    top: Sequence[TokenLogprob] = ()
+    logprobs: NDArray[np.float64] | None = None
+
+
+def draw(logits: NDArray[np.float32], asked: Draw) -> Drawn | None:
+    """Choose a token of one sequence.
+
+    Args:
+        logits: float32 [vocab_size]. Those of tokens that may not come become minus infinity, unless log-probabilities
+            are asked for.
+        asked: how.
+
+    Returns:
+        None if only excluded tokens are left.
+
+    Raises:
+        ModelError, MatcherError, ArgumentError: as `Sampler.sample`.
+    """
+    logprobs = None
+    if asked.logprobs is not None or asked.explains:
+        logprobs, logits = log_softmax(logits), logits.copy()
+    token = _allowed_token(logits, asked) if asked.given is None else asked.given
+    if token is None:
+        return None
+    if logprobs is None:
+        return Drawn(token)
+    top = top_logprobs(logprobs, asked.logprobs or 0)
+    return Drawn(token, float(logprobs[token]), top, logprobs if asked.explains else None)
+
+
+def _allowed_token(logits: NDArray[np.float32], asked: Draw) -> int | None:
+    if asked.mask is not None:
+        mask_numpy(logits[np.newaxis], asked.mask[np.newaxis], None)
+    if asked.held.size:
+        kept = logits[asked.held]
+        logits[asked.held] = -np.inf
+        if logits.max() == -np.inf:
+            logits[asked.held] = kept
+    if asked.excluded:
+        logits[asked.excluded] = -np.inf
+        if not np.isfinite(logits.max()):
+            return None
+    return asked.sampler.sample(logits)
 
 
 def _bounded(value: float) -> float:
     return min(max(value, -_LARGEST), _LARGEST)
 
 
-def _likeliest(weights: NDArray[np.float64], count: int) -> NDArray[np.float64]:
-    """The weights of the `count` most likely tokens; 0 for all others."""
-    kept = np.argpartition(-weights, count - 1)[:count]
+def _likeliest(values: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+    """The `count` tokens of the largest values, in any order; of equal ones, the first."""
+    # Selecting is cheaper than sorting: that would dominate the step.
+    least = np.partition(values, -count)[-count]
+    larger = np.flatnonzero(values > least)
+    return np.concatenate([larger, np.flatnonzero(values == least)[: count - len(larger)]])
+
+
+def _only(weights: NDArray[np.float64], kept: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The weights of some tokens; 0 for all others."""
     narrowed = np.zeros_like(weights)
     narrowed[kept] = weights[kept]
     return narrowed
@@ -207,9 +316,7 @@ def _nucleus(weights: NDArray[np.float64], top_p: float) -> NDArray[np.float64]:
     cumulative = np.cumsum(weights[order])
     # The token that reaches the share is kept, so the set is never empty.
     kept = int(np.searchsorted(cumulative, top_p * cumulative[-1], side="left")) + 1
-    narrowed = np.zeros_like(weights)
-    narrowed[order[:kept]] = weights[order[:kept]]
-    return narrowed
+    return _only(weights, order[:kept])
 
 
 def log_softmax(logits: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -225,7 +332,5 @@ def top_logprobs(logprobs: NDArray[np.float64], count: int) -> Sequence[TokenLog
     count = min(count, logprobs.shape[0])
     if count <= 0:
         return ()
-    # Select before sorting: sorting the whole vocabulary for twenty tokens would dominate the step.
-    chosen: NDArray[Any] = np.argpartition(-logprobs, count - 1)[:count]
-    ordered = sorted(chosen.tolist(), key=lambda token: (-logprobs[token], token))
+    ordered = sorted(_likeliest(logprobs, count).tolist(), key=lambda token: (-logprobs[token], token))
     return tuple(TokenLogprob(token, float(logprobs[token])) for token in ordered)

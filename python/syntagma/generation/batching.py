@@ -6,6 +6,7 @@ all sequences, or waits for the thread that does.
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import deque
@@ -19,9 +20,11 @@ from numpy.typing import NDArray
 
 from syntagma.decoding import GrammarMatcher, allocate_token_bitmask, fill_next_token_bitmask_batch
 from syntagma.decoding.backend import Backend, Batch, Logits, Session
+from syntagma.decoding.sampling import Draw, Drawn
 
 __all__ = ["Asks", "BatchLoop", "Row", "SessionBatch"]
 
+_log = logging.getLogger("syntagma.generation")
 _PROMPTS_S = 0.05
 """seconds for which further prompts are read while sequences that already write wait"""
 
@@ -30,7 +33,7 @@ class Asks(Enum):
     """What a sequence needs to go on."""
 
     MASK = "mask"
-    LOGITS = "logits"
+    TOKEN = "token"
 
 
 class Row(Protocol):
@@ -42,9 +45,13 @@ class Row(Protocol):
     asks: Asks | None
     """None: it is over, or has not begun"""
     mask: NDArray[np.int32]
-    """int32 [words], set before `go_on` if `asks` is `Asks.MASK`"""
+    """int32 [words], set before `go_on` if `asks` is `Asks.MASK`; valid until that returns"""
     logits: Logits
     """[vocab_size], set when the model has read `unread`"""
+    draw: Draw
+    """how a token is chosen from `logits`, if `asks` is `Asks.TOKEN`"""
+    drawn: Drawn | None
+    """the token, set before `go_on` if it was chosen on the logits' device; None: the sequence chooses"""
     error: Exception | None
 
     @property
@@ -70,7 +77,7 @@ class Row(Protocol):
         """Take the logits after the tokens that the model has read, in `seconds`."""
         ...
 
-    def go_on(self, *, masked_s: float = 0.0) -> None:
+    def go_on(self, *, masked_s: float = 0.0, drawn_s: float = 0.0) -> None:
         """Go on with the mask or the logits, until it asks again; an exception becomes its `error`."""
         ...
 
@@ -219,12 +226,13 @@ class BatchLoop:
             self._mask(asking)
         alone = len(going) < 2
         share = None if alone else max(1, self._batch.tokens_at_once // len(going))
-        reading = {number: row for number, row in going.items() if row.asks is Asks.LOGITS}
+        reading = {number: row for number, row in going.items() if row.asks is Asks.TOKEN}
         if unread := {number: row.unread[:share] for number, row in reading.items() if row.unread}:
             self._compute(self._batch.extend, unread)
-        for row in reading.values():
-            if not row.unread and not row.is_over:
-                row.go_on()
+        while choosing := [
+            row for row in reading.values() if row.asks is Asks.TOKEN and not row.unread and not row.is_over
+        ]:
+            self._choose(choosing)
         if over := [number for number, row in self._rows.items() if row.is_over]:
             self._batch.drop(over)
             for number in over:
@@ -290,6 +298,25 @@ class BatchLoop:
             row = self._rows[number]
             del row.unread[: len(ids)]
             row.read(logits, took)
+
+    def _choose(self, rows: Sequence[Row]) -> None:
+        """Choose the tokens of sequences whose logits lie on a device, and let each sequence go on."""
+        apart = [row for row in rows if not isinstance(row.logits, np.ndarray)]
+        drawn_s = 0.0
+        if apart:
+            from syntagma.decoding.device_sampling import draw_together
+
+            began = time.perf_counter()
+            try:
+                drawn = draw_together([row.logits for row in apart], [row.draw for row in apart])
+            except RuntimeError as error:  # such as too little memory for all at once
+                _log.warning("tokens are chosen on the host, because the device failed: %s", error)
+            else:
+                for row, one in zip(apart, drawn, strict=True):
+                    row.drawn = one
+            drawn_s = (time.perf_counter() - began) / len(apart)
+        for row in rows:
+            row.go_on(drawn_s=0.0 if isinstance(row.logits, np.ndarray) else drawn_s)
 
     def _mask(self, rows: Sequence[Row]) -> None:
         """Fill the masks of these sequences in one call, and let each go on."""

@@ -1,4 +1,4 @@
-"""One sequence, token by token: it asks for logits or a mask, and makes a token from them."""
+"""One sequence, token by token: it asks for a mask or a token, and makes a step of them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntagma.decoding import GrammarMatcher, allocate_token_bitmask
-from syntagma.decoding.backend import Backend, Logits
+from syntagma.decoding.backend import Backend, Logits, on_host
 from syntagma.decoding.excluded_texts import ExcludedTexts
-from syntagma.decoding.sampling import Sampler, TokenLogprob, log_softmax, top_logprobs
+from syntagma.decoding.sampling import Draw, Drawn, Sampler, TokenLogprob, draw
 from syntagma.decoding.stop_strings import StopScanner
 from syntagma.errors import MatcherError
 from syntagma.generation.batching import Asks
@@ -40,6 +40,8 @@ class Sequence:
         asks: what it needs to go on; None before it has begun, and when it is over.
         mask: which tokens may come next, int32 [words]; set when it asks for a mask.
         logits: those after the last token, [vocab_size]; set when the model has read all tokens.
+        draw: how the token is chosen for which it asks.
+        drawn: the token, where it was chosen by others; else it is chosen here.
         options: the options with which it was started.
         steps: the steps made and not yet read.
         error: the exception that ended it, or None.
@@ -52,6 +54,7 @@ class Sequence:
         self.asks: Asks | None = None
         self.mask: NDArray[np.int32]
         self.logits: Logits
+        self.drawn: Drawn | None = None
         self.steps: deque[Step] = deque()
         self.error: Exception | None = None
         self.finish_reason: Literal["stop", "length"] | None = None
@@ -68,6 +71,7 @@ class Sequence:
         self._prompt_tokens = len(prompt)
         self.options = options
         self._sampler = Sampler(options.sampling, prompt)
+        self.draw = Draw(sampler=self._sampler, logprobs=options.logprobs, explains=options.explain)
         self._excluded = ExcludedTexts(options.excluded)
         self._cancelled = threading.Event()
         room = backend.context_length - len(prompt)
@@ -78,8 +82,6 @@ class Sequence:
         """what is left of the valid ending, once that has begun"""
         self._forced: ForcedTokens | None = None
         self._was_forced = False
-        self._logprobs: NDArray[np.float64] | None = None
-        """[vocab_size], the model's own at the current position, if the answer is explained"""
         self._masked: float | None = None
         self._sampled = 0
         self._passes = 0
@@ -149,11 +151,12 @@ class Sequence:
             self.read_part(seconds)
             self._prompt_is_read = True
 
-    def go_on(self, *, masked_s: float = 0.0) -> None:
+    def go_on(self, *, masked_s: float = 0.0, drawn_s: float = 0.0) -> None:
         """Go on with the mask or the logits, until it asks again; an exception becomes its `error`.
 
         Args:
             masked_s: the seconds that it took to fill the mask.
+            drawn_s: the seconds that it took to choose the token.
         """
         began = time.perf_counter()
         self._grammar_s += masked_s
@@ -163,7 +166,7 @@ class Sequence:
         except Exception as error:
             self.error = error
         finally:
-            self._decode_s += masked_s + time.perf_counter() - began
+            self._decode_s += masked_s + drawn_s + time.perf_counter() - began
             self._ended = asks is None
             self.asks = asks
 
@@ -215,19 +218,12 @@ class Sequence:
 
     def _sample(self) -> collections.abc.Generator[Asks, None, Step | None]:
         """Sample one token and set `finish_reason` if it is the last; None if no token may follow."""
-        options = self.options
         matcher = self.matcher
-        logprobs = None
         self._was_forced, self._masked = False, None
-        tells = options.logprobs is not None or options.explain
-        if matcher is None or tells:
-            yield Asks.LOGITS
-        if tells:
-            logprobs = log_softmax(self.logits)
-            self._logprobs = logprobs if options.explain else None
-        token = self._chosen(self.logits) if matcher is None else (yield from self._constrained_token(matcher))
-        if token is None:
+        drawn = (yield from self._drawn()) if matcher is None else (yield from self._constrained(matcher))
+        if drawn is None:
             return None
+        token, logprob, top, logprobs = drawn
         data = self._info.token_bytes(token)
         self._sampler.accept(token)
         self._excluded.accept(data)
@@ -245,45 +241,55 @@ class Sequence:
             token_id=token,
             data=data,
             end=ended and token in self._ends,
-            logprob=None if logprobs is None else float(logprobs[token]),
-            top_logprobs=() if logprobs is None else top_logprobs(logprobs, options.logprobs or 0),
+            logprob=logprob,
+            top_logprobs=top,
             forced=self._was_forced,
             masked=self._masked,
-            preferred=_likeliest(logprobs) if logprobs is not None and options.explain else None,
+            preferred=None if logprobs is None else _likeliest(logprobs),
         )
 
-    def _chosen(self, logits: Logits) -> int:
-        """Sample a token; first, the logits of tokens that may not come now become -inf."""
-        held = self._held_early if self._sampled < self.options.min_tokens else self._held_always
-        if held.size:
-            kept = logits[held]
-            logits[held] = -np.inf
-            if logits.max() == -np.inf:
-                # Only an end token may follow.
-                logits[held] = kept
-        token = self._sampler.sample(logits)
+    def _drawn(
+        self, mask: NDArray[np.int32] | None = None, given: int | None = None
+    ) -> collections.abc.Generator[Asks, None, Drawn]:
+        """Choose a token that completes no excluded text, or take the given one; with what is told of it."""
+        asked = self.draw
+        asked.mask, asked.given, asked.excluded = mask, given, []
+        asked.held = self._held_early if self._sampled < self.options.min_tokens else self._held_always
+        yield Asks.TOKEN
+        chosen = self._answer()
+        assert chosen is not None, "nothing was excluded"
         # A token that ends the answer is not part of it, so its text may be an excluded one.
-        while token not in self._ends and self._excluded.completes(self._info.token_bytes(token)):
-            before = float(logits[token])
-            logits[token] = -np.inf
-            if not np.isfinite(logits.max()):
-                logits[token] = before
+        while chosen.token not in self._ends and self._excluded.completes(self._info.token_bytes(chosen.token)):
+            if given is not None:
                 break
-            token = self._sampler.sample(logits)
-        return token
+            asked.excluded.append(chosen.token)
+            yield Asks.TOKEN
+            other = self._answer()
+            if other is None:
+                break
+            chosen = other
+        return chosen
 
-    def _constrained_token(self, matcher: GrammarMatcher) -> collections.abc.Generator[Asks, None, int | None]:
+    def _answer(self) -> Drawn | None:
+        """The token for which it asked; None if only excluded ones are left."""
+        drawn, self.drawn = self.drawn, None
+        if drawn is None:
+            self.logits = on_host(self.logits)
+            drawn = draw(self.logits, self.draw)
+        return drawn
+
+    def _constrained(self, matcher: GrammarMatcher) -> collections.abc.Generator[Asks, None, Drawn | None]:
         """The next token under a grammar, which has accepted it; None, with `finish_reason` set, if none may follow."""
         if self._closing_tokens is None:
-            forced, token = yield from self._proposed(matcher)
-            if token is None:
+            forced, drawn = yield from self._proposed(matcher)
+            if drawn is None:
                 self.finish_reason = "stop"
                 return None
-            self._accept(matcher, token)
+            self._accept(matcher, drawn.token)
             if self._can_still_close(matcher):
                 self._was_forced = forced
                 self._without_model += forced and self._forced is not None
-                return token
+                return drawn
             matcher.rollback(1)
             # Before this token, the text could still be closed with the tokens that were left.
             self._closing_tokens = matcher.shortest_close(self._room - self._sampled) or []
@@ -294,17 +300,20 @@ class Sequence:
         self._accept(matcher, token)
         self._without_model += 1
         self._was_forced = True
-        if self._logprobs is not None:
-            self._masked = float(-np.expm1(self._logprobs[token]))
-        return token
+        if self.options.logprobs is None and not self.options.explain:
+            return Drawn(token)
+        drawn = yield from self._drawn(given=token)
+        if drawn.logprobs is not None:
+            self._masked = float(-np.expm1(drawn.logprobs[token]))
+        return drawn
 
-    def _proposed(self, matcher: GrammarMatcher) -> collections.abc.Generator[Asks, None, tuple[bool, int | None]]:
+    def _proposed(self, matcher: GrammarMatcher) -> collections.abc.Generator[Asks, None, tuple[bool, Drawn | None]]:
         """Whether the grammar forces the next token, and the token; None if the text is complete."""
         began = time.perf_counter()
         token = None if self._forced is None else self._forced.next(matcher)
         self._grammar_s += time.perf_counter() - began
         if token is not None:
-            return True, token
+            return True, Drawn(token)
         yield Asks.MASK
         words = np.flatnonzero(self.mask)
         if not words.size:
@@ -312,16 +321,15 @@ class Sequence:
             if matcher.is_accepting():
                 return False, None
             raise MatcherError("E-MATCH-DEAD", "no token of the vocabulary can continue what the grammar has begun")
-        if self._logprobs is not None:
-            self._masked = masked_mass(self._logprobs, self.mask)
         only = _only_token(self.mask, words[0]) if words.size == 1 else None
         if only is not None and self._forced is not None:
-            return True, only
-        yield Asks.LOGITS
-        began = time.perf_counter()
-        matcher.mask_logits_inplace(self.logits)
-        self._grammar_s += time.perf_counter() - began
-        return only is not None, self._chosen(self.logits)
+            return True, Drawn(only)
+        # The loop fills the masks of others into the same memory.
+        mask = self.mask.copy()
+        drawn = yield from self._drawn(mask)
+        if drawn.logprobs is not None:
+            self._masked = masked_mass(drawn.logprobs, mask)
+        return only is not None, drawn
 
     def _can_still_close(self, matcher: GrammarMatcher) -> bool:
         """Whether the text can be completed with the tokens that are left after the one just accepted."""

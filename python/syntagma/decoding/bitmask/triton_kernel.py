@@ -21,8 +21,8 @@ except ImportError:
 
 __all__ = ["is_available", "mask_triton"]
 
-_BLOCK = 4096
-"""number of tokens per program of the kernel; a multiple of 32"""
+_BLOCK = 2048
+"""number of tokens per program of the kernel, 16 for each of its threads; a multiple of 32"""
 
 
 def is_available() -> bool:
@@ -80,9 +80,17 @@ if triton is not None:
         row = tl.program_id(0).to(tl.int64)
         if HAS_ROWS:
             row = tl.load(rows + row)
-        tokens = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
-        inside = tokens < width
-        at = tokens // 32
-        word = tl.load(words + row * words_row + at * words_word, mask=inside & (at < word_count), other=0)
-        denied = ((word >> (tokens % 32)) & 1) == 0
-        tl.store(logits + row * logits_row + tokens * logits_token, float("-inf"), mask=inside & denied)
+        at = tl.program_id(1) * (BLOCK // 32) + tl.arange(0, BLOCK // 32)
+        word = tl.load(words + row * words_row + at * words_word, mask=at < word_count, other=0)
+        # Eight tokens of which none may come, the most frequent case, are one wide store, whose condition must be the
+        # same for all eight.
+        part = tl.arange(0, 4)
+        byte = (word[:, None] >> (8 * part)[None, :]) & 255
+        first = 32 * at[:, None] + 8 * part[None, :]
+        whole = (byte == 0) & (first + 8 <= width)
+        eight = tl.arange(0, 8)[None, None, :]
+        tokens = first[:, :, None] + eight
+        places = logits + row * logits_row + tokens * logits_token
+        tl.store(places, float("-inf"), mask=tl.broadcast_to(whole[:, :, None], tokens.shape))
+        denied = ((byte[:, :, None] >> eight) & 1) == 0
+        tl.store(places, float("-inf"), mask=denied & ~whole[:, :, None] & (tokens < width))

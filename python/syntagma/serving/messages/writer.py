@@ -107,6 +107,8 @@ class MessagesWriter:
             block.text = text
         elif block.type == "thinking":
             block.thinking = text
+            # Clients that have not seen a signature do not send the thinking back.
+            yield self._delta("", {"type": "signature_delta", "signature": ""})
         else:
             block.input = _input(text)
         yield _event("content_block_stop", index=len(self._answer.content) - 1)

@@ -16,7 +16,7 @@ from syntagma.events import ContentDelta, Event, ReasoningDelta, ToolCallDelta, 
 from syntagma.serving.errors import error_body
 from syntagma.serving.inner import Began, Ended, Update
 from syntagma.serving.logprobs import TokenLogprobEntry, logprob_entry
-from syntagma.serving.responses.conversation import assistant_message
+from syntagma.serving.responses.conversation import assistant_message, sealed
 from syntagma.serving.responses.store import Keeping, Stored
 from syntagma.serving.responses.wire import (
     CallItem,
@@ -45,6 +45,7 @@ class ResponsesWriter:
         custom: names of the tools whose calls hold a text in place of arguments.
         names: of tools in namespaces, the name by which the model knows it → its namespace and its own name.
         keeping: where the answer is stored; None: it is not.
+        seals: whether reasoning has its text in a further form, which clients send back where nothing is stored.
     """
 
     def __init__(
@@ -53,11 +54,14 @@ class ResponsesWriter:
         custom: Collection[str] = (),
         names: Mapping[str, tuple[str, str]] = MappingProxyType({}),
         keeping: Keeping | None = None,
+        *,
+        seals: bool = False,
     ) -> None:
         response.id = _id("resp")
         response.created_at = int(time.time())
         self._response = response
         self._keeping = keeping
+        self._seals = seals
         self._custom = custom
         self._names = names
         self._called = ""
@@ -178,6 +182,7 @@ class ResponsesWriter:
         elif isinstance(item, ReasoningItem):
             thought = ReasoningPart(text=text)
             item.content = [thought]
+            item.encrypted_content = sealed(text) if self._seals else UNSET
             yield self._in_item("response.reasoning_text.done", content_index=0, text=text)
             yield self._in_item("response.content_part.done", content_index=0, part=thought)
             self._turn.append({"reasoning_content": text})
