@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
+from syntagma.decoding.explanation_values import MatcherExplanation
 from syntagma.limits import Limits
 from syntagma.request import Budgets
 
@@ -248,14 +249,16 @@ class GrammarMatcher:
         again. If that takes too much fuel, it raises `LimitError` `E-LIMIT-STEP`, and the matcher stays usable.
         """
 
-    def explain(self, token_id: int | None = None) -> dict[str, Any]:
-        """What is expected next, and the verdict on a token; `syntagma.decoding.explain_matcher` says it in words.
+    def explain(self, token: int | str | None = None) -> MatcherExplanation:
+        """What may come next, and whether a token or a text may. The matcher is not changed.
 
-        `expected`: list of {`rule`, `symbol`, `begun`}; `accepting`; `terminated`; with a token also `token`:
-        `allowed`, `dies` (then `dies_at` is the index of its first impossible byte), `not expected` (special),
-        `unused`, `spent` (the bound of a part) or `ended`.
+        `token` is the id of a token, or a text in any tokens; None: no verdict. `str()` of the result says it in words.
+
+        Raises `ArgumentError`: `E-TOKEN-ID`, the vocabulary has no such token; `E-ARGUMENT-VALUE`, the text is empty.
         """
 
+    def _explained(self, token_id: int | None = None) -> dict[str, Any]: ...
+    def _token_bytes(self, token_id: int) -> bytes: ...
     def next_bytes(self) -> bytes:
         """The bytes of text that may come next, ascending."""
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import syntagma as sg
+from syntagma.decoding import explain_matcher
 
 BYTES = [bytes([byte]) for byte in range(256)]
 END, TURN, CALL, LOOKALIKE = 256, 257, 258, 259
@@ -195,13 +196,24 @@ def test_closes_within_says_what_shortest_close_finds(seed: int) -> None:
 
 def test_explain() -> None:
     m = matcher(sg.Grammar.from_choices(["true", "try"]))
-    explained = m.explain(ord("x"))
-    assert explained["token"] == "dies"
-    assert explained["dies_at"] == 0
-    assert explained["expected"]
-    assert not explained["accepting"]
-    assert m.explain(END)["token"] == "not expected"
-    assert m.explain(INFO.vocab_size - 2)["token"] == "allowed"
+    told = m.explain(ord("x"))
+    assert told.token is not None
+    assert (told.token.reason, told.token.at) == ("dies", 0)
+    assert told.expected
+    for token, reason in ((END, "not expected"), (INFO.vocab_size - 2, "allowed")):
+        verdict = m.explain(token).token
+        assert verdict is not None
+        assert verdict.reason == reason
+
+
+def test_the_older_ways_to_ask_for_an_explanation_work_with_a_warning() -> None:
+    m = matcher(sg.Grammar.from_choices(["true", "try"]))
+    with pytest.warns(DeprecationWarning, match=r"matcher\.explain\(token\)") as told:
+        assert explain_matcher(m, INFO, ord("x")) == m.explain(ord("x"))
+    assert told[0].filename == __file__
+    with pytest.warns(DeprecationWarning, match="attributes") as told:
+        assert m.explain(ord("x"))["token"] == "dies"
+    assert told[0].filename == __file__
 
 
 def test_batches() -> None:

@@ -292,8 +292,32 @@ impl GrammarMatcher {
     }
 
     #[doc = stub!("GrammarMatcher.explain")]
-    #[pyo3(signature = (token_id=Given(None)), text_signature = "($self, token_id=None)")]
+    #[pyo3(signature = (token=None))]
     fn explain<'py>(
+        slf: &Bound<'py, Self>,
+        token: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        // Words are made where they are changed most easily.
+        slf.py()
+            .import("syntagma.decoding.explanation")?
+            .call_method1("explanation_of", (slf, token))
+    }
+
+    fn _token_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        token_id: Given<u32>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let vocabulary = self.inner.compiled().vocabulary();
+        if *token_id as usize >= vocabulary.size() {
+            let message = format!("the vocabulary has no token {}", *token_id);
+            return Err(argument(py, "E-TOKEN-ID", &message));
+        }
+        Ok(PyBytes::new(py, vocabulary.token(*token_id)))
+    }
+
+    #[pyo3(signature = (token_id=Given(None)), text_signature = "($self, token_id=None)")]
+    fn _explained<'py>(
         &self,
         py: Python<'py>,
         token_id: Given<Option<u32>>,

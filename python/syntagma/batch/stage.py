@@ -83,6 +83,11 @@ class Stage:
         """The name in the data of the column with errors."""
         return self._columns[ERROR]
 
+    @property
+    def diagnostics_column(self) -> str | None:
+        """The name in the data of the column with diagnostics; None: the stage has none."""
+        return self._columns["diagnostics"] if "diagnostics" in self.results else None
+
     def identity(self) -> list[Any]:
         """Plain data that identifies the stage. A run over a file may be resumed only by a stage with equal data."""
         return [type(self).__qualname__, self.written, *self._identity()]

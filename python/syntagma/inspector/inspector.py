@@ -15,7 +15,7 @@ import numpy as np
 from syntagma import formats
 from syntagma.analysis import Analysis, analyze
 from syntagma.codec import ChatCodec, Turn
-from syntagma.decoding import GrammarCompiler, GrammarMatcher, TokenizerInfo, allocate_token_bitmask, explain_matcher
+from syntagma.decoding import GrammarCompiler, GrammarMatcher, TokenizerInfo, allocate_token_bitmask
 from syntagma.decoding.backend import Backend
 from syntagma.decoding.bitmask.numpy_rows import denied_tokens
 from syntagma.decoding.sampling import Sampling
@@ -137,7 +137,7 @@ class Inspector:
             )
         allowed = None if matcher is None else _allowed(matcher, self._info.vocab_size)
         probabilities = self._distributions.after((*turn.prompt_ids(self._info), *ids[:at]))
-        told = None if matcher is None else explain_matcher(matcher, self._info, wanted)
+        told = None if matcher is None else matcher.explain(wanted)
         verdict = None if told is None else told.token
         parser = turn.parser()
         parser.feed_tokens(ids[:at], self._info)

@@ -185,8 +185,8 @@ class StreamParser:
     def explain(self) -> ParserPlace:
         """The position in the message: the field that the next character belongs to, and its schema.
 
-        It reads the arguments of an open call again, so the time is linear in their length. `explain_matcher` shows
-        what may come next.
+        It reads the arguments of an open call again, so the time is linear in their length. `GrammarMatcher.explain`
+        says what may come next.
         """
         tools = self._request.tools
         by_name = None if tools is None else {tool.name: tool for tool in tools}
