@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from syntagma.analysis.lint import call_rules as calls, cost, history, lost, prompts, safety, texts
+from syntagma.analysis.lint import call_rules as calls
+from syntagma.analysis.lint import cost, history, lost, prompts, safety, texts
 from syntagma.analysis.lint.report import Slip
 from syntagma.analysis.lint.subject import Subject
 
