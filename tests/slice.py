@@ -35,7 +35,7 @@ def commands(part: int) -> list[str]:
     if clients:
         found.append(f'make test-clients CLIENTS="--jobs 2 --minutes 4 {clients}"')
     if agents:
-        found.append(f'make test-agents AGENTS="--jobs 2 --minutes 3 {agents}"')
+        found.append(f'make test-agents AGENTS="--minutes 3 {agents}"')
     if part == INSPECTOR:
         found.append('make test-inspector INSPECTOR="--minutes 3"')
     return found
