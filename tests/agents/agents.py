@@ -43,6 +43,7 @@ class Agent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     says: str = ""
     files: dict[str, str] = {}
     variables: dict[str, str] = {}
+    quiet: dict[str, str] = {}
     also: dict[str, dict[str, str]] = {}
     drops: dict[str, list[str]] = {}
     warns: list[str] = []
@@ -115,7 +116,7 @@ def run(agent: Agent, *, folder: Path, url: str, model: str, task: str) -> Ended
         "TERM": "dumb",
         **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), _NOWHERE),
         **dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost"),
-        **{name: here(value) for name, value in agent.variables.items()},
+        **{name: here(value) for name, value in {**agent.variables, **agent.quiet}.items()},
     }
     command = ["/usr/bin/env", *(here(part) for part in agent.command)]
     said = folder / "output"

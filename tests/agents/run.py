@@ -23,7 +23,11 @@ from tests.environments import ROOT, Outcome, Suite, main, noted_in
 TRIED = ROOT / "docs" / "agents.json"
 
 SUITE = Suite(
-    Path(__file__).resolve().parent, needs=(), packaged=False, every="test_agents.py", options=("-W", "ignore")
+    Path(__file__).resolve().parent,
+    needs=(),
+    packaged=False,
+    every="test_agents.py",
+    options=("-W", "ignore", "--numprocesses", "2"),
 )
 
 

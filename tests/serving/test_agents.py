@@ -424,3 +424,26 @@ def test_reasoning_comes_back_in_whatever_form_clients_keep_it(
         for foreign in ("gAAAA", "syntagma:?", "syntagma:/w=="):
             assert "input[1]" in said({"encrypted_content": foreign})
             assert thought not in prompts[-1]
+
+
+@pytest.mark.parametrize("history", ["repair", "strict"])
+def test_a_cut_call_in_the_history(history: Any) -> None:
+    served = ServedModel(
+        ScriptedBackend("done"),
+        ChatCodec.from_format(ChatFormat.from_toml(FORMAT), ChatTemplate(TEMPLATE)),
+        history=history,
+    )
+    cut = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Os'}}
+    messages = [
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": "", "tool_calls": [cut]},
+        {"role": "tool", "tool_call_id": "c1", "content": "Error: cut off"},
+    ]
+    answer = TestClient(create_app(served)).post(CHAT, json={"messages": messages})
+    if history == "strict":
+        assert answer.status_code == 400
+        assert answer.json()["error"]["param"] == "messages[1].tool_calls[0].function.arguments"
+    else:
+        assert answer.status_code == 200
+        prompts: list[str] = served.engine.prompts  # type: ignore[union-attr]
+        assert '<call>{"name": "weather", "arguments": {"city": "Os"}}</call>' in prompts[0]
