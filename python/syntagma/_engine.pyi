@@ -212,12 +212,15 @@ class GrammarMatcher:
         `tokenize` is the model's own tokenizer; it must add neither special tokens nor whitespace.
         """
 
-    def take(self, token_ids: Sequence[int]) -> int:
+    def accept_output(self, token_ids: Sequence[int]) -> int:
         """Accept the tokens of an output in order, and return how many belong to it.
 
         It stops at the first token that is not allowed. Tokens after the end of the turn, which engines pass as well,
         are counted but are not steps for `rollback`.
         """
+
+    def take(self, token_ids: Sequence[int]) -> int:
+        """Deprecated since 0.3: use `accept_output`. Version 0.5 may remove it."""
 
     def validate_tokens(self, token_ids: Sequence[int]) -> int:
         """The number of tokens, from the first on, that could be accepted in this order. Changes nothing."""

@@ -128,17 +128,17 @@ def test_jump_forward() -> None:
 
 def test_an_output_is_taken_with_what_stands_behind_its_end() -> None:
     m = matcher(sg.Grammar.literal("ab"))
-    assert m.take([]) == 0
-    assert m.take([ord("a")]) == 1
-    assert m.take([ord("b"), TURN, END, ord("x")]) == 4
+    assert m.accept_output([]) == 0
+    assert m.accept_output([ord("a")]) == 1
+    assert m.accept_output([ord("b"), TURN, END, ord("x")]) == 4
     assert m.is_terminated()
     assert m.steps == 3
     m.rollback(2)
     assert allowed(m) == {ord("b")}
-    assert m.take([ord("b"), ord("x"), TURN]) == 1
+    assert m.accept_output([ord("b"), ord("x"), TURN]) == 1
     assert allowed(m) == {END, TURN}
     with pytest.raises(sg.ArgumentError) as raised:
-        m.take([INFO.vocab_size])
+        m.accept_output([INFO.vocab_size])
     assert raised.value.code == "E-TOKEN-ID"
 
 
@@ -325,3 +325,13 @@ def test_compiler_cache() -> None:
     off.compile(sg.Grammar.literal("a"))
     assert off.stats.hits == 0
     assert off.stats.entries == 0
+
+
+def test_deprecated_names_name_their_replacement() -> None:
+    matcher = sg.GrammarMatcher(sg.GrammarCompiler(INFO).compile(sg.Grammar.from_regex("ab")))
+    with pytest.warns(DeprecationWarning, match="accept_output") as warned:
+        assert matcher.take([ord("a")]) == 1
+    assert warned[0].filename == __file__
+    with pytest.warns(DeprecationWarning, match="with_pointer_prefix") as warned:
+        sg.Grammar.from_regex("a").placed("/x")
+    assert warned[0].filename == __file__

@@ -65,7 +65,7 @@ def test_every_package_finds_tests() -> None:
     ("changed", "tests"),
     [
         (
-            ["tests/codec/test_a.py", "tests/codec/a.py", "python/syntagma/parsing/calls.py"],
+            ["tests/codec/test_a.py", "tests/codec/a.py", "python/syntagma/parsing/call_reader.py"],
             ["tests/codec", "tests/parsing"],
         ),
         (["tests/codec/test_codec.py", "python/syntagma/codec/turn.py"], ["tests/codec"]),
@@ -83,7 +83,7 @@ def test_a_change_finds_its_tests(changed: list[str], tests: list[str]) -> None:
 
 
 def test_what_a_change_needs_is_run() -> None:
-    run, read = check.commands(frozenset({"crates/engine/src/lib.rs", "python/syntagma/parsing/calls.py"}), 5)
+    run, read = check.commands(frozenset({"crates/engine/src/lib.rs", "python/syntagma/parsing/call_reader.py"}), 5)
     assert [command[0].rpartition("/")[2].partition("3")[0] for command in run] == ["python", "cargo"]
     assert run[1][3:] == ["--package", "syntagma-engine"]
     names = [Path(command[0]).name for command in read]

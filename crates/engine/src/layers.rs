@@ -33,6 +33,8 @@ pub enum Layer {
     Lead,
     /// Runs of one byte that lead nowhere new are read at once.
     Runs,
+    /// Where few terminals may come next, each is looked up, however few tokens it reads.
+    Few,
     /// Whether a leaf of the trie is alive is seen from first bytes, without a derivative.
     Peeks,
     /// A rule that ends in a nonterminal is left before that begins.
@@ -49,7 +51,7 @@ pub enum Layer {
 
 impl Layer {
     /// Every one.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Memo,
         Self::Parts,
         Self::Terminals,
@@ -64,6 +66,7 @@ impl Layer {
         Self::Plain,
         Self::Lead,
         Self::Runs,
+        Self::Few,
         Self::Peeks,
         Self::TailCalls,
         Self::Homes,

@@ -123,6 +123,10 @@ pub(crate) const ENTERED_SHARE: usize = 1_024;
 /// or more than so many nodes.
 pub(crate) const ENTERED_SUBTREE: usize = 200;
 
+/// So many terminals or fewer are looked up one by one, however narrow. With 0, the masks of `schema_masks` take 7.1 µs at
+/// the 90th percentile instead of 6.0, and 2.9 instead of 2.8 on average.
+pub(crate) const FEW_TERMINALS: usize = 2;
+
 /// A narrow terminal is looked up by itself if tokens leave it at so many nodes or fewer, or only narrow ones may
 /// follow.
 pub(crate) const FEW_EXITS: usize = 8;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pyo3::exceptions::PyDeprecationWarning;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use syntagma_engine::{Jump, NextMask, Verdict, caught};
@@ -221,6 +222,13 @@ impl GrammarMatcher {
 
     #[doc = stub!("GrammarMatcher.take")]
     fn take(&mut self, py: Python<'_>, token_ids: Given<Vec<u32>>) -> PyResult<usize> {
+        let message = c"GrammarMatcher.take is accept_output; version 0.5 may remove it";
+        PyErr::warn(py, &py.get_type::<PyDeprecationWarning>(), message, 1)?;
+        self.accept_output(py, token_ids)
+    }
+
+    #[doc = stub!("GrammarMatcher.accept_output")]
+    fn accept_output(&mut self, py: Python<'_>, token_ids: Given<Vec<u32>>) -> PyResult<usize> {
         let Self { inner, .. } = self;
         released(py, || inner.take(&token_ids)).map_err(|error| from_engine(py, &error))
     }

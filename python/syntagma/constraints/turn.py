@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from syntagma.constraints.budgets import BudgetLabels
-from syntagma.constraints.calls import CallGroup, call_groups
+from syntagma.constraints.call_groups import CallGroup, call_groups
 from syntagma.constraints.inline_turn import begun_parts, calls_and_rest, inline_parts
 from syntagma.constraints.literals import literal
 from syntagma.constraints.message_turn import begun_message, message_parts

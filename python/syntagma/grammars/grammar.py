@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from os import PathLike
@@ -560,6 +561,13 @@ class Grammar:
 
     @entry
     def placed(self, pointer: str) -> Grammar:
+        """Deprecated since 0.3: use `with_pointer_prefix`. Version 0.5 may remove it."""
+        message = "Grammar.placed is with_pointer_prefix; version 0.5 may remove it"
+        warnings.warn(message, DeprecationWarning, stacklevel=3)
+        return self.with_pointer_prefix(pointer)
+
+    @entry
+    def with_pointer_prefix(self, pointer: str) -> Grammar:
         """The same grammar as a part of something larger: the pointers of its report begin with `pointer`."""
         inner = self._inner.placed(_text(pointer, "pointer"))
         return Grammar(inner, self._schema, self._bounds, self._made)

@@ -168,7 +168,7 @@ class Inspector:
         before = self._ids(asked.answer)
 
         def begin(matcher: GrammarMatcher) -> None:
-            if matcher.take(before) < len(before):
+            if matcher.accept_output(before) < len(before):
                 message = "the grammar does not allow the answer as it is"
                 raise ArgumentError("E-ARGUMENT-VALUE", message, pointer="/answer")
 

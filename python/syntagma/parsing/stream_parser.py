@@ -12,7 +12,7 @@ from syntagma.errors import ArgumentError, ArgumentTypeError
 from syntagma.events import Event, FinishReason
 from syntagma.format_schema import FormatSpec, StartState
 from syntagma.messages import Message, ToolLike, with_reader
-from syntagma.parsing.calls import ReaderParts
+from syntagma.parsing.call_reader import ReaderParts
 from syntagma.parsing.compiled_format import compiled_format
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.end_of_turn import EndOfTurn

@@ -342,7 +342,7 @@ def _compile(ready: Ready) -> Ready:
         grammar = turn.whole_grammar
         compiled = None if grammar is None else model.compiler.compile(grammar)
         if compiled is not None and turn.begun:
-            turn = turn.going_on(GrammarMatcher(compiled), model.backend.tokenizer_info)
+            turn = turn.resumed(GrammarMatcher(compiled), model.backend.tokenizer_info)
         if compiled is not None and ready.request.options.complete:
             # What it costs to close a text is found out once for a grammar, and may take as long as its compilation.
             GrammarMatcher(compiled).closes_within(ready.request.options.max_tokens or model.backend.context_length)

@@ -88,8 +88,18 @@ impl Composer {
             jobs: Vec::new(),
             out,
         };
-        let parts = parts_of(&threads, recognizer, fuel)?;
-        let left = making.take(&parts, Anchor::Root, TerminalFilter::Wide, recognizer, fuel)?;
+        let few = if making.terminals.has(Layer::Few) {
+            tuning::FEW_TERMINALS
+        } else {
+            0
+        };
+        let mut left = parts_of(&threads, recognizer, fuel)?;
+        if left.len() > few {
+            left = making.take(&left, Anchor::Root, TerminalFilter::Wide, recognizer, fuel)?;
+        }
+        if left.len() <= few {
+            left = making.take(&left, Anchor::Root, TerminalFilter::All, recognizer, fuel)?;
+        }
         making.narrow(left, recognizer, frames, &mut self.stack, fuel)?;
         while let Some(job) = making.jobs.pop() {
             making.run(job, recognizer, frames, &mut self.stack, fuel)?;
@@ -186,6 +196,7 @@ fn mid_accepts_of(
 /// Which terminals are looked at by themselves.
 #[derive(Debug, Clone, Copy)]
 enum TerminalFilter {
+    All,
     /// Those that most tokens may be read by.
     Wide,
     /// Those that have been at the place before, as if they were narrow.
@@ -273,9 +284,9 @@ impl MaskBuilder<'_> {
             let residuals = recognizer.lexer.residuals();
             let (wanted, wide) = match which {
                 TerminalFilter::Returning => (self.terminals.returns(residual, place), false),
-                TerminalFilter::Wide => {
+                TerminalFilter::All | TerminalFilter::Wide => {
                     let wide = self.terminals.is_wide((tag, residual), residuals, fuel)?;
-                    (wide, wide)
+                    (wide || matches!(which, TerminalFilter::All), wide)
                 }
             };
             if !wanted || !self.terminal(same, place, wide, recognizer, fuel)? {

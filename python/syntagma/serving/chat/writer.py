@@ -11,7 +11,7 @@ import msgspec
 
 from syntagma.events import ContentDelta, Event, ReasoningDelta, to_openai
 from syntagma.messages import Message
-from syntagma.serving.chat.calls import WrittenCalls
+from syntagma.serving.chat.call_fields import WrittenCalls
 from syntagma.serving.chat.wire import (
     ChatChunk,
     ChatCompletion,
