@@ -391,6 +391,6 @@ def _ignored_header(names: tuple[str, ...]) -> dict[str, str]:
     if not names:
         return {}
     # A client chooses the names: characters that could end a header line are escaped.
-    return {
-        _IGNORED_HEADER: ", ".join(quote((param_of(name) or "")[:64], safe="[]") for name in names[:_IGNORED_NAMED])
-    }
+    told = [quote((param_of(name) or "")[:64], safe="[]") for name in names[:_IGNORED_NAMED]]
+    more = [f"and {len(names) - _IGNORED_NAMED} more"] if len(names) > _IGNORED_NAMED else []
+    return {_IGNORED_HEADER: ", ".join([*told, *more])}
