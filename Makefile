@@ -42,7 +42,7 @@ $(STAMP): pyproject.toml $(RUST_SOURCES) | $(BIN)/python
 
 # What the tests, lint and other environments need beside it.
 $(TESTED): pyproject.toml $(STAMP)
-	$(PIP) --group test --group lint --group engines "maturin>=1.9,<2" "syntagma[batch,schemas,serve,upstreams]"
+	$(PIP) --group test --group lint --group engines "maturin>=1.9,<2" "syntagma[standard]"
 	@touch $@
 
 $(SUITE): tests/grammars/schema_suite.py | $(TESTED)
@@ -167,13 +167,13 @@ $(BENCH_VENV)/.installed: benchmarks/requirements.txt $(STAMP)
 		$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check "$$peer" \
 		|| echo "$$peer is left out of the benchmarks: it does not install here"; \
 	done
-	$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[batch,schemas,serve,upstreams]"
+	$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[standard]"
 	@touch $@
 
 $(TORCH_VENV)/.installed: training/requirements.txt $(STAMP)
 	$(PYTHON) -m venv $(TORCH_VENV)
 	$(TORCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r training/requirements.txt pytest
-	$(TORCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[batch,schemas,serve,upstreams]"
+	$(TORCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[standard]"
 	@touch $@
 
 bench: $(BENCH_VENV)/.installed ## measure, beside the peers; writes benchmarks/RESULTS.md (BENCH="--quick masks parse": less)

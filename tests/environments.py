@@ -213,7 +213,7 @@ class Suite:
     def _python_steps(self, name: str, home: Path, bare: Path) -> Iterator[Step]:
         """The commands that make an environment of Python."""
         install = [*_UV, "pip", "install", "--python", _python(home)]
-        package = ["-r", str(ROOT / "pyproject.toml"), "--extra", "all"] if self.packaged else []
+        package = ["-r", str(ROOT / "pyproject.toml"), "--extra", "standard"] if self.packaged else []
         yield [*_UV, "venv", "--python", sys.executable, str(home)], ROOT
         yield [*install, "-r", str(self._asks(name)), *self.needs, *package], ROOT
         if bare.exists():

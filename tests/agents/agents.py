@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 
@@ -23,6 +24,11 @@ _SHOWN_URL, _SHOWN_MODEL = "http://127.0.0.1:8000", "my-model"
 _SECONDS = 90
 _NOWHERE = "http://127.0.0.1:9"
 """a proxy that does not exist: of the network, a program reaches this machine only"""
+_NO_NAMES = quote(
+    'import dns from "node:dns";const own=dns.lookup;dns.lookup=(name,...rest)=>'
+    'name==="localhost"?own(name,...rest):rest.at(-1)(new Error("no network"))'
+)
+"""the same for Node, which asks no proxy: a module with which it finds no other machine"""
 
 
 class Call(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -116,6 +122,7 @@ def run(agent: Agent, *, folder: Path, url: str, model: str, task: str) -> Ended
         "TERM": "dumb",
         **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), _NOWHERE),
         **dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost"),
+        "NODE_OPTIONS": f"--import=data:text/javascript,{_NO_NAMES}",
         **{name: here(value) for name, value in {**agent.variables, **agent.quiet}.items()},
     }
     command = ["/usr/bin/env", *(here(part) for part in agent.command)]

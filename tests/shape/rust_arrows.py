@@ -1,7 +1,8 @@
 """Which file of a Rust crate names items of which other file.
 
 An arrow goes from a file that names an item to the file that defines it; re-exports are followed, and are no arrows
-themselves. Read are declarations of `use` and paths in the code; tests inside of a crate are left out.
+themselves. Read are declarations of `use` and paths in the code; tests inside of a crate are left out. With methods,
+there is also an arrow from a call to the only file of the crate that has a method of this name.
 """
 
 from __future__ import annotations
@@ -23,6 +24,20 @@ _USE = re.compile(r"(?P<public>\bpub(?:\([^)]*\))?\s+)?\buse\s+(?P<tree>[^;]+);"
 _ITEM = re.compile(r"\b(?:fn|struct|enum|union|trait|type|const|static|mod)\s+(?:mut\s+)?(\w+)|\bmacro_rules!\s*(\w+)")
 _PATH = re.compile(r"(?<![\w.:$])(?:\w+::)+\w+")
 
+_METHOD = re.compile(r"\bfn\s+(\w+)\s*(?:<[^()]*>)?\(\s*(?:&\s*)?(?:'\w+\s+)?(?:mut\s+)?self\b")
+_CALL = re.compile(r"\.\s*(\w+)\s*(?:::<[^()]*>)?\(")
+# Methods of the standard library that types of ours have, too: whose is meant is not seen.
+_STANDARD = frozenset(
+    re.findall(
+        r"\w+",
+        """
+all and any as_ref as_str chain clone cmp contains contains_key copied extend fill find fold get_mut
+get_or_init index is_ascii is_empty is_multiple_of is_none join last load next_back or peek remove
+replace retain set skip store then trim union values write
+""",
+    )
+)
+
 Module = tuple[str, ...]
 """the path of a module within its crate; the root is empty"""
 
@@ -37,23 +52,27 @@ class _Source:
     globs: list[Module] = field(default_factory=list)
     # Paths that the code names; re-exports are not among them.
     named: set[Module] = field(default_factory=set)
+    methods: set[str] = field(default_factory=set)
+    calls: set[str] = field(default_factory=set)
 
 
-def rust_arrows(source: Path) -> dict[str, set[str]]:
-    """The files of one crate (`source` is its folder `src`) with the files whose items each names."""
+def rust_arrows(source: Path, *, methods: bool = False) -> dict[str, set[str]]:
+    """The files of one crate (`source` is its folder `src`) with the files whose items each names, or methods calls."""
     sources = {
         _module(source, path): _read(_module(source, path), path.read_text())
         for path in sorted(source.rglob("*.rs"))
         if path.stem != "tests"
     }
-    return {
-        "/".join(module) or "lib": {
-            "/".join(target) or "lib"
-            for path in one.named
-            if (target := _defined(sources, module, path)) not in {module, None}
-        }
-        for module, one in sources.items()
-    }
+    has: dict[str, list[Module]] = {}
+    for module, one in sources.items() if methods else ():
+        for name in one.methods - _STANDARD:
+            has.setdefault(name, []).append(module)
+    found = {}
+    for module, one in sources.items():
+        targets = {_defined(sources, module, path) for path in one.named}
+        targets.update(*(has[name] for name in one.calls & has.keys() if len(has[name]) == 1))
+        found["/".join(module) or "lib"] = {"/".join(to) or "lib" for to in targets - {module, None} if to is not None}
+    return found
 
 
 def _module(source: Path, path: Path) -> Module:
@@ -74,6 +93,8 @@ def _read(module: Module, text: str) -> _Source:
                 found.named.add(path)
     code = _USE.sub(" ", code)
     found.named.update(tuple(path.group().split("::")) for path in _PATH.finditer(code))
+    found.methods.update(_METHOD.findall(code))
+    found.calls.update(_CALL.findall(code))
     found.items.update(name or macro for name, macro in _ITEM.findall(_top_level(code)))
     return found
 

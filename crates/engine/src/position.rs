@@ -1,4 +1,4 @@
-//! Where a matcher is in its text.
+//! Where a matcher is in its text, and what led there.
 
 use crate::earley::StateId;
 
@@ -9,4 +9,11 @@ pub(crate) enum Position {
     At(StateId),
     /// Behind the end of the text.
     Ended,
+}
+
+/// What a step took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Input<'a> {
+    Token(u32),
+    Text(&'a [u8]),
 }

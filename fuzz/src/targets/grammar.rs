@@ -1,7 +1,9 @@
 //! Grammars that could be read: printed, read back, compiled, and followed for a while.
 
+use std::hash::Hasher as _;
 use std::sync::{Arc, LazyLock};
 
+use rustc_hash::FxHasher;
 use syntagma_engine::{
     CompiledGrammar, Error, ErrorKind, GrammarCompiler, GrammarMatcher, Limits, Vocabulary,
     VocabularyParts, bitmask_words,
@@ -9,8 +11,6 @@ use syntagma_engine::{
 use syntagma_grammar::ir::Lnf;
 use syntagma_grammar::syntax::{ebnf, gbnf};
 use syntagma_grammar::{ErrorKind as SourceErrorKind, Grammar, print};
-
-use super::source::number;
 
 /// Every byte, some longer tokens, special ones and two ends of the turn.
 pub(super) static VOCABULARY: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
@@ -32,6 +32,12 @@ pub(super) static VOCABULARY: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
     };
     Arc::new(Vocabulary::new(&parts).expect("the vocabulary is right"))
 });
+
+pub(super) fn number(of: impl std::hash::Hash) -> u64 {
+    let mut hasher = FxHasher::default();
+    of.hash(&mut hasher);
+    hasher.finish()
+}
 
 /// Compiles with every mask and step checked by the second recogniser.
 pub(super) fn compile(grammar: &Arc<Grammar>) -> Result<Arc<CompiledGrammar>, Error> {

@@ -1,18 +1,9 @@
 //! Sources: whatever is written, there is an answer or an error with a place.
 
-use std::hash::Hasher as _;
-
-use rustc_hash::FxHasher;
 use syntagma_grammar::syntax::{ebnf, gbnf, json_schema, lark, regex, xgrammar};
 use syntagma_grammar::{Error, ErrorKind, Grammar, Limits, SourceLocation};
 
-use super::grammar::explore;
-
-pub(super) fn number(of: impl std::hash::Hash) -> u64 {
-    let mut hasher = FxHasher::default();
-    of.hash(&mut hasher);
-    hasher.finish()
-}
+use super::grammar::{explore, number};
 
 /// What an error says, without what is particular to the input; checks what every error promises.
 pub(super) fn error_features(source: &str, error: &Error, languages_of_rules: bool) -> Vec<u64> {

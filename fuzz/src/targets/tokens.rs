@@ -5,8 +5,8 @@ use std::sync::Arc;
 use syntagma_engine::{Error, GrammarMatcher};
 use syntagma_grammar::{Limits, syntax::ebnf};
 
-use super::grammar::{VOCABULARY, allowed, compile, mask};
-use super::source::{error_features, number};
+use super::grammar::{VOCABULARY, allowed, compile, mask, number};
+use super::source::error_features;
 
 /// Input as a list of choices.
 struct Choices<'i>(std::slice::Iter<'i, u8>);

@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 use self::chart::Chart;
 use crate::error::Error;
-use crate::matcher::{GrammarMatcher, Input};
+use crate::matcher::GrammarMatcher;
+use crate::position::Input;
 use crate::tuning;
 
 /// Spans of labelled parts by label: where each begins and ends, in bytes of the text, in the order of their beginnings.

@@ -9,7 +9,7 @@ use crate::earley::{DottedRules, Sym, View};
 use crate::error::Error;
 use crate::limits::Fuel;
 use crate::maps::{IdIndexSet, IdMap, IdSet};
-use crate::matcher::Input;
+use crate::position::Input;
 use crate::vocabulary::Vocabulary;
 
 /// A place in a rule, and the column in which the rule began.

@@ -20,7 +20,7 @@ use crate::earley::DottedRules;
 use crate::error::{Error, ErrorKind};
 use crate::limits::{Fuel, Limits};
 use crate::mask::{allow, is_allowed};
-use crate::matcher::Input;
+use crate::position::Input;
 use crate::tuning;
 use crate::vocabulary::{Vocabulary, bitmask_words};
 

@@ -3,18 +3,11 @@
 use std::sync::Arc;
 
 use crate::earley::StateId;
-use crate::position::Position;
+use crate::position::{Input, Position};
 use crate::tuning;
 
 /// Marks an input that is text; the rest of the word is an index into `Block::texts`. Token ids are below 2³¹.
 const TEXT: u32 = 1 << 31;
-
-/// What a step took.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Input<'a> {
-    Token(u32),
-    Text(&'a [u8]),
-}
 
 /// Consecutive steps.
 #[derive(Debug, Clone, Default)]

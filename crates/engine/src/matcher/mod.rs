@@ -17,13 +17,12 @@ pub use batch::{accept_token_batch, fill_next_token_bitmask_batch, next_masks};
 pub use next::{Expectation, Explanation, NextMask, Verdict};
 
 use self::history::History;
-pub(crate) use self::history::Input;
 use crate::budget::{Bound, BudgetTracker, Spending};
 use crate::compiled::CompiledGrammar;
 use crate::error::{Error, ErrorKind, caught};
 use crate::generation::{Generation, GrammarCaches};
 use crate::mask::Step;
-use crate::position::Position;
+use crate::position::{Input, Position};
 use crate::tuning;
 
 /// Follows one text through a grammar.

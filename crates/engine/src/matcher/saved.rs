@@ -12,11 +12,11 @@
 use std::sync::Arc;
 
 use super::GrammarMatcher;
-use super::history::Input;
 use crate::budget::{Bound, Unit};
 use crate::compiled::CompiledGrammar;
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
+use crate::position::Input;
 
 const MAGIC: &[u8; 4] = b"SGMS";
 const VERSION: u8 = 2;

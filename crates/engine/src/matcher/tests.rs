@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use syntagma_grammar::ir::{Grammar, Regex};
 
-use super::{GrammarMatcher, Input};
+use super::GrammarMatcher;
 use crate::compiler::GrammarCompiler;
 use crate::error::ErrorKind;
 use crate::limits::Limits;
-use crate::position::Position;
+use crate::position::{Input, Position};
 use crate::vocabulary::{Vocabulary, VocabularyParts};
 
 fn with_bytes() -> GrammarCompiler {
