@@ -267,6 +267,7 @@ async def _first(events: AsyncIterator[Any]) -> None:
 ENTRIES = _entries()
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # older names take wrong values in the same way
 @pytest.mark.parametrize("count", [5, pytest.param(len(WRONG), marks=pytest.mark.long)], ids=["some", "all"])
 @pytest.mark.parametrize("name", ENTRIES)
 def test_wrong_values_are_refused_with_errors_of_the_library(
