@@ -159,3 +159,14 @@ def test_formats_that_nothing_tells_apart_are_read_side_by_side() -> None:
 def test_a_template_without_tools_gets_no_calls_from_a_vocabulary() -> None:
     found = resolve_format(TURN + PROMPT, vocabulary=["<tool_call>", "</tool_call>", "<think>", "</think>"])
     assert found.format.spec.tools is None
+
+
+def test_of_equal_formats_the_one_that_claims_least_is_written() -> None:
+    """Nothing in this template speaks of reasoning, or of a wrapper of answers, which one of the formats has."""
+    turn = TURN.replace("<|end|>", "<|im_end|>")
+    for example in (EXAMPLE, EXAMPLE + CALLS.replace("<call>", "<tool_call>\\n").replace("</call>", "\\n</tool_call>")):
+        source = example if example != EXAMPLE else example + turn
+        found = resolve_format(source.replace("<|end|>", "<|im_end|>") + PROMPT)
+        assert found.name in sg.formats.names()
+        assert found.format.spec.content is None
+        assert {"content", "calls"} == set(found.parts)

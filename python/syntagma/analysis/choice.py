@@ -82,7 +82,7 @@ def with_named_formats(
         if (certifier.looks_alike(get(support.name)) if shows_calls else support.tells_calls)
         for candidate in _candidates(support, certifier, derived, evidence, shows_calls=shows_calls)
     ]
-    rated.sort(key=lambda one: one.weight, reverse=True)
+    rated.sort(key=lambda one: (one.weight, -one.support.unseen), reverse=True)
     if not shows_calls and rated and certifier.expects_calls:
         return _told(rated, certifier)
     own: Certificate | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -18,6 +18,7 @@ from syntagma.analysis.render.turn_renderer import TurnRenderer
 from syntagma.errors import FormatError
 from syntagma.format_schema import FormatSpec, Pattern, ReasoningSpec, used_markers
 from syntagma.format_schema.pattern import Literal
+from syntagma.format_schema.spec import texts_beside_calls
 from syntagma.formats import ChatFormat, get, names
 
 __all__ = ["Evidence", "Support", "call_markers", "framed", "reasoning_told", "supports"]
@@ -92,6 +93,8 @@ class Support(msgspec.Struct, frozen=True, kw_only=True):
         source: how many of them stand in the source of the template.
         end: whether the turns of the template end as its turns do.
         kin: whether the model's type is one that it is for.
+        unseen: how many of its markers beside calls stand neither in the template nor in the vocabulary. It speaks for
+            nothing: of formats for which as much speaks, the one that claims least is written.
     """
 
     name: str
@@ -101,6 +104,7 @@ class Support(msgspec.Struct, frozen=True, kw_only=True):
     source: int = 0
     end: bool = False
     kin: bool = False
+    unseen: int = 0
 
     @property
     def weight(self) -> tuple[int, ...]:
@@ -135,21 +139,26 @@ def supports(evidence: Evidence, derived: FormatSpec) -> dict[str, Support]:
     """The evidence for each named format that has calls, by name."""
     found: dict[str, Support] = {}
     ends = {text for texts in derived.turn_ends for text in texts if text.strip()}
+    tokens, source = evidence.tokens or frozenset(), evidence.literals
+
+    def stands(marker: str) -> bool:
+        return any(marker in text for text in source)
+
     for name in names():
         spec = get(name).spec
         if spec.tools is None:
             continue
         markers = call_markers(spec)
-        tokens, source = evidence.tokens or frozenset(), evidence.literals
-        opened = {marker for marker in markers[:1] if any(marker in text for text in source)}
+        opened = {marker for marker in markers[:1] if stands(marker)}
         found[name] = Support(
             name=name,
             prompt=_matched(spec, evidence),
             example=_shows_example(spec, evidence.told),
             tokens=sum(marker in tokens for marker in markers) if markers and markers[0] in tokens else 0,
-            source=sum(any(marker in text for text in source) for marker in markers) if opened else 0,
+            source=sum(map(stands, markers)) if opened else 0,
             end=any(text in ends for texts in spec.turn_ends for text in texts),
             kin=bool(evidence.kin.intersection((name, *spec.aliases, *spec.families))),
+            unseen=sum(not (marker in tokens or stands(marker)) for marker in _markers_of(texts_beside_calls(spec))),
         )
     return found
 
@@ -185,6 +194,10 @@ def call_markers(spec: FormatSpec) -> list[str]:
     assert tools is not None
     literals = [item.text for item in tools.call[0].items if isinstance(item, Literal)]
     texts = [tools.section[0].opener, *literals, tools.section[0].closer]
+    return _markers_of(texts)
+
+
+def _markers_of(texts: Iterable[str]) -> list[str]:
     pieces = [piece for text in texts for piece in visible_atoms(text)]
     return list(dict.fromkeys(piece for piece in pieces if _is_marker(piece)))
 

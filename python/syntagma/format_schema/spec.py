@@ -29,6 +29,7 @@ __all__ = [
     "kept",
     "required_fields",
     "shown_headers",
+    "texts_beside_calls",
     "texts_in_turn",
     "used_markers",
 ]
@@ -143,6 +144,11 @@ def ends_at_next(spec: FormatSpec, block: Pattern) -> bool:
 def texts_in_turn(spec: FormatSpec) -> tuple[str, ...]:
     """All texts of the format that have a meaning inside a turn: all but those that end it."""
     return tuple(_texts((spec.reasoning, spec.content, spec.tools, spec.messages)))
+
+
+def texts_beside_calls(spec: FormatSpec) -> tuple[str, ...]:
+    """The texts of the format that are around reasoning and content."""
+    return tuple(_texts((spec.reasoning, spec.content)))
 
 
 def used_markers(spec: FormatSpec, markers: Iterable[str]) -> tuple[str, ...]:
