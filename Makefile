@@ -16,10 +16,11 @@ PORT ?= 8000
 BENCH ?=
 ENGINES ?=
 CLIENTS ?=
+AGENTS ?=
 # What the build of a wheel is told; on Linux it links against an old C library, so that the wheel runs everywhere.
 WHEEL ?= $(if $(filter Linux,$(shell uname)),--zig --compatibility manylinux2014)
 
-.PHONY: help run test test-long test-part check slice test-format lint lint-rust lint-python fuzz exactness sanitize bench tags docs format suite test-rust test-python test-torch test-engines test-clients test-inspector test-vllm response-templates verdicts wheel check-wheel train build clean toolchain site
+.PHONY: help run test test-long test-part check slice test-format lint lint-rust lint-python fuzz exactness sanitize bench tags docs format suite test-rust test-python test-torch test-engines test-clients test-agents test-inspector test-vllm response-templates verdicts wheel check-wheel train build clean toolchain site
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -41,7 +42,7 @@ $(STAMP): pyproject.toml $(RUST_SOURCES) | $(BIN)/python
 
 # What the tests, lint and other environments need beside it.
 $(TESTED): pyproject.toml $(STAMP)
-	$(PIP) --group test --group lint --group engines "maturin>=1.9,<2" "syntagma[all]"
+	$(PIP) --group test --group lint --group engines "maturin>=1.9,<2" "syntagma[standard]"
 	@touch $@
 
 $(SUITE): tests/grammars/schema_suite.py | $(TESTED)
@@ -68,7 +69,7 @@ test-part: build suite
 check: build suite ## the tests of the packages that the change touches, and the style of its files (under a minute)
 	$(BIN)/python -m tests.check
 
-# The part of the long tests, of fuzzing, engines and clients that belongs to HEAD; PART=0 to 7: another.
+# The part of the long tests, of fuzzing, engines, clients and agents that belongs to HEAD; PART=0 to 7: another.
 slice: build suite ## what CI runs for HEAD beside test and lint
 	@commands=$$($(BIN)/python -m tests.slice $(PART)) && echo "$$commands" \
 	| while read -r command; do echo "$$command"; eval "$$command" </dev/null || exit 1; done
@@ -166,13 +167,13 @@ $(BENCH_VENV)/.installed: benchmarks/requirements.txt $(STAMP)
 		$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check "$$peer" \
 		|| echo "$$peer is left out of the benchmarks: it does not install here"; \
 	done
-	$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[all]"
+	$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[standard]"
 	@touch $@
 
 $(TORCH_VENV)/.installed: training/requirements.txt $(STAMP)
 	$(PYTHON) -m venv $(TORCH_VENV)
 	$(TORCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r training/requirements.txt pytest
-	$(TORCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[all]"
+	$(TORCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[standard]"
 	@touch $@
 
 bench: $(BENCH_VENV)/.installed ## measure, beside the peers; writes benchmarks/RESULTS.md (BENCH="--quick masks parse": less)
@@ -189,6 +190,9 @@ test-engines: build ## the tests with other engines, an environment an engine (E
 
 test-clients: build ## the server with other clients, an environment a client (CLIENTS="litellm ai_sdk": only these)
 	$(BIN)/python -m tests.clients.run $(CLIENTS)
+
+test-agents: build ## whole agent programs at the server, with scripted models, an environment a program (AGENTS="codex pi": only these)
+	$(BIN)/python -m tests.agents.run $(AGENTS)
 
 test-inspector: build ## the inspector in Chromium, if the system has it
 	$(BIN)/python -m tests.inspector.run $(INSPECTOR)
@@ -222,4 +226,4 @@ train: $(TORCH_VENV)/.installed ## train the shipped model (resumes; hours)
 	$(TORCH_VENV)/bin/python training/train.py
 
 clean: ## remove what the targets made
-	rm -rf site docs/reference/api $(VENV) $(VENV)-engines-* $(VENV)-clients-* $(TORCH_VENV) $(BENCH_VENV) $(WHEEL_VENV) target build dist
+	rm -rf site docs/reference/api $(VENV) $(VENV)-engines-* $(VENV)-clients-* $(VENV)-agents-* $(TORCH_VENV) $(BENCH_VENV) $(WHEEL_VENV) target build dist

@@ -20,7 +20,7 @@ import numpy as np
 from support import rust
 from support.arguments import arguments, wanted
 from support.cases import Case, cases
-from support.replay import Replay, least, replay
+from support.replay import Replay, common, least, replay
 from support.tables import Table, names_of, number, percentiles
 from support.vocabularies import Vocabulary
 from support.workers import Failed, Worker, started
@@ -55,21 +55,6 @@ def _turn(worker: Worker, at: int, case: Case) -> Replay | None:
         return None
     done = worker.run(replay, "json_schema", case.schema, case.documents, passes=2, seconds=SECONDS)
     return None if isinstance(done, Failed) else done
-
-
-def common(found: list[dict[str, Replay]], engines: tuple[str, ...], turn: int) -> tuple[list[np.ndarray], int]:
-    """Times of the masks of each engine over the documents that all of them read, and how many schemas had one."""
-    times: list[list[np.ndarray]] = [[] for _ in engines]
-    schemas = 0
-    for done in found:
-        if not all(engine in done for engine in engines):
-            continue
-        reads = [done[engine].passes[turn] for engine in engines]
-        both = [at for at, documents in enumerate(zip(*reads, strict=True)) if all(one.whole for one in documents)]
-        schemas += bool(both)
-        for engine, documents in zip(times, reads, strict=True):
-            engine.extend(documents[at].fills for at in both)
-    return [np.concatenate(engine) if engine else np.zeros(0) for engine in times], schemas
 
 
 def beside(found: list[dict[str, Replay]], peers: list[str]) -> None:

@@ -22,6 +22,7 @@ SCRIPTS = (
     "masks",
     "compile_times",
     "plain_grammars",
+    "dialects",
     "growth",
     "extremes",
     "schema_correctness",

@@ -72,7 +72,7 @@ OPTIONAL = (
     "xllamacpp",
 )
 """libraries that the environment of `make test` does not have; the tests that need them run in others"""
-_ELSEWHERE = ("clients", "engines", "external", "inspector", "test_external.py", "torch")
+_ELSEWHERE = ("agents", "clients", "engines", "external", "inspector", "test_external.py", "torch")
 """tests whose data or environment is not this repository's"""
 
 

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-__all__ = ["HOME", "RECORD", "Outcome", "Suite", "cases_of", "main", "read_report"]
+__all__ = ["HOME", "RECORD", "Outcome", "Suite", "cases_of", "main", "noted_in", "read_report"]
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORD = "SYNTAGMA_RECORD"
@@ -81,6 +81,7 @@ class Suite:
         at_once: how many environments are made at the same time.
         options: further ones for pytest.
         around: what holds while the tests run, such as a server; it tells them by variables of the environment.
+        every: the file whose tests are those of each environment; they run in the one that runs this.
     """
 
     folder: Path
@@ -89,6 +90,7 @@ class Suite:
     at_once: int = 1
     options: tuple[str, ...] = ()
     around: Callable[[], contextlib.AbstractContextManager[dict[str, str]]] = lambda: contextlib.nullcontext({})
+    every: str | None = None
 
     def names(self) -> list[str]:
         """The names of all environments."""
@@ -110,6 +112,8 @@ class Suite:
 
     def tests_of(self, name: str) -> list[Path]:
         """The test files of an environment."""
+        if self.every is not None:
+            return [self.folder / self.every]
         alone = self.folder / f"test_{name}.py"
         several = [*self.folder.glob(f"test_{name}_*.py"), *self.folder.glob(f"{name}/test_*.py")]
         return sorted([*([alone] if alone.exists() else []), *several])
@@ -157,7 +161,7 @@ class Suite:
     def run(
         self, name: str, variables: dict[str, str], seconds: float = INSTALL_SECONDS, output: IO[str] | None = None
     ) -> Outcome:
-        """Make an environment and run its tests there; Node's are driven by tests in this one.
+        """Make an environment and run its tests there; programs and Node are driven by tests in this one.
 
         Args:
             name: which.
@@ -178,7 +182,7 @@ class Suite:
         """Run the tests of an environment: the verdict, and counts or the reason."""
         home, report = self.home_of(name), self.report_of(name)
         report.unlink(missing_ok=True)
-        python = sys.executable if self._is_node(name) else _python(home)
+        python = sys.executable if self.every is not None or self._is_node(name) else _python(home)
         command = [python, "-m", "pytest", "-q", f"--junitxml={report}", *self.options, *map(str, self.tests_of(name))]
         told = {**os.environ, **variables, HOME: str(home)}
         try:
@@ -209,7 +213,7 @@ class Suite:
     def _python_steps(self, name: str, home: Path, bare: Path) -> Iterator[Step]:
         """The commands that make an environment of Python."""
         install = [*_UV, "pip", "install", "--python", _python(home)]
-        package = ["-r", str(ROOT / "pyproject.toml"), "--extra", "all"] if self.packaged else []
+        package = ["-r", str(ROOT / "pyproject.toml"), "--extra", "standard"] if self.packaged else []
         yield [*_UV, "venv", "--python", sys.executable, str(home)], ROOT
         yield [*install, "-r", str(self._asks(name)), *self.needs, *package], ROOT
         if bare.exists():
@@ -266,6 +270,14 @@ def read_report(path: Path) -> tuple[Counter[str], Counter[str]]:
 def cases_of(path: Path) -> list[tuple[str, str]]:
     """The names of the tests of a JUnit report, and what came of each."""
     return [(case.get("name", ""), result) for result, case in _results(path)]
+
+
+def noted_in(path: Path) -> list[tuple[str, str, dict[str, str]]]:
+    """The names of the tests of a JUnit report, what came of each, and the properties that it noted."""
+    return [
+        (case.get("name", ""), result, {one.get("name", ""): one.get("value", "") for one in case.iter("property")})
+        for result, case in _results(path)
+    ]
 
 
 def _results(path: Path) -> list[tuple[str, ET.Element]]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 import syntagma as sg
 from support.vocabularies import Vocabulary
+from syntagma.formats import styled
 
 Row = NDArray[np.int32]
 Calls = tuple[Callable[[], Any], Callable[[int], Any]]
@@ -28,7 +29,8 @@ class Engine(Protocol):
     """What a benchmark asks of an engine.
 
     Attributes:
-        kinds: the sources that it reads, the best first: `json_schema`, `ebnf`, `gbnf`, `lark`, `regex`.
+        kinds: the sources that it reads, the best first: `json_schema`, `ebnf`, `gbnf`, `lark`, `regex`,
+            `structural_tag`.
         version: of the package.
     """
 
@@ -47,7 +49,7 @@ class Engine(Protocol):
 class Syntagma:
     """This library through its public names."""
 
-    kinds = ("json_schema", "ebnf", "gbnf", "lark", "regex")
+    kinds = ("json_schema", "ebnf", "gbnf", "lark", "regex", "structural_tag")
     version = sg.__version__
 
     def __init__(self, vocabulary: Vocabulary, *, cache: bool = True) -> None:
@@ -63,6 +65,7 @@ class Syntagma:
             "gbnf": sg.Grammar.from_gbnf,
             "lark": sg.Grammar.from_lark,
             "regex": sg.Grammar.from_regex,
+            "structural_tag": lambda source: sg.Grammar.from_structural_tag(json.loads(source), styles=styled),
         }
         compiled = self.compiler.compile(read[kind](source))
         sg.GrammarMatcher(compiled)
@@ -81,7 +84,7 @@ class Syntagma:
 class Llguidance:
     """llguidance: masks are written through a pointer, matchers are copies of a compiled one."""
 
-    kinds = ("json_schema", "lark", "regex")
+    kinds = ("json_schema", "lark", "regex", "structural_tag")
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         import llguidance
@@ -103,12 +106,25 @@ class Llguidance:
             grammar = matcher.grammar_from_json_schema(source)
         elif kind == "lark":
             grammar = matcher.grammar_from_lark(source)
+        elif kind == "structural_tag":
+            grammar = matcher.grammar_from_lark(self._written(json.loads(source)["format"]))
         else:
             grammar = matcher.grammar_from_regex(source)
         compiled = matcher(self.tokenizer, grammar, log_level=0)
         if compiled.is_error():
             raise ValueError(compiled.get_error())
         return compiled
+
+    def _written(self, tag: Any) -> str:
+        """The Lark text of a tag whose triggers each begin the tags of a schema; it has a class for no others."""
+        if tag["type"] != "triggered_tags" or set(tag) - {"type", "triggers", "tags"}:
+            raise ValueError("no class for this tag")
+        parts = []
+        for one in tag["tags"]:
+            trigger = next(trigger for trigger in tag["triggers"] if one["begin"].startswith(trigger))
+            schema = one["content"]["json_schema"]
+            parts.append(self.library.StructTag(trigger=trigger, begin=one["begin"], grammar=schema, end=one["end"]))
+        return str(self.library.StructTag.to_grammar(parts, assume_special=False))
 
     def matcher(self, compiled: Any) -> Any:
         return compiled.deep_copy()
@@ -141,7 +157,7 @@ class _PlainTokenizer:
 class Xgrammar:
     """xgrammar, compiling on one thread; without `cache` every schema is compiled as if it were the first."""
 
-    kinds = ("json_schema", "gbnf", "regex")
+    kinds = ("json_schema", "gbnf", "lark", "regex", "structural_tag")
 
     def __init__(self, vocabulary: Vocabulary, *, cache: bool = True) -> None:
         import xgrammar
@@ -165,6 +181,10 @@ class Xgrammar:
             compiled = self.compiler.compile_json_schema(source)
         elif kind == "gbnf":
             compiled = self.compiler.compile_grammar(source)
+        elif kind == "lark":
+            compiled = self.compiler.compile_grammar(self.library.Grammar.from_lark(source))
+        elif kind == "structural_tag":
+            compiled = self.compiler.compile_structural_tag(json.loads(source))
         else:
             compiled = self.compiler.compile_regex(source)
         self.matcher(compiled)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,6 +40,23 @@ def least(replays: Sequence[Replay]) -> Replay:
 
     turns = zip(*(replay.passes for replay in replays), strict=True)
     return replays[0]._replace(passes=[[one(reads) for reads in zip(*turn, strict=True)] for turn in turns])
+
+
+def common(
+    found: Sequence[Mapping[str, Replay]], engines: Sequence[str], turn: int
+) -> tuple[list[NDArray[np.float32]], int]:
+    """Times of the masks of each engine over the documents that all of them read, and how many sources had one."""
+    times: list[list[NDArray[np.float32]]] = [[] for _ in engines]
+    sources = 0
+    for done in found:
+        if not all(engine in done for engine in engines):
+            continue
+        reads = [done[engine].passes[turn] for engine in engines]
+        both = [at for at, documents in enumerate(zip(*reads, strict=True)) if all(one.whole for one in documents)]
+        sources += bool(both)
+        for engine, documents in zip(times, reads, strict=True):
+            engine.extend(documents[at].fills for at in both)
+    return [np.concatenate(engine) if engine else np.zeros(0, np.float32) for engine in times], sources
 
 
 def new_row(vocabulary: Vocabulary) -> Row:

@@ -60,7 +60,11 @@ add_module_names = False
 toc_object_entries_show_parents = "hide"
 
 html_theme = "furo"
+html_static_path = ["static"]
+html_css_files = ["wide.css"]
 html_title = "Syntagma"
+pygments_style = "tango"
+pygments_dark_style = "github-dark"
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {"sidebar_hide_name": False}

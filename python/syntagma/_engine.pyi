@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
+from syntagma.decoding.explanation_values import MatcherExplanation
 from syntagma.limits import Limits
 from syntagma.request import Budgets
 
@@ -124,13 +125,18 @@ class CompiledGrammar:
         """The same grammar with other bounds for its matchers: label, unit (`tokens` or `bytes`), largest number."""
 
     @property
-    def vocab_size(self) -> int: ...
+    def vocab_size(self) -> int:
+        """The width of the vocabulary's logits: tokens, and ids that stand for none."""
+
     @property
     def fingerprint(self) -> bytes:
         """16 bytes that depend only on the grammar, not on the vocabulary or the process."""
 
-    def report_pointers(self) -> list[tuple[str, str]]: ...
-    def stats(self) -> dict[str, int]: ...
+    def report_pointers(self) -> list[tuple[str, str]]:
+        """What the grammar does not enforce of its schema: JSON pointers, each with the reason."""
+
+    def stats(self) -> dict[str, int]:
+        """What it has found out so far: `states`, `sets`, `residuals` and `masks`, their `bytes`, its `generation`."""
 
 @final
 class GrammarMatcher:
@@ -206,12 +212,15 @@ class GrammarMatcher:
         `tokenize` is the model's own tokenizer; it must add neither special tokens nor whitespace.
         """
 
-    def take(self, token_ids: Sequence[int]) -> int:
+    def accept_output(self, token_ids: Sequence[int]) -> int:
         """Accept the tokens of an output in order, and return how many belong to it.
 
         It stops at the first token that is not allowed. Tokens after the end of the turn, which engines pass as well,
         are counted but are not steps for `rollback`.
         """
+
+    def take(self, token_ids: Sequence[int]) -> int:
+        """Deprecated since 0.3: use `accept_output`. Version 0.5 may remove it."""
 
     def validate_tokens(self, token_ids: Sequence[int]) -> int:
         """The number of tokens, from the first on, that could be accepted in this order. Changes nothing."""
@@ -243,14 +252,16 @@ class GrammarMatcher:
         again. If that takes too much fuel, it raises `LimitError` `E-LIMIT-STEP`, and the matcher stays usable.
         """
 
-    def explain(self, token_id: int | None = None) -> dict[str, Any]:
-        """What is expected next, and the verdict on a token.
+    def explain(self, token: int | str | None = None) -> MatcherExplanation:
+        """What may come next, and whether a token or a text may. The matcher is not changed.
 
-        `expected`: list of {`rule`, `symbol`, `begun`}; `accepting`; `terminated`; with a token also `token`:
-        `allowed`, `dies` (then `dies_at` is the index of its first impossible byte), `not expected` (special),
-        `unused`, `spent` (the bound of a part) or `ended`.
+        `token` is the id of a token, or a text in any tokens; None: no verdict. `str()` of the result says it in words.
+
+        Raises `ArgumentError`: `E-TOKEN-ID`, the vocabulary has no such token; `E-ARGUMENT-VALUE`, the text is empty.
         """
 
+    def _explained(self, token_id: int | None = None) -> dict[str, Any]: ...
+    def _token_bytes(self, token_id: int) -> bytes: ...
     def next_bytes(self) -> bytes:
         """The bytes of text that may come next, ascending."""
 

@@ -20,7 +20,7 @@ import msgspec
 
 from syntagma.errors import ArgumentError, ArgumentTypeError, SyntagmaError
 
-__all__ = ["check_argument", "check_call", "check_fields", "entry", "own", "strict_entry"]
+__all__ = ["check_argument", "check_call", "check_fields", "entry", "own", "strict_entry", "with_options_named"]
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
 _Value = TypeVar("_Value")
@@ -36,6 +36,7 @@ def entry(call: _Call) -> _Call:
         ArgumentTypeError: `E-ARGUMENT-TYPE`, the type of an argument does not match its annotation.
         ArgumentError: `E-ARGUMENT-TEXT`, a text contains a lone surrogate; `E-ARGUMENT-VALUE`, a number is too large.
     """
+    call.__doc__ = with_options_named(call.__doc__, call)
     annotations = getattr(call, "__annotations__", {}).values()
     later = inspect.isgeneratorfunction(call) or inspect.isasyncgenfunction(call)
     first = later or any("Path" in str(one) for one in annotations)
@@ -53,6 +54,15 @@ def entry(call: _Call) -> _Call:
             raise
 
     return typing.cast("_Call", checked)
+
+
+def with_options_named(doc: str | None, call: Callable[..., Any]) -> str | None:
+    """A docstring that names the keys of a callable's typed `**options` where it describes them, for `help()`."""
+    for name, wanted in getattr(call, "__annotations__", {}).items():
+        if isinstance(wanted, str) and wanted.startswith("Unpack[") and doc:
+            keys = call.__globals__[wanted[7:-1]].__annotations__
+            doc = doc.replace(f"**{name}: ", f"**{name}: {', '.join(f'`{key}`' for key in keys)}: ", 1)
+    return doc
 
 
 def strict_entry(call: _Call) -> _Call:

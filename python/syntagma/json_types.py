@@ -1,13 +1,22 @@
-"""The JSON types, by their names in JSON Schema."""
+"""The JSON types, by their names in JSON Schema, and its keywords that constrain."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-__all__ = ["JSON_TYPES", "is_of_type", "json_type_of"]
+__all__ = ["CONSTRAINTS", "JSON_TYPES", "is_of_type", "json_type_of"]
 
 JSON_TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 """all names; an integer is also a number"""
+CONSTRAINTS: Final = frozenset((
+    *("type", "enum", "const", "$ref", "$defs", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not"),
+    *("if", "then", "else", "properties", "patternProperties", "additionalProperties", "propertyNames", "required"),
+    *("minProperties", "maxProperties", "dependencies", "dependentRequired", "dependentSchemas", "definitions"),
+    *("items", "prefixItems", "additionalItems", "contains", "minContains", "maxContains", "minItems", "maxItems"),
+    *("uniqueItems", "unevaluatedItems", "unevaluatedProperties", "minLength", "maxLength", "pattern", "format"),
+    *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+))  # fmt: skip
+"""keywords that constrain a value, or lead to schemas that do"""
 
 
 def json_type_of(value: Any) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import msgspec
@@ -20,10 +21,13 @@ __all__ = [
     "ToolLike",
     "refuse_incomplete_calls",
     "tools_from",
+    "with_reader",
 ]
 
 ToolLike: TypeAlias = "Tool | Mapping[str, Any]"
 ToolChoice: TypeAlias = str | Mapping[str, Any]
+Reader: TypeAlias = "Callable[[Message], tuple[Any, str | None]]"
+"""what a message is as a value, and why it is none"""
 _MAPPING = (dict, Mapping)
 """the concrete class is first, because a check against the abstract class takes ten times as long"""
 _SEQUENCE = (list, tuple, Sequence)
@@ -107,7 +111,7 @@ class Diagnostic(msgspec.Struct, frozen=True):
     span: Span
 
 
-class Message(msgspec.Struct, frozen=True, kw_only=True):
+class Message(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A chat message.
 
     Attributes:
@@ -129,6 +133,25 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     diagnostics: tuple[Diagnostic, ...] = ()
     tool_call_id: str | None = None
     name: str | None = None
+
+    @property
+    def parsed(self) -> Any:
+        """The content as what `response_format` asked for: a value of its type, or the JSON value of its schema.
+
+        None: there is none, and `unparsed` says why. A schema is checked as `Grammar.check` does, but for the order of
+        properties. It is found out at the first use; only a message that comes from a parser has it, no copy of one.
+        """
+        return self._read[0]
+
+    @property
+    def unparsed(self) -> str | None:
+        """Why there is no `parsed`: no JSON was asked for, the answer is cut off or not over, or it does not fit."""
+        return self._read[1]
+
+    @functools.cached_property
+    def _read(self) -> tuple[Any, str | None]:
+        reader: Reader | None = self.__dict__.get("_reader")
+        return (None, "no JSON was asked for") if reader is None else reader(self)
 
     @classmethod
     def from_openai(cls, data: Mapping[str, Any]) -> Message:
@@ -185,6 +208,12 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
         if self.name is not None:
             data["name"] = self.name
         return data
+
+
+def with_reader(message: Message, reader: Reader) -> Message:
+    """The message, whose `parsed` and `unparsed` are what `reader` gives of it."""
+    message.__dict__["_reader"] = reader
+    return message
 
 
 def refuse_incomplete_calls(messages: Iterable[Any]) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import tracemalloc
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -422,3 +423,25 @@ def test_a_parquet_file_without_the_column_is_refused(tmp_path: Path) -> None:
     (tmp_path / "odd.parquet").write_bytes(b"no Parquet")
     with pytest.raises(sg.BatchError):
         process_file(Parse(made_format()), tmp_path / "odd.parquet", tmp_path / "out.parquet")
+
+
+def test_codes_are_counted_over_chunks_processes_and_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one would count them in the results, however the rows are divided."""
+    lines = [json.dumps({"generated_text": (CALL, CALL[:-20], None, CALL[:30])[at % 4]}) for at in range(60)] + ["{"]
+    source = write(tmp_path / "in.jsonl", lines)
+    parse, wanted, diagnosed = Parse(made_format()), Counter({"E-BATCH-LINE": 1}), 0
+    for text in lines[:-1]:
+        found = parse.row(json.loads(text))
+        told = {one["code"] for one in found["diagnostics"] or ()}
+        wanted.update([found["error"]["code"]] if found["error"] else told)
+        diagnosed += bool(told)
+    for at, (workers, size) in enumerate([(1, 1000), (1, 7), (2, 7)]):
+        summary = process_file(parse, source, tmp_path / f"{at}.jsonl", workers=workers, chunk_rows=size)
+        assert (summary.codes, summary.diagnosed_rows) == (dict(wanted), diagnosed)
+    monkeypatch.setattr("syntagma.batch.files.run._COMMIT_SECONDS", 0.0)
+    target = tmp_path / "resumed.jsonl"
+    with pytest.raises(Stopped):
+        process_file(parse, source, target, chunk_rows=7, progress=_stop_after(3))
+    summary = process_file(parse, source, target, chunk_rows=7)
+    assert summary.resumed_rows
+    assert (summary.codes, summary.diagnosed_rows) == (dict(wanted), diagnosed)

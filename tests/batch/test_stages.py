@@ -4,10 +4,12 @@ import json
 import pickle
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
 import syntagma as sg
+from syntagma import batch
 from tests.batch.rows import CALL, FORMAT, WEATHER, answer, made_format, made_template
 
 RAW = "<note>hm</note>Yes." + CALL
@@ -323,3 +325,18 @@ def test_what_cannot_be_pickled_says_what_can() -> None:
     there_grammar, there_info, state = pickle.loads(pickle.dumps((grammar, info, matcher.state_bytes())))
     there = sg.GrammarMatcher.from_state_bytes(sg.GrammarCompiler(there_info).compile(there_grammar), state)
     assert there.steps == matcher.steps
+
+
+def test_a_type_is_a_response_format_of_a_stage() -> None:
+    """It is kept as its schema: a stage is data, so that a run can be resumed."""
+
+    class Shape(msgspec.Struct):
+        a: int
+
+    stages = [
+        batch.Parse(made_format(), response_format=Shape),
+        batch.Constrain(made_format(), "gbnf", response_format=Shape),
+    ]
+    for stage in stages:
+        assert msgspec.json.encode(stage.identity())
+        assert pickle.loads(pickle.dumps(stage)).identity() == stage.identity()

@@ -78,3 +78,32 @@ def test_mistakes_are_told(files: Path) -> None:
     template = str(files / "made.jinja")
     wrong = failure("batch", "render", source, target, "--template", template, "--kwargs", str(files / "tools.json"))
     assert wrong["code"] == "E-REQUEST-FIELD"
+
+
+def test_what_was_odd_is_counted_and_an_error_where_it_is_asked(files: Path) -> None:
+    texts = ["Hi", CALL[:-20], CALL.replace("}}", ",}}"), CALL[:-18], None]
+    (files / "odd.jsonl").write_text("".join(json.dumps({"generated_text": text}) + "\n" for text in texts))
+    asked = ["batch", "parse", str(files / "odd.jsonl"), str(files / "out.jsonl"), "--format", str(files / "made.toml")]
+    told = json.loads(call(*asked, "--json"))
+    codes = {"E-PARSE-TRUNCATED": 2, "E-PARSE-REPAIRED": 1, "E-BATCH-COLUMN": 1}
+    assert (told["written"], told["bad_rows"], told["diagnosed_rows"], told["codes"]) == (4, 1, 3, codes)
+    shown = call(*asked, "--overwrite")
+    assert "3 rows with diagnostics" in shown
+    assert "  E-PARSE-TRUNCATED: 2\n" in shown
+    told = json.loads(call(*asked, "--overwrite", "--strict", "--json", code=1))
+    assert (told["written"], told["bad_rows"], told["diagnosed_rows"], told["codes"]) == (1, 4, 0, codes)
+    (files / "good.jsonl").write_text(json.dumps({"generated_text": CALL}) + "\n")
+    asked[2] = str(files / "good.jsonl")
+    assert json.loads(call(*asked, "--overwrite", "--strict", "--json"))["codes"] == {}
+
+
+def test_the_state_at_the_start_is_an_option_of_both(files: Path) -> None:
+    made = ["--format", str(files / "made.toml"), "--tools", str(files / "tools.json")]
+    (files / "in.jsonl").write_text('{"generated_text": "hm</note>Hi."}\n{"generated_text": null, "tools": 3}\n')
+    assert run(files, "parse", *made, "--reasoning", "open")["reasoning_content"] == "hm"
+    shape = ["--dialect", "gbnf", *made, "--tool-choice", "required"]
+    for state, accepted in (("open", True), ("closed", False)):
+        (files / "constrain.jsonl").unlink(missing_ok=True)
+        (files / "constrain.jsonl.errors.jsonl").unlink(missing_ok=True)
+        found = run(files, "constrain", *shape, "--reasoning", state)
+        assert sg.Grammar.from_gbnf(str(found["grammar"])).accepts("hm</note>" + CALL) is accepted

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
+import shlex
 import shutil
 import signal
 import ssl
@@ -318,3 +320,25 @@ def test_a_model_whose_engine_comes_later_is_served_then_and_follows_its_files(t
                 server.awaits(lambda: "late goes on with" in server.log())
                 assert "early goes on with" in server.log()
                 assert asked("late").status_code == 200
+
+
+def test_serve_says_how_it_is_asked_and_checked(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "syntagma", "serve", "--model", "embedded", "--port", "0"]
+    for more, key in ((["--log-format", "text"], ""), (["--api-key", SECRET], "KEY")):
+        with (tmp_path / "said.txt").open("w+") as said, subprocess.Popen([*command, *more], stderr=said) as process:
+            text, until = "", time.monotonic() + PATIENCE
+            while "check it" not in text and time.monotonic() < until and process.poll() is None:
+                time.sleep(0.1)
+                text = (tmp_path / "said.txt").read_text()
+            try:
+                ask = next(line for line in text.splitlines() if "ask it:" in line).partition(":")[2]
+                asked = shlex.split(ask.replace("Bearer KEY", f"Bearer {SECRET}"))
+                address = re.search(r"syntagma doctor (http://\S+)", text)
+                assert address is not None
+                assert asked[1] == f"{address[1]}/chat/completions"
+                assert ("KEY" in ask, SECRET in text) == (bool(key), False)
+                headers = dict(one.split(": ", 1) for one in asked[3:-2:2])
+                answer = httpx.post(asked[1], headers=headers, content=asked[-1], timeout=PATIENCE)
+                assert answer.status_code == httpx.codes.OK
+            finally:
+                process.terminate()

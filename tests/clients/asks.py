@@ -43,7 +43,18 @@ KEY = "unused"
 
 CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"
 """the endpoints, as tests are parametrized with them"""
-CASES = ("chat", "stream", "auto", "required", "named", "streamed_call", "result", "structured", "errors")
+CASES = (
+    "chat",
+    "stream",
+    "auto",
+    "required",
+    "named",
+    "streamed_call",
+    "result",
+    "structured",
+    "errors",
+    "prompt_logprobs",
+)
 """what tests show, by their names"""
 
 GREETING = "Hello there"

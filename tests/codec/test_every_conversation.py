@@ -192,3 +192,37 @@ def test_members_of_other_types_never_crash(name: str) -> None:
     for messages in (odd, *([one] for one in odd)):
         with contextlib.suppress(SyntagmaError):
             codec(name, named=True).render(messages, tools=TOOLS)
+
+
+QUESTION = {"role": "user", "content": "What is left?"}
+
+
+def _between(made: ChatCodec, *instructions: tuple[str, str]) -> str:
+    """What a prompt has between the last instruction and the question, without blanks."""
+    messages = [{"role": role, "content": text} for role, text in instructions]
+    prompt = str(made.render([*messages, QUESTION], now=NOW))
+    last = instructions[-1][1]
+    return prompt[prompt.index(last) + len(last) : prompt.index(QUESTION["content"])].strip()
+
+
+@pytest.mark.parametrize("name", [*DEMANDING, *OTHERS])
+def test_instructions_do_not_become_a_question(name: str) -> None:
+    """Where a template has a place for one instruction, two are never put into the user's turn."""
+    made = codec(name, named=True)
+    if _between(made, ("system", "Be brief.")):
+        for roles in itertools.product(("system", "developer"), repeat=2):
+            assert _between(made, (roles[0], "Be brief."), (roles[1], "Be kind.")), roles
+
+
+def test_a_template_of_one_instruction_keeps_two_together() -> None:
+    """Its first message is an instruction, and other messages that are none of the user's are left out quietly."""
+    written = ChatTemplate(
+        "{% if messages[0].role in ['system', 'developer'] %}<rules>{{ messages[0].content }}</rules>{% endif %}"
+        "{% for m in messages %}{% if m.role in ['user', 'assistant'] %}<{{ m.role }}>{{ m.content }}<end>{% endif %}"
+        "{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
+    )
+    made = ChatCodec.from_format(FORMAT, written)
+    for roles in itertools.product(("system", "developer"), repeat=2):
+        messages = [{"role": role, "content": text} for role, text in zip(roles, ("First.", "Second."), strict=True)]
+        prompt = str(made.render([*messages, QUESTION], now=NOW))
+        assert prompt == "<rules>First.\n\nSecond.</rules><user>What is left?<end><assistant>"

@@ -142,6 +142,24 @@ def test_the_state_at_the_start(forced: bool, previous: str | None, inside: bool
     assert (found.reasoning_text, found.normal_text) == (("a", "b") if inside else ("", "a</think>b"))
 
 
+@pytest.mark.parametrize("model", list(ReasoningParser.DetectorMap))
+@pytest.mark.parametrize("forced", [None, False, True])
+def test_whether_reasoning_is_open_is_told_at_any_time(model: str, forced: bool | None) -> None:
+    """A text that is fed now is reasoning if it says so, and the answer if not. Some formats have it there, too."""
+    text = "<think>ab</think>cd"
+    spec = sg.formats.get(model).spec.reasoning
+    assert spec is not None
+    for cut in range(len(text)):
+        detector = ReasoningParser(model, force_reasoning=forced).detector
+        if cut:
+            detector.parse_streaming_increment(text[:cut])
+        inside = detector._in_reasoning
+        found = detector.parse_streaming_increment(" plain words ")
+        rest = detector.finish()
+        apart = inside and spec.to == "reasoning"
+        assert ("words" in found.reasoning_text + rest.reasoning_text) is apart, text[:cut]
+
+
 def test_the_machine_of_reasoning_that_streams() -> None:
     detector = BaseReasoningFormatDetector("<think>", "</think>", force_reasoning=False, stream_reasoning=True)
     seen = [detector.parse_streaming_increment(chunk) for chunk in ("<th", "ink>", "one ", "two</th", "ink>three", "!")]

@@ -64,6 +64,15 @@ def test_a_tag_takes_calls_of_the_chosen_tools() -> None:
     assert '"max_whitespace_cnt": 1' in schemas
 
 
+def test_exaone_writes_calls_without_line_breaks() -> None:
+    """As xgrammar's own tag of it has them."""
+    tag = xgr.get_model_structural_tag("exaone", [TOOL], "auto", "disabled")
+    grammar = xgr.Grammar.from_structural_tag(tag)
+    call = '<tool_call>{"name": "look", "arguments": {"place": "Rome"}}</tool_call>'
+    assert accepts(grammar, f"text{call}{call}")
+    assert not accepts(grammar, call.replace("look", "other"))
+
+
 def test_reasoning_is_opened_by_the_prompt_or_left_out() -> None:
     texts = ("so</think>ok", "<think>so</think>ok", "ok")
     for reasoning, wanted in (("enabled", (True, True, False)), ("disabled", (False, False, True))):

@@ -7,7 +7,7 @@ import re
 import pytest
 
 import syntagma as sg
-from syntagma.constraints.calls import _NUMBERED_CALLS
+from syntagma.constraints.call_groups import _NUMBERED_CALLS
 from tests.constraints.walks import accepts
 from tests.formats.cases import SHAPES, TOOLS, shape_of
 

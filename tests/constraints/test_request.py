@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -266,3 +267,56 @@ def test_markers_stand_whole_in_a_literal() -> None:
         (" x[ ] <d e='", False),
     ]
     assert Markers().pieces("") == ()
+
+
+_PARTS: dict[str, Any] = {
+    "tools": [
+        {"type": "function", "function": {"name": "one", "parameters": {"properties": {"x": {"enum": [1.5, 2]}}}}}
+    ],
+    "tool_choice": "auto",
+    "response_format": {"type": "json_schema", "json_schema": {"schema": {"properties": {"b": {}, "a": {}}}}},
+    "parallel_tool_calls": True,
+    "enforce": "parameters",
+    "limits": Limits(),
+}
+_OTHERS: list[dict[str, Any]] = [
+    {
+        "tools": [
+            {"type": "function", "function": {"name": "one", "parameters": {"properties": {"x": {"enum": [1.5, 3]}}}}}
+        ]
+    },
+    {
+        "tools": [
+            {
+                "type": "function",
+                "function": {"name": "one", "parameters": {"properties": {"x": {"enum": [1.5, True]}}}},
+            }
+        ]
+    },
+    {
+        "tools": [
+            {"type": "function", "function": {"name": "two", "parameters": {"properties": {"x": {"enum": [1.5, 2]}}}}}
+        ]
+    },
+    {"tool_choice": "required"},
+    {"response_format": {"type": "json_schema", "json_schema": {"schema": {"properties": {"a": {}, "b": {}}}}}},
+    {"parallel_tool_calls": False},
+    {"enforce": "name"},
+    {"limits": Limits(schema_depth=9)},
+]
+
+
+def test_a_grammar_is_built_once_for_a_request() -> None:
+    def built(**changed: Any) -> Grammar:
+        asked = copy.deepcopy(_PARTS) | changed
+        return build(SPEC, asked.pop("tools"), **asked)
+
+    made = built()
+    assert built() is made
+    assert built(template_kwargs={"x": object()}, history_calls=3) is made
+    assert build_grammar(SPEC, resolve_request(**copy.deepcopy(_PARTS)), StartState(pending="x")) is not made
+    # The identity of a format that is gone may be that of another one.
+    again = [read_toml(f'[tools]\ncall = "<c{number}>{{name}}\\n{{arguments}}</c>"\n') for number in range(3)]
+    assert len({id(build(spec, TOOLS)) for spec in again}) == len(again)
+    for changed in _OTHERS:
+        assert built(**changed) is not made, changed

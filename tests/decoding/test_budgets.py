@@ -79,7 +79,9 @@ def test_thoughts_are_closed_and_the_answer_goes_on() -> None:
     for token in (261, 262, ord("!")):
         assert matcher.accept_token(token)
     assert allowed(matcher) == [258]
-    assert matcher.explain(ord("x"))["token"] == "spent"
+    verdict = matcher.explain(ord("x")).token
+    assert verdict is not None
+    assert verdict.reason == "spent"
     assert matcher.accept_token(258)
     assert ord("x") in allowed(matcher)
 

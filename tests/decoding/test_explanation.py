@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import syntagma as sg
-from syntagma.decoding import allocate_token_bitmask, explain_matcher
+from syntagma.decoding import allocate_token_bitmask
 from syntagma.errors import ArgumentError
 
 TOKENS = [bytes([byte]) for byte in range(256)] + [b"<end>", b"<call>", b'": "', b'"}', b"true", b"ab", b",", b"</"]
@@ -52,7 +52,7 @@ def test_words_and_masks_agree(grammar: sg.Grammar, seed: int, length: int) -> N
     for _ in range(length + 1):
         matcher.fill_next_token_bitmask(mask)
         allowed = np.unpackbits(mask[0].view(np.uint8), bitorder="little")[: INFO.vocab_size].astype(bool)
-        told = explain_matcher(matcher, INFO)
+        told = matcher.explain()
         for expected in told.expected:
             if expected.kind == "literal":
                 assert matcher.fork().accept_bytes(expected.text.encode()), expected
@@ -62,7 +62,7 @@ def test_words_and_masks_agree(grammar: sg.Grammar, seed: int, length: int) -> N
                 assert allowed[256]
         assert bool(told.expected) == bool(allowed.any())
         for token in range(INFO.vocab_size):
-            verdict = explain_matcher(matcher, INFO, token).token if token > 250 or token % 7 == 0 else None
+            verdict = matcher.explain(token).token if token > 250 or token % 7 == 0 else None
             if verdict is not None:
                 assert verdict.allowed == allowed[token], (token, verdict)
                 assert verdict.message
@@ -83,22 +83,22 @@ def sg_json(value: Any) -> bytes:
 
 def test_a_text_is_told_where_it_dies() -> None:
     matcher = sg.GrammarMatcher(COMPILER.compile(sg.Grammar.from_choices(["yes", "yellow"])))
-    told = explain_matcher(matcher, INFO, "year")
+    told = matcher.explain("year")
     assert [str(one) for one in told.expected] == ["literal 'ye'"]
     assert told.token is not None
     assert (told.token.reason, told.token.at) == ("dies", 2)
     assert "'a' cannot follow after 'ye'" in str(told)
-    assert explain_matcher(matcher, INFO, 257).token == explain_matcher(matcher, INFO, 257).token
+    assert matcher.explain(257).token == matcher.explain(257).token
     with pytest.raises(ArgumentError):
-        explain_matcher(matcher, INFO, "")
+        matcher.explain("")
 
 
 def test_after_the_end_nothing_may_come() -> None:
     matcher = sg.GrammarMatcher(COMPILER.compile(sg.Grammar.literal("a")))
     assert matcher.accept_token(ord("a"))
-    assert [one.kind for one in explain_matcher(matcher, INFO).expected] == ["end"]
+    assert [one.kind for one in matcher.explain().expected] == ["end"]
     assert matcher.accept_token(256)
-    told = explain_matcher(matcher, INFO, "a")
+    told = matcher.explain("a")
     assert told.expected == ()
     assert told.token is not None
     assert told.token.reason == "ended"

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import syntagma as sg
+from syntagma.decoding import explain_matcher
 
 BYTES = [bytes([byte]) for byte in range(256)]
 END, TURN, CALL, LOOKALIKE = 256, 257, 258, 259
@@ -127,17 +128,17 @@ def test_jump_forward() -> None:
 
 def test_an_output_is_taken_with_what_stands_behind_its_end() -> None:
     m = matcher(sg.Grammar.literal("ab"))
-    assert m.take([]) == 0
-    assert m.take([ord("a")]) == 1
-    assert m.take([ord("b"), TURN, END, ord("x")]) == 4
+    assert m.accept_output([]) == 0
+    assert m.accept_output([ord("a")]) == 1
+    assert m.accept_output([ord("b"), TURN, END, ord("x")]) == 4
     assert m.is_terminated()
     assert m.steps == 3
     m.rollback(2)
     assert allowed(m) == {ord("b")}
-    assert m.take([ord("b"), ord("x"), TURN]) == 1
+    assert m.accept_output([ord("b"), ord("x"), TURN]) == 1
     assert allowed(m) == {END, TURN}
     with pytest.raises(sg.ArgumentError) as raised:
-        m.take([INFO.vocab_size])
+        m.accept_output([INFO.vocab_size])
     assert raised.value.code == "E-TOKEN-ID"
 
 
@@ -195,13 +196,24 @@ def test_closes_within_says_what_shortest_close_finds(seed: int) -> None:
 
 def test_explain() -> None:
     m = matcher(sg.Grammar.from_choices(["true", "try"]))
-    explained = m.explain(ord("x"))
-    assert explained["token"] == "dies"
-    assert explained["dies_at"] == 0
-    assert explained["expected"]
-    assert not explained["accepting"]
-    assert m.explain(END)["token"] == "not expected"
-    assert m.explain(INFO.vocab_size - 2)["token"] == "allowed"
+    told = m.explain(ord("x"))
+    assert told.token is not None
+    assert (told.token.reason, told.token.at) == ("dies", 0)
+    assert told.expected
+    for token, reason in ((END, "not expected"), (INFO.vocab_size - 2, "allowed")):
+        verdict = m.explain(token).token
+        assert verdict is not None
+        assert verdict.reason == reason
+
+
+def test_the_older_ways_to_ask_for_an_explanation_work_with_a_warning() -> None:
+    m = matcher(sg.Grammar.from_choices(["true", "try"]))
+    with pytest.warns(DeprecationWarning, match=r"matcher\.explain\(token\)") as told:
+        assert explain_matcher(m, INFO, ord("x")) == m.explain(ord("x"))
+    assert told[0].filename == __file__
+    with pytest.warns(DeprecationWarning, match="attributes") as told:
+        assert m.explain(ord("x"))["token"] == "dies"
+    assert told[0].filename == __file__
 
 
 def test_batches() -> None:
@@ -313,3 +325,13 @@ def test_compiler_cache() -> None:
     off.compile(sg.Grammar.literal("a"))
     assert off.stats.hits == 0
     assert off.stats.entries == 0
+
+
+def test_deprecated_names_name_their_replacement() -> None:
+    matcher = sg.GrammarMatcher(sg.GrammarCompiler(INFO).compile(sg.Grammar.from_regex("ab")))
+    with pytest.warns(DeprecationWarning, match="accept_output") as warned:
+        assert matcher.take([ord("a")]) == 1
+    assert warned[0].filename == __file__
+    with pytest.warns(DeprecationWarning, match="with_pointer_prefix") as warned:
+        sg.Grammar.from_regex("a").placed("/x")
+    assert warned[0].filename == __file__

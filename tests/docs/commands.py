@@ -19,7 +19,7 @@ __all__ = ["commands_of", "missing_name_of_others", "shell_blocks", "unknown_par
 ROOT = Path(__file__).resolve().parents[2]
 
 _BLOCK = re.compile(r"^( *`{3,})([^\n`]*)\n(.*?)^\1", re.MULTILINE | re.DOTALL)
-_EXTRAS = re.compile(r"syntagma\[([\w,-]+)\]")
+_EXTRAS = re.compile(r"syntagma(?:-\*\.whl\))?\[([\w,-]+)\]")
 _TARGETS = re.compile(r"^ *make ([a-z-]+)", re.MULTILINE)
 _MODULES = re.compile(r"\bpython3? -m ([\w.]+)")
 _COMMAND = re.compile(r"(?:^|[|;&(] *)syntagma((?: +(?![|;&#>])\S+)+)", re.MULTILINE)

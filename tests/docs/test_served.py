@@ -16,6 +16,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.docs.blocks import run_blocks
 from tests.docs.commands import commands_of
 from tests.docs.test_docs import PAGES, ROOT
 from tests.upstreams.mock import MockEngine
@@ -57,20 +58,32 @@ def test_every_kind_of_engine_is_among_them() -> None:
 def test_a_server_starts_and_answers(page: Path, command: str, tmp_path: Path) -> None:
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(as_file(files("syntagma.embedded") / "data"))
-        words = _here(shlex.split(command), folder, stack)
-        with socket.create_server(("127.0.0.1", 0)) as taken:
-            port = taken.getsockname()[1]
-        run = [sys.executable, "-m", "syntagma", *words, "--port", str(port)]
-        log = stack.enter_context((tmp_path / "log").open("w+"))
-        server = subprocess.Popen(run, cwd=tmp_path, stdout=log, stderr=log)
-        stack.callback(server.wait)
-        stack.callback(server.terminate)
-        address = f"http://127.0.0.1:{port}"
-        assert _is_ready(address, server), f"{page.name}: {shlex.join(run)}\n{(tmp_path / 'log').read_text()}"
+        address = stack.enter_context(_served(_here(shlex.split(command), folder, stack), tmp_path, page))
         model = httpx.get(f"{address}/v1/models").json()["data"][0]["id"]
         asked = {"model": model, "messages": [{"role": "user", "content": "Hello there"}], "max_tokens": 8}
         answer = httpx.post(f"{address}/v1/chat/completions", json=asked, timeout=_SECONDS)
         assert answer.status_code == 200, answer.text
+
+
+def test_the_readme_shows_what_the_server_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    with _served(["serve", "--model", "embedded"], tmp_path, ROOT / "README.md") as address:
+        run_blocks(ROOT / "README.md", here={"server"}, ports={"8000": int(address.rpartition(":")[2])})
+
+
+@contextlib.contextmanager
+def _served(words: list[str], folder: Path, page: Path) -> Iterator[str]:
+    """The address at which a command of a page serves, on a free port."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    run = [sys.executable, "-m", "syntagma", *words, "--port", str(port)]
+    with (folder / "log").open("w+") as log, subprocess.Popen(run, cwd=folder, stdout=log, stderr=log) as server:
+        try:
+            address = f"http://127.0.0.1:{port}"
+            assert _is_ready(address, server), f"{page.name}: {shlex.join(run)}\n{(folder / 'log').read_text()}"
+            yield address
+        finally:
+            server.terminate()
 
 
 def _here(words: list[str], folder: Path, stack: contextlib.ExitStack) -> list[str]:

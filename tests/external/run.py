@@ -42,7 +42,7 @@ SUITES = {
     "grammar": Suite("autoparser/roundtrip.jsonl", ("grammar",)),
     "formats": Suite("formats/tool_vectors.jsonl", ("tool_formats", "reasoning_formats"), "formats/"),
     "lark": Suite(str(HERE / "lark.toml"), ("lark",)),
-    "wild": Suite("wild/parse.jsonl", ("wild_parse",)),
+    "wild": Suite("wild/parse.jsonl", ("wild_parse", "wild_serve")),
     "structural_tag": Suite("", ("structural_tag",)),
     "vllm": Suite("vllm/vllm_tool_vectors.jsonl", ("tool_formats", "reasoning_formats"), "vllm/vllm_"),
 }

@@ -31,7 +31,9 @@ def test_gbnf_is_read_and_written() -> None:
 
 
 def test_ebnf_names_other_grammars() -> None:
-    values = Grammar.from_json_schema({"type": "array", "uniqueItems": True}, whitespace="compact").placed("/value")
+    values = Grammar.from_json_schema({"type": "array", "uniqueItems": True}, whitespace="compact").with_pointer_prefix(
+        "/value"
+    )
     source = 'start ::= "<" (start | value)* ">" ;'
     grammar = Grammar.from_ebnf(source, grammars={"value": values, "other": Grammar.literal("x")})
     assert grammar.check("<<[1]><>[]>").accepted

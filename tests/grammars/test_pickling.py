@@ -42,7 +42,7 @@ def grammars() -> dict[str, sg.Grammar]:
         "marker": sg.Grammar.concat(sg.Grammar.marker("<tool>"), sg.Grammar.token_ids((97, 99))),
         "bounded": sg.Grammar.labelled("part", odd).bounded("part", tokens=20),
         "parts": sg.Grammar.repeat(sg.Grammar.union(schema, odd), 1, 3, separator=sg.Grammar.literal(b"\n\xff")),
-        "placed": sg.Grammar.from_json_schema(WIDENED).placed("/there"),
+        "placed": sg.Grammar.from_json_schema(WIDENED).with_pointer_prefix("/there"),
         "spelled": schema.inside_json_string(),
     }
 

@@ -109,4 +109,4 @@ def test_what_is_read_with_a_warning_has_a_place(schema: dict[str, Any], code: s
     assert grammar.report.status == "exact"
     assert grammar.accepts(text)
     assert pickle.loads(pickle.dumps(grammar)).warnings == (warning,)
-    assert grammar.placed("/tools/0").warnings[0].pointer == f"/tools/0{pointer}"
+    assert grammar.with_pointer_prefix("/tools/0").warnings[0].pointer == f"/tools/0{pointer}"

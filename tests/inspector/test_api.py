@@ -10,12 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from syntagma import embedded, formats
+from syntagma import embedded, formats, upstreams
+from syntagma.analysis import lint_template
 from syntagma.codec import ChatCodec
 from syntagma.inspector import Inspector, answer
 from syntagma.inspector.distributions import Distributions
 from syntagma.inspector.pages import BODY_BYTES
+from syntagma.templates import ChatTemplate
 from tests.inspector.asking import CALL, FORECAST, request
+from tests.upstreams.mock import MockEngine
+from tests.upstreams.wires import WIRES
 
 _TEMPLATE = """{% for message in messages %}[{{ message.role }}]
 {% if message.reasoning_content %}<thoughts>{{ message.reasoning_content }}</thoughts>
@@ -289,3 +293,39 @@ def test_any_answer_is_cut_into_tokens_that_add_up(inspector: Inspector, text: s
     assert (
         "".join(one["event"].get("text", "") for one in seen["events"] if one["event"]["type"] != "malformed") in text
     )
+
+
+def test_a_format_file_takes_the_place_of_a_name(inspector: Inspector) -> None:
+    toml = '[tools]\ncall = "@call {name} {arguments} @end"\n'
+    written = '@call get_forecast {"city": "Lima", "unit": "celsius"} @end'
+    asked = request(written, format_file=toml, template=_TEMPLATE, finished=True)
+    seen = ask(inspector, "look", asked)
+    assert "@call {name}" in seen["format"]["toml"]
+    assert seen["message"]["tool_calls"][0]["name"] == "get_forecast"
+    wrong = ask(inspector, "look", request(format_file='[tools]\ncal = "x"'))
+    assert wrong["faults"]["format"]["code"].startswith("E-FORMAT-")
+    both = ask(inspector, "look", request(format_file=toml, format="hermes"))
+    assert both["faults"]["format"]["code"] == "E-REQUEST-FIELD"
+
+
+def test_why_a_format_and_what_is_wrong_with_its_template(inspector: Inspector) -> None:
+    template = _TEMPLATE.replace("message.content or ''", "message.content")
+    seen = ask(inspector, "look", request("", template=template))
+    assert seen["format"]["why"][0].startswith("derived: ")
+    found = lint_template(ChatTemplate(template))
+    assert [line.partition(":")[0] for line in seen["format"]["defects"]] == [one.rule for one in found] != []
+    assert ask(inspector, "look", request("", format="hermes"))["format"]["why"] == []
+
+
+def test_a_running_engine_writes_the_answer() -> None:
+    backend = embedded.load()
+    with MockEngine(WIRES["llamacpp"]) as engine:
+        upstream, codec = upstreams.connect(f"llamacpp:{engine.url}"), ChatCodec.from_pretrained(backend.path)
+        inspector = Inspector(backend, codec, upstream)
+        assert ask(inspector, "continue", {"asked": request(CALL)}, status=400)["hint"] == "clear it"
+        told = ask(inspector, "continue", {"asked": request("")})
+        assert told["finished"]
+        seen = ask(inspector, "look", request(told["text"], finished=True))
+        assert {token["state"] for token in seen["tokens"]} == {"held"}
+        assert seen["message"]["tool_calls"][0]["complete"]
+        inspector.close()

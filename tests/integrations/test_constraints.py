@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import syntagma as sg
-from syntagma.integrations.answers import Answer, response_format
+from syntagma.integrations.answers import Answer
 from syntagma.integrations.constraints import compiled_grammars, compiler_for
 from syntagma.testing import ScriptedBackend, byte_vocabulary
 
@@ -89,15 +89,3 @@ def test_options_that_nothing_knows_are_refused() -> None:
         Answer(model, MESSAGES, {"sorcery": 3})
     assert caught.value.pointer == "/sorcery"
     Answer(model, MESSAGES, {"sorcery": None})
-
-
-def test_a_class_becomes_a_response_format() -> None:
-    class Shape:
-        @staticmethod
-        def model_json_schema() -> dict[str, Any]:
-            return {"type": "object"}
-
-    named = {"name": "Shape", "schema": {"type": "object"}}
-    assert response_format(Shape) == {"type": "json_schema", "json_schema": named}
-    for given in (None, {"type": "text"}, "anything"):
-        assert response_format(given) is given

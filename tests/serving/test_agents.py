@@ -10,8 +10,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from syntagma import upstreams
+from syntagma.codec import ChatCodec
+from syntagma.formats import ChatFormat
 from syntagma.serving import ServedModel, Settings, create_app
-from tests.serving.support import client
+from syntagma.templates import ChatTemplate
+from syntagma.testing import ScriptedBackend
+from tests.serving.support import FORMAT, TEMPLATE, client
 from tests.upstreams.mock import MockEngine
 from tests.upstreams.wires import CODEC, WIRES
 
@@ -371,3 +375,75 @@ def test_calls_of_undeclared_tools_can_be_content_or_refused() -> None:
 def test_tokens_of_reasoning_are_counted() -> None:
     usage = asked("pass", "<note>well</note>ok").json()["usage"]
     assert usage["completion_tokens_details"] == {"reasoning_tokens": len("well")}
+
+
+@pytest.mark.parametrize("streams", [False, True])
+@pytest.mark.parametrize(
+    ("fields", "kept"),
+    [
+        ({"store": False}, {"encrypted_content"}),
+        ({"include": ["reasoning.encrypted_content"]}, {"encrypted_content"}),
+        ({}, {"id"}),
+    ],
+    ids=["nothing stored", "asked for", "stored"],
+)
+def test_reasoning_comes_back_in_whatever_form_clients_keep_it(
+    fields: dict[str, Any], kept: set[str], streams: bool
+) -> None:
+    prompts: list[str] = []
+    thought = "well, “quite” well"
+    shown = TEMPLATE.replace("{{ message.content }}", "{{ message.reasoning_content }}{{ message.content }}")
+    codec = ChatCodec.from_format(ChatFormat.from_toml(FORMAT), ChatTemplate(shown))
+
+    def script(prompt: str) -> str:
+        prompts.append(prompt)
+        return f"<note>{thought}</note>" + KNOWN
+
+    def said(item: dict[str, Any]) -> str:
+        with TestClient(create_app(ServedModel(ScriptedBackend(script), codec))) as server:
+            asked = {"model": "scripted", "input": "hi", "tools": [function("weather")], "temperature": 0, **fields}
+            answer = server.post(RESPONSES, json={**asked, "stream": streams})
+            whole = events_of(answer.text)[-1]["response"] if streams else answer.json()
+            reasoning, call = whole["output"]
+            assert ("encrypted_content" in reasoning) == ("encrypted_content" in kept)
+            given = {"type": "reasoning", "summary": [], **{name: reasoning[name] for name in kept}, **item}
+            result = {"type": "function_call_output", "call_id": call["call_id"], "output": "rain"}
+            again = server.post(
+                RESPONSES, json={**asked, "input": [{"role": "user", "content": "hi"}, given, call, result]}
+            )
+            assert again.status_code == 200, again.text
+            return again.headers.get("x-syntagma-ignored", "")
+
+    assert said({}) == ""
+    assert thought in prompts[-1]
+    said({"content": [{"type": "reasoning_text", "text": "other"}]})
+    assert "other" in prompts[-1]
+    assert thought not in prompts[-1]
+    # What is not ours is named.
+    if kept == {"encrypted_content"}:
+        for foreign in ("gAAAA", "syntagma:?", "syntagma:/w=="):
+            assert "input[1]" in said({"encrypted_content": foreign})
+            assert thought not in prompts[-1]
+
+
+@pytest.mark.parametrize("history", ["repair", "strict"])
+def test_a_cut_call_in_the_history(history: Any) -> None:
+    served = ServedModel(
+        ScriptedBackend("done"),
+        ChatCodec.from_format(ChatFormat.from_toml(FORMAT), ChatTemplate(TEMPLATE)),
+        history=history,
+    )
+    cut = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Os'}}
+    messages = [
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": "", "tool_calls": [cut]},
+        {"role": "tool", "tool_call_id": "c1", "content": "Error: cut off"},
+    ]
+    answer = TestClient(create_app(served)).post(CHAT, json={"messages": messages})
+    if history == "strict":
+        assert answer.status_code == 400
+        assert answer.json()["error"]["param"] == "messages[1].tool_calls[0].function.arguments"
+    else:
+        assert answer.status_code == 200
+        prompts: list[str] = served.engine.prompts  # type: ignore[union-attr]
+        assert '<call>{"name": "weather", "arguments": {"city": "Os"}}</call>' in prompts[0]

@@ -58,6 +58,7 @@ def events(script: str, **fields: Any) -> list[Any]:
 def joined(found: list[Any]) -> list[tuple[str, str]]:
     """What a client puts together: the kind of each block, and its text or arguments."""
     blocks: list[tuple[str, str]] = []
+    signed: list[int] = []
     is_open = False
     for event in found:
         if event.type == "content_block_start":
@@ -69,12 +70,18 @@ def joined(found: list[Any]) -> list[tuple[str, str]]:
             assert is_open
             assert event.index == len(blocks) - 1
             delta = event.delta
+            if delta.type == "signature_delta":
+                signed.append(event.index)
+                continue
+            assert signed[-1:] != [event.index], "a delta after the signature"
             text = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}[delta.type]
             blocks[-1] = (blocks[-1][0], blocks[-1][1] + getattr(delta, text))
         elif event.type == "content_block_stop":
             assert event.index == len(blocks) - 1
             is_open = False
     assert not is_open
+    # Clients send thinking back only if its signature came, whatever it is.
+    assert signed == [index for index, (kind, _) in enumerate(blocks) if kind == "thinking"]
     return blocks
 
 

@@ -103,7 +103,7 @@ def test_a_record_of_each_request() -> None:
     asked, looked, wrong, refused = seen.records
     assert (asked.method, asked.route, asked.status, asked.code) == ("POST", "/v1/chat/completions", 200, None)
     assert (asked.key, asked.model) == ("team", "scripted")
-    assert [choice.happening.index for choice in asked.choices] == [0, 1]
+    assert [choice.result.index for choice in asked.choices] == [0, 1]
     assert asked.first is not None
     assert 0 < asked.first <= asked.seconds
     assert 0 < asked.parse_seconds < asked.seconds

@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from syntagma.serving.errors import param_of
-from tests.serving.support import WEATHER, client
+from tests.serving.support import WEATHER, body, client
 from tests.serving.test_held_or_refused import ENDPOINTS, TAG
 
 FUNCTION = {**WEATHER["function"], "strict": True}
@@ -180,3 +180,11 @@ def test_a_member_that_nothing_reads_is_named_or_refused(
             assert answer.status_code == 200, answer.text
             named = answer.headers.get("x-syntagma-ignored", "")
             assert unquote(named) == name, (pointer, named)
+
+
+def test_many_names_are_counted() -> None:
+    fields = {f"field_{number}": 1 for number in range(40)}
+    answer = client().post("/v1/chat/completions", json=body(**fields))
+    named = answer.headers["x-syntagma-ignored"].split(", ")
+    assert len(named) == 33
+    assert named[-1] == "and 8 more"

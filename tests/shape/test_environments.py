@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.agents import run as agents
+from tests.agents.agents import AGENTS
 from tests.clients import run as clients
 from tests.engines import run as engines
 from tests.environments import Suite, cases_of, main, read_report
@@ -28,6 +30,14 @@ def test_every_file_belongs_to_one_environment(suite: Suite) -> None:
     assert files
     assert {path.name: owners[path] for path in files} == {path.name: 1 for path in files}
     assert all(suite.tests_of(name) for name in suite.names()), "an environment without tests"
+
+
+def test_every_program_has_one_environment() -> None:
+    assert {agent.id for agent in AGENTS} == {*agents.SUITE.names()}
+    assert len({(agent.id, agent.endpoint) for agent in AGENTS}) == len(AGENTS)
+    assert {(agent.id, endpoint) for agent in AGENTS for endpoint in agent.drops} <= {
+        (a.id, a.endpoint) for a in AGENTS
+    }
 
 
 def test_the_summary_counts_what_the_report_says(tmp_path: Path) -> None:

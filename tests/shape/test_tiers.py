@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests import changes, check, tiers
+from tests.agents.run import SUITE as AGENTS
 from tests.clients.run import SUITE as CLIENTS
 from tests.engines.run import SUITE as ENGINES
 from tests.formats.every import FORMATS, SHIPPED
@@ -32,7 +33,13 @@ def test_the_chosen_formats_have_every_feature_and_are_few(names: set[str]) -> N
 def test_every_long_thing_comes_round() -> None:
     parts = [commands(part) for part in range(tiers.PARTS)]
     words = {word for part in parts for command in part for word in command.replace('"', " ").split()}
-    assert {*ENGINES.usual(), *CLIENTS.usual(), *(f"fuzz-{target}" for target in FUZZ), "test-inspector"} <= words
+    assert {
+        *ENGINES.usual(),
+        *CLIENTS.usual(),
+        *AGENTS.usual(),
+        *(f"fuzz-{target}" for target in FUZZ),
+        "test-inspector",
+    } <= words
     assert all(any(command.startswith("make test-part") for command in part) for part in parts)
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     listed = makefile.partition("FUZZ_RUST := $(addprefix fuzz-,")[2].partition(")")[0].split()
@@ -58,7 +65,7 @@ def test_every_package_finds_tests() -> None:
     ("changed", "tests"),
     [
         (
-            ["tests/codec/test_a.py", "tests/codec/a.py", "python/syntagma/parsing/calls.py"],
+            ["tests/codec/test_a.py", "tests/codec/a.py", "python/syntagma/parsing/call_reader.py"],
             ["tests/codec", "tests/parsing"],
         ),
         (["tests/codec/test_codec.py", "python/syntagma/codec/turn.py"], ["tests/codec"]),
@@ -76,7 +83,7 @@ def test_a_change_finds_its_tests(changed: list[str], tests: list[str]) -> None:
 
 
 def test_what_a_change_needs_is_run() -> None:
-    run, read = check.commands(frozenset({"crates/engine/src/lib.rs", "python/syntagma/parsing/calls.py"}), 5)
+    run, read = check.commands(frozenset({"crates/engine/src/lib.rs", "python/syntagma/parsing/call_reader.py"}), 5)
     assert [command[0].rpartition("/")[2].partition("3")[0] for command in run] == ["python", "cargo"]
     assert run[1][3:] == ["--package", "syntagma-engine"]
     names = [Path(command[0]).name for command in read]

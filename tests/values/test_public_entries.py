@@ -267,6 +267,7 @@ async def _first(events: AsyncIterator[Any]) -> None:
 ENTRIES = _entries()
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # older names take wrong values in the same way
 @pytest.mark.parametrize("count", [5, pytest.param(len(WRONG), marks=pytest.mark.long)], ids=["some", "all"])
 @pytest.mark.parametrize("name", ENTRIES)
 def test_wrong_values_are_refused_with_errors_of_the_library(
@@ -285,3 +286,12 @@ def test_wrong_values_are_refused_with_errors_of_the_library(
             except Exception as error:
                 found.append(f"{parameter.name}: {what}: {type(error).__name__}: {error}")
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_help_names_every_option(name: str) -> None:
+    call = ENTRIES[name]()
+    named = inspect.signature(call).parameters
+    options = [parameter.name for parameter in _parameters(call) if parameter.name not in named]
+    text = inspect.getdoc(call) or ""
+    assert not [option for option in options if f"`{option}`" not in text]

@@ -118,7 +118,7 @@ pub(crate) fn read_bounds(given: Vec<GivenBound>) -> Vec<syntagma_engine::Bound>
 
 #[pymethods]
 impl CompiledGrammar {
-    /// The same with other bounds for its matchers.
+    #[doc = stub!("CompiledGrammar.bounded")]
     fn bounded(&self, bounds: Given<Vec<GivenBound>>) -> Self {
         Self {
             inner: Arc::clone(&self.inner),
@@ -126,21 +126,25 @@ impl CompiledGrammar {
         }
     }
 
+    #[doc = stub!("CompiledGrammar.vocab_size")]
     #[getter]
     fn vocab_size(&self) -> usize {
         self.inner.vocabulary().size()
     }
 
+    #[doc = stub!("CompiledGrammar.fingerprint")]
     #[getter]
     fn fingerprint<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let fingerprint = released(py, || self.inner.fingerprint());
         PyBytes::new(py, &fingerprint.to_le_bytes())
     }
 
+    #[doc = stub!("CompiledGrammar.report_pointers")]
     fn report_pointers(&self) -> Vec<(String, String)> {
         self.inner.report().pointers.clone()
     }
 
+    #[doc = stub!("CompiledGrammar.stats")]
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let stats = released(py, || self.inner.stats());
         let dict = PyDict::new(py);

@@ -281,13 +281,13 @@ impl Grammar {
         read(py, || Ok(ir::Grammar::labelled(label, &grammar.0)))
     }
 
-    /// The grammar as bytes for another process.
+    #[doc = stub!("Grammar.to_bytes")]
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let bytes = released(py, || self.0.to_bytes());
         PyBytes::new(py, &bytes)
     }
 
-    /// What `to_bytes` has written.
+    #[doc = stub!("Grammar.from_bytes")]
     #[staticmethod]
     fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
         released(py, || ir::Grammar::from_bytes(data))
@@ -348,12 +348,12 @@ impl Grammar {
         })
     }
 
-    /// The texts of the markers and special tokens in it.
+    #[doc = stub!("Grammar.symbol_texts")]
     fn symbol_texts(&self) -> Vec<&str> {
         self.0.symbol_texts()
     }
 
-    /// For each terminal `x & ~y`: the name of its rule, a grammar of `x`, one of `y`.
+    #[doc = stub!("Grammar.exclusions")]
     fn exclusions(&self) -> Vec<(String, Grammar, Grammar)> {
         let whole = |regex| Grammar(Arc::new(ir::Grammar::from_regex(regex)));
         let exclusions = self.0.exclusions().into_iter();

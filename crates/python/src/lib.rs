@@ -4,6 +4,9 @@
 //! The interpreter is released around compilation, masks and batches; every class is safe to share between threads.
 
 #![allow(clippy::needless_pass_by_value)] // PyO3 hands arguments out as values
+#![allow(clippy::doc_markdown)] // what `stub!` writes is for readers of Python
+
+include!(concat!(env!("OUT_DIR"), "/stubs.rs"));
 
 mod arguments;
 mod batch;

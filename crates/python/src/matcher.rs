@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pyo3::exceptions::PyDeprecationWarning;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use syntagma_engine::{Jump, NextMask, Verdict, caught};
@@ -76,6 +77,7 @@ impl GrammarMatcher {
         .map_err(|error| from_engine(py, &error))
     }
 
+    #[doc = stub!("GrammarMatcher.from_state_bytes")]
     #[staticmethod]
     fn from_state_bytes(
         py: Python<'_>,
@@ -89,11 +91,13 @@ impl GrammarMatcher {
         inner.map(Self::of).map_err(|error| from_engine(py, &error))
     }
 
+    #[doc = stub!("GrammarMatcher.state_bytes")]
     fn state_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = self.ask(py, |matcher| caught(|| matcher.state_bytes()))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
+    #[doc = stub!("GrammarMatcher.accept_token")]
     fn accept_token(&mut self, py: Python<'_>, token_id: Given<u32>) -> PyResult<bool> {
         let Self { inner, .. } = self;
         if let Some(taken) = at_hand(py, || inner.accept_known(*token_id)) {
@@ -102,11 +106,13 @@ impl GrammarMatcher {
         released(py, || inner.accept_token(*token_id)).map_err(|error| from_engine(py, &error))
     }
 
+    #[doc = stub!("GrammarMatcher.accept_bytes")]
     fn accept_bytes(&mut self, py: Python<'_>, data: Given<&[u8]>) -> PyResult<bool> {
         let Self { inner, .. } = self;
         released(py, || inner.accept_bytes(*data)).map_err(|error| from_engine(py, &error))
     }
 
+    #[doc = stub!("GrammarMatcher.accepts")]
     fn accepts(&self, py: Python<'_>, token_id: Given<u32>) -> PyResult<bool> {
         match at_hand(py, || self.inner.known_accepts(*token_id)) {
             Some(accepts) => Ok(accepts),
@@ -114,6 +120,7 @@ impl GrammarMatcher {
         }
     }
 
+    #[doc = stub!("GrammarMatcher.fill_next_token_bitmask")]
     #[pyo3(signature = (bitmask, index=Given(0)), text_signature = "($self, bitmask, index=0)")]
     fn fill_next_token_bitmask(
         &mut self,
@@ -134,6 +141,7 @@ impl GrammarMatcher {
         bitmask.write(py, index, &mask)
     }
 
+    #[doc = stub!("GrammarMatcher.mask_logits_inplace")]
     fn mask_logits_inplace(&mut self, py: Python<'_>, logits: &Bound<'_, PyAny>) -> PyResult<()> {
         let size = self.inner.compiled().vocabulary().size();
         let buffer = Logits::of(logits, size)?;
@@ -153,6 +161,7 @@ impl GrammarMatcher {
             .map(|_| ())
     }
 
+    #[doc = stub!("GrammarMatcher.rollback")]
     fn rollback(&mut self, py: Python<'_>, steps: Given<usize>) -> PyResult<()> {
         let Self { inner, .. } = self;
         let result = if inner.rolls_back_at_once(*steps) {
@@ -163,15 +172,18 @@ impl GrammarMatcher {
         result.map_err(|error| from_engine(py, &error))
     }
 
+    #[doc = stub!("GrammarMatcher.fork")]
     fn fork(&self) -> Self {
         Self::of(self.inner.fork())
     }
 
+    #[doc = stub!("GrammarMatcher.reset")]
     fn reset(&mut self, py: Python<'_>) {
         let Self { inner, .. } = self;
         released(py, || inner.reset());
     }
 
+    #[doc = stub!("GrammarMatcher.is_accepting")]
     fn is_accepting(&self, py: Python<'_>) -> PyResult<bool> {
         match at_hand(py, || self.inner.known_accepting()) {
             Some(accepting) => Ok(accepting),
@@ -179,17 +191,20 @@ impl GrammarMatcher {
         }
     }
 
+    #[doc = stub!("GrammarMatcher.is_terminated")]
     fn is_terminated(&self, py: Python<'_>) -> PyResult<bool> {
         self.inner
             .is_terminated()
             .map_err(|error| from_engine(py, &error))
     }
 
+    #[doc = stub!("GrammarMatcher.find_jump_forward_bytes")]
     fn find_jump_forward_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = self.ask(py, syntagma_engine::GrammarMatcher::find_jump_forward_bytes)?;
         Ok(PyBytes::new(py, &bytes))
     }
 
+    #[doc = stub!("GrammarMatcher.jump_forward_tokens")]
     fn jump_forward_tokens(
         &self,
         py: Python<'_>,
@@ -205,11 +220,20 @@ impl GrammarMatcher {
         self.ask(py, |matcher| jump.tokens(matcher, &of_texts))
     }
 
+    #[doc = stub!("GrammarMatcher.take")]
     fn take(&mut self, py: Python<'_>, token_ids: Given<Vec<u32>>) -> PyResult<usize> {
+        let message = c"GrammarMatcher.take is accept_output; version 0.5 may remove it";
+        PyErr::warn(py, &py.get_type::<PyDeprecationWarning>(), message, 1)?;
+        self.accept_output(py, token_ids)
+    }
+
+    #[doc = stub!("GrammarMatcher.accept_output")]
+    fn accept_output(&mut self, py: Python<'_>, token_ids: Given<Vec<u32>>) -> PyResult<usize> {
         let Self { inner, .. } = self;
         released(py, || inner.take(&token_ids)).map_err(|error| from_engine(py, &error))
     }
 
+    #[doc = stub!("GrammarMatcher.validate_tokens")]
     fn validate_tokens(&self, py: Python<'_>, token_ids: Given<Vec<u32>>) -> PyResult<usize> {
         // A draft is short, a whole text is not.
         let known = if token_ids.len() <= DRAFT_TOKENS {
@@ -223,6 +247,7 @@ impl GrammarMatcher {
         }
     }
 
+    #[doc = stub!("GrammarMatcher.fill_draft")]
     #[pyo3(signature = (token_ids, bitmask, parents=Given(None)), text_signature = "($self, token_ids, bitmask, parents=None)")]
     fn fill_draft(
         &self,
@@ -249,6 +274,7 @@ impl GrammarMatcher {
         Ok(masks[1..].iter().map(Option::is_some).collect())
     }
 
+    #[doc = stub!("GrammarMatcher.shortest_close")]
     #[pyo3(signature = (budget=Given(None)), text_signature = "($self, budget=None)")]
     fn shortest_close(
         &self,
@@ -258,10 +284,12 @@ impl GrammarMatcher {
         self.ask(py, |matcher| matcher.shortest_close(*budget))
     }
 
+    #[doc = stub!("GrammarMatcher.closes_within")]
     fn closes_within(&self, py: Python<'_>, budget: Given<usize>) -> PyResult<bool> {
         self.ask(py, |matcher| matcher.closes_within(*budget))
     }
 
+    #[doc = stub!("GrammarMatcher.captures")]
     fn captures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let captures = self.ask(py, syntagma_engine::GrammarMatcher::captures)?;
         let dict = PyDict::new(py);
@@ -271,8 +299,33 @@ impl GrammarMatcher {
         Ok(dict)
     }
 
-    #[pyo3(signature = (token_id=Given(None)), text_signature = "($self, token_id=None)")]
+    #[doc = stub!("GrammarMatcher.explain")]
+    #[pyo3(signature = (token=None))]
     fn explain<'py>(
+        slf: &Bound<'py, Self>,
+        token: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        // Words are made where they are changed most easily.
+        slf.py()
+            .import("syntagma.decoding.explanation")?
+            .call_method1("explanation_of", (slf, token))
+    }
+
+    fn _token_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        token_id: Given<u32>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let vocabulary = self.inner.compiled().vocabulary();
+        if *token_id as usize >= vocabulary.size() {
+            let message = format!("the vocabulary has no token {}", *token_id);
+            return Err(argument(py, "E-TOKEN-ID", &message));
+        }
+        Ok(PyBytes::new(py, vocabulary.token(*token_id)))
+    }
+
+    #[pyo3(signature = (token_id=Given(None)), text_signature = "($self, token_id=None)")]
+    fn _explained<'py>(
         &self,
         py: Python<'py>,
         token_id: Given<Option<u32>>,
@@ -305,20 +358,24 @@ impl GrammarMatcher {
         Ok(dict)
     }
 
+    #[doc = stub!("GrammarMatcher.next_bytes")]
     fn next_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let set = self.ask(py, syntagma_engine::GrammarMatcher::next_bytes)?;
         Ok(PyBytes::new(py, &set.iter().collect::<Vec<u8>>()))
     }
 
+    #[doc = stub!("GrammarMatcher.next_symbol_tokens")]
     fn next_symbol_tokens(&self, py: Python<'_>) -> PyResult<Vec<(u32, u32)>> {
         self.ask(py, syntagma_engine::GrammarMatcher::next_symbol_tokens)
     }
 
+    #[doc = stub!("GrammarMatcher.steps")]
     #[getter]
     fn steps(&self) -> usize {
         self.inner.steps()
     }
 
+    #[doc = stub!("GrammarMatcher.memory_bytes")]
     #[getter]
     fn memory_bytes(&self) -> usize {
         self.inner.memory_bytes()

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from syntagma.answer_types import is_answer_type, schema_of
 from syntagma.batch.values import from_json
 from syntagma.templates import Prompt
 
-__all__ = ["REQUEST", "asked_by", "prompt_of"]
+__all__ = ["REQUEST", "as_data", "asked_by", "prompt_of"]
 
 REQUEST = ("tools", "tool_choice", "response_format", "template_kwargs")
 """columns of a request, named like its fields"""
@@ -28,6 +29,14 @@ def asked_by(given: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, 
         bare_word = name == "tool_choice" and not str(value).lstrip().startswith("{")
         asked[name] = value if bare_word else from_json(value, name)
     return asked
+
+
+def as_data(options: dict[str, Any]) -> dict[str, Any]:
+    """A stage's options, with the schema of a type that `response_format` names: a stage is stored as data."""
+    wanted = options.get("response_format")
+    if not is_answer_type(wanted):
+        return options
+    return {**options, "response_format": {"type": "json_schema", "json_schema": {"schema": schema_of(wanted)}}}
 
 
 def prompt_of(given: Mapping[str, Any]) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias, Unpack, get_args
 
-from syntagma.batch.asked import REQUEST, asked_by, prompt_of
+from syntagma.batch.asked import REQUEST, as_data, asked_by, prompt_of
 from syntagma.batch.stage import Kind, Stage
 from syntagma.batch.values import json_of
 from syntagma.constraints import build_grammar
@@ -73,7 +73,7 @@ class Constrain(Stage):
             )
         self._format, self._dialect = fmt, dialect
         self._token_ids = None if info is None else _token_ids(info)
-        self._options: dict[str, Any] = {**options, "tools": tools}
+        self._options: dict[str, Any] = as_data({**options, "tools": tools})
         self._cache: LruCache[dict[str, Any]] = LruCache(_CACHE_BYTES)
         # Errors in the options are raised here, not in every row. A tool choice may name a tool of a row.
         resolve_request(**self._options, for_reading=True)

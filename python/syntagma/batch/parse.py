@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Unpack
 
 import msgspec
 
-from syntagma.batch.asked import REQUEST, asked_by, prompt_of
+from syntagma.batch.asked import REQUEST, as_data, asked_by, prompt_of
 from syntagma.batch.stage import Kind, Stage
 from syntagma.batch.values import ids_of, text_of
 from syntagma.decoding import TokenizerInfo
@@ -79,7 +79,7 @@ class Parse(Stage):
         fields = {*ReadingOptions.__struct_fields__, "prompt"}
         reading: dict[str, Any] = {name: value for name, value in options.items() if name in fields - {"prompt"}}
         self._reading = ReadingOptions(**{**reading, "keep_raw": False})
-        self._options: dict[str, Any] = {name: value for name, value in options.items() if name not in fields}
+        self._options: dict[str, Any] = as_data({name: value for name, value in options.items() if name not in fields})
         self._options["tools"] = tools
         self._request = resolve_request(**self._options, for_reading=True)
 

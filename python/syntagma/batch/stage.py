@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from syntagma.batch.columns import Columns
 from syntagma.batch.tables import columns_of, is_row, rows_in, with_columns
 from syntagma.batch.values import plain
-from syntagma.entry import entry
+from syntagma.entry import entry, with_options_named
 from syntagma.errors import ArgumentError, SyntagmaError
 
 __all__ = ["ERROR", "Kind", "Stage"]
@@ -34,6 +35,9 @@ class Stage:
     lists: bool
     reads: ClassVar[tuple[str, ...]]
     results: Mapping[str, Kind]
+
+    def __init_subclass__(cls) -> None:
+        cls.__doc__ = with_options_named(cls.__doc__, inspect.unwrap(cls.__init__))
 
     def __init__(self, columns: Mapping[str, str] | None) -> None:
         self._columns = Columns((*self.reads, *self.results, ERROR), columns)
@@ -78,6 +82,11 @@ class Stage:
     def error_column(self) -> str:
         """The name in the data of the column with errors."""
         return self._columns[ERROR]
+
+    @property
+    def diagnostics_column(self) -> str | None:
+        """The name in the data of the column with diagnostics; None: the stage has none."""
+        return self._columns["diagnostics"] if "diagnostics" in self.results else None
 
     def identity(self) -> list[Any]:
         """Plain data that identifies the stage. A run over a file may be resumed only by a stage with equal data."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated, Any
 
 import msgspec
@@ -68,11 +69,24 @@ def analyze(
     else:
         _write_whole(analysis, verbose=verbose)
         write_turn(loaded, analysis, declared)
+        _write_next(shlex.quote(template), clean=analysis.certificate is not None and analysis.certificate.clean)
     if not as_json:
         for pair in pairs:
             write_comparison(pair)
     if analysis.certificate is None or not analysis.certificate.clean:
         raise typer.Exit(1)
+
+
+def _write_next(template: str, *, clean: bool) -> None:
+    """What to do with the result, as commands."""
+    write("\n# next")
+    if not clean:
+        write(f"#   syntagma analyze {template} --verbose: every message that was tried")
+    write(f"#   syntagma lint-template {template}: defects of the template itself")
+    write(f"#   syntagma analyze {template} --toml > FORMAT.toml: the format as a file")
+    write(
+        f"#   syntagma serve --upstream llamacpp:http://127.0.0.1:8080 --chat-template {template}: an engine that runs"
+    )
 
 
 def _write_whole(analysis: Analysis, *, verbose: bool) -> None:

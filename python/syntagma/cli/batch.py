@@ -30,6 +30,7 @@ Target: TypeAlias = Annotated[str, typer.Argument(help="File for the rows with r
 Format: TypeAlias = Annotated[str | None, typer.Option("--format", help="A format's name or TOML file.")]
 Template: TypeAlias = Annotated[str | None, typer.Option(help="Chat template to derive the format from.")]
 Tools: TypeAlias = Annotated[str | None, typer.Option(help="JSON file with tools, for rows that have none.")]
+Reasoning: TypeAlias = Annotated[str, typer.Option(help="State at the start: auto, open, closed or off.")]
 Column: TypeAlias = Annotated[
     list[str] | None, typer.Option("--column", help="NAME=COLUMN: use another column name; repeatable.")
 ]
@@ -52,7 +53,10 @@ def parse(
     format_: Format = None,
     template: Template = None,
     tools: Tools = None,
-    reasoning: Annotated[str, typer.Option(help="State at the start: auto, open, closed or off.")] = "auto",
+    reasoning: Reasoning = "auto",
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Malformed text is an error of its row. Exit 1 if a row has one.")
+    ] = False,
     column: Column = None,
     errors: Errors = None,
     workers: Workers = 1,
@@ -68,8 +72,11 @@ def parse(
         tools=load_tools(tools),
         columns=_columns(column),
         reasoning=reasoning,  # type: ignore[arg-type]  # the stage checks it
+        strict=strict,
     )
-    _run(stage, source, target, errors, workers=workers, chunk_rows=chunk_rows, overwrite=overwrite, as_json=as_json)
+    options = {"workers": workers, "chunk_rows": chunk_rows, "overwrite": overwrite}
+    if _run(stage, source, target, errors, as_json=as_json, **options) and strict:
+        raise typer.Exit(1)
 
 
 @batch.command("render")
@@ -124,6 +131,7 @@ def constrain(
     tool_choice: Annotated[
         str, typer.Option(help="For rows that have none: auto, none, required, or the name of a tool.")
     ] = "auto",
+    reasoning: Reasoning = "auto",
     column: Column = None,
     errors: Errors = None,
     workers: Workers = 1,
@@ -140,6 +148,7 @@ def constrain(
         tools=load_tools(tools),
         columns=_columns(column),
         tool_choice=tool_choice,
+        reasoning=reasoning,  # type: ignore[arg-type]  # the stage checks it
     )
     _run(stage, source, target, errors, workers=workers, chunk_rows=chunk_rows, overwrite=overwrite, as_json=as_json)
 
@@ -155,7 +164,8 @@ def _columns(given: list[str] | None) -> dict[str, str]:
     return columns
 
 
-def _run(stage: Any, source: str, target: str, errors: str | None, *, as_json: bool, **options: Any) -> None:
+def _run(stage: Any, source: str, target: str, errors: str | None, *, as_json: bool, **options: Any) -> int:
+    """Run it and tell of it; how many rows could not be processed."""
     from syntagma.batch import process_file
 
     try:
@@ -167,12 +177,17 @@ def _run(stage: Any, source: str, target: str, errors: str | None, *, as_json: b
         raise typer.Exit(130) from None
     if as_json:
         write_json(msgspec.to_builtins(summary))
-        return
+        return int(summary.bad_rows)
     resumed = f", {summary.resumed_rows:,} of them earlier" if summary.resumed_rows else ""
     write(f"{summary.target}: {summary.written:,} of {summary.rows:,} rows{resumed}")
     write(f"{summary.seconds:.1f} s, {summary.rows_per_second:,.0f} rows per second")
+    if summary.diagnosed_rows:
+        write(f"{summary.diagnosed_rows:,} rows with diagnostics: malformed text, read all the same")
     if summary.errors is not None:
         write(f"{summary.errors}: {summary.bad_rows:,} rows that could not be processed")
+    for code, rows in summary.codes.items():
+        write(f"  {code}: {rows:,}")
+    return int(summary.bad_rows)
 
 
 def _tell(show: Advance, done: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from syntagma import backends
+from syntagma import backends, upstreams
 from syntagma.cli.inputs import EMBEDDED
 from syntagma.cli.output import JsonOption, reported, write_json
 from syntagma.inspector import Inspector
@@ -22,6 +22,9 @@ __all__ = ["inspect"]
 def inspect(
     *,
     model: Annotated[str, typer.Option(help="'embedded' for the shipped model, a folder, or BACKEND:REST.")] = EMBEDDED,
+    upstream: Annotated[
+        str | None, typer.Option(help="A running engine, KIND:URL, that writes the answers, such as llamacpp:URL.")
+    ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 chooses a free one.")] = 0,
     browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = True,
     as_json: JsonOption = False,
@@ -31,7 +34,11 @@ def inspect(
     It shows the prompt, the format, the grammar, each token of the answer, and the events. Only this machine can reach
     it.
     """
-    inspector = Inspector(*backends.load(model))
+    backend, codec = backends.load(model)
+    engine = None
+    if upstream is not None:
+        engine, codec = upstreams.load(upstream)
+    inspector = Inspector(backend, codec, engine)
     with LocalServer(inspector, port) as server:
         if as_json:
             write_json({"url": server.url, "model": inspector.model_name})

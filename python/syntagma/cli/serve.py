@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import socket
 import sys
@@ -44,9 +45,19 @@ def serve(
             sys.stdout.flush()
         else:
             say(options.log_format, f"serving {', '.join(names)} at {address}")  # type: ignore[arg-type]
+            if options.log_format == "text":
+                say("text", _next(address, names[0], keyed=bool(options.api_key or options.api_keys)))
 
     with _listen(options.host, options.port) as listener:
         (run_here if options.workers == 1 else run_workers)(options, listener, begun)
+
+
+def _next(address: str, model: str, *, keyed: bool) -> str:
+    """How to ask the server, and how to check it."""
+    key = " -H 'authorization: Bearer KEY'" if keyed else ""
+    body = json.dumps({"model": model, "messages": [{"role": "user", "content": "Hello"}]}).replace("'", "'\\''")
+    ask = f"curl {address}/chat/completions -H 'content-type: application/json'{key} -d '{body}'"
+    return f"  ask it:   {ask}\n  check it: syntagma doctor {address}{' --api-key KEY' if keyed else ''}"
 
 
 def _listen(host: str, port: int) -> socket.socket:

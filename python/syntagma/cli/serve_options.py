@@ -84,6 +84,10 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
             "--strict-fields", help="Refuse a request for what would have no effect (header x-syntagma-ignored)."
         ),
     ] = False
+    history: Annotated[
+        str,
+        typer.Option(help="Calls in a conversation that were cut off: repair (complete) them, or strict: refuse them."),
+    ] = "repair"
     lookalikes: Annotated[
         str,
         typer.Option(

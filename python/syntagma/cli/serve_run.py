@@ -31,6 +31,7 @@ _WORDS: Final[dict[str, tuple[str, ...]]] = {
     "on_length": ("length", "stop"),
     "reasoning_field": ("reasoning_content", "reasoning", "both"),
     "unheld": ("refuse", "check"),
+    "history": ("repair", "strict"),
     "lookalikes": ("break", "refuse"),
     "unknown_tools": ("pass", "content", "drop", "refuse"),
     "require": ("proved", "supported"),

@@ -59,7 +59,13 @@ def _here(options: ServeOptions) -> ServedModel:
     from syntagma.serving import ServedModel
 
     engine, codec = backends.load(options.model or _SHIPPED)
-    return _told(options, ServedModel(engine, codec_maker(options, codec)(), name=options.name))
+    served = ServedModel(
+        engine,
+        codec_maker(options, codec)(),
+        name=options.name,
+        history=options.history,  # type: ignore[arg-type]
+    )
+    return _told(options, served)
 
 
 def _elsewhere(
@@ -93,6 +99,7 @@ def _elsewhere(
             name=group,
             unheld=options.unheld,  # type: ignore[arg-type]
             lookalikes=options.lookalikes,  # type: ignore[arg-type]
+            history=options.history,  # type: ignore[arg-type]
         )
         return _told(options, model)
 

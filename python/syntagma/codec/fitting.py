@@ -213,7 +213,8 @@ class Fitter:
                 best, least = tried, lost
             if lost == []:
                 break
-        for name in best if len(best) > 1 and least == [] else ():
+        # The last steps change a conversation the most.
+        for name in reversed(best) if len(best) > 1 and least == [] else ():
             if name == SORTED:
                 continue
             fewer = tuple(one for one in best if one != name)

@@ -84,13 +84,13 @@ def _developer_as_system(messages: Messages, _: ChatFormat) -> Messages:
 
 
 def _systems_first(messages: Messages, _: ChatFormat) -> Messages:
-    systems = [one for one in messages if one.get("role") == "system"]
+    systems = [one for one in messages if one.get("role") in _SYSTEM]
     if not systems:
         return messages
     content: Any = None
     for one in systems:
         content = _joined(content, one.get("content"))
-    return [{**systems[0], "content": content}, *(one for one in messages if one.get("role") != "system")]
+    return [{**systems[0], "content": content}, *(one for one in messages if one.get("role") not in _SYSTEM)]
 
 
 def _system_to_user(messages: Messages, _: ChatFormat) -> Messages:
@@ -315,7 +315,7 @@ STEPS: Final[Sequence[Step]] = (
     Step("results-named", "results have the names of their tools", _results_named, loses_silently=False),
     Step("calls-apart", "each call is a message of its own, followed by its result", _one_call_each),
     Step("developer-as-system", "messages of role `developer` are of role `system`", _developer_as_system),
-    Step("systems-first", "system messages are one message, the first", _systems_first),
+    Step("systems-first", "system and developer messages are one message, the first", _systems_first),
     Step(
         "system-to-user",
         "system messages stand in the turn of the user that follows",

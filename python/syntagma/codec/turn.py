@@ -118,7 +118,7 @@ class Turn(FormatTexts):
         return accept_text(matcher, begun, [(text, token) for text, token in texts if text and text in begun])
 
     @entry
-    def going_on(self, matcher: GrammarMatcher, info: TokenizerInfo) -> Turn:
+    def resumed(self, matcher: GrammarMatcher, info: TokenizerInfo) -> Turn:
         """Move a matcher as `begin` does; the turn to go on with.
 
         That is this one, unless its prompt ends inside of a control token, and nothing but this token may come there. A

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from syntagma.constraints.calls import CallGroup
+from syntagma.constraints.call_groups import CallGroup
 from syntagma.constraints.literals import answer_text, literal, reasoning_text
 from syntagma.constraints.turn_context import TurnContext
 from syntagma.constraints.whitespace import WHITESPACE, joined

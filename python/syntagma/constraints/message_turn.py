@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from syntagma.constraints.calls import CallGroup
+from syntagma.constraints.call_groups import CallGroup
 from syntagma.constraints.headers import HeaderWriter
 from syntagma.constraints.literals import answer_text, literal, reasoning_text, unterminated_text
 from syntagma.constraints.turn_context import TurnContext

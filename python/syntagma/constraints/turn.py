@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from syntagma.constraints.budgets import BudgetLabels
-from syntagma.constraints.calls import CallGroup, call_groups
+from syntagma.constraints.call_groups import CallGroup, call_groups
 from syntagma.constraints.inline_turn import begun_parts, calls_and_rest, inline_parts
 from syntagma.constraints.literals import literal
 from syntagma.constraints.message_turn import begun_message, message_parts
@@ -15,11 +17,17 @@ from syntagma.errors import FormatError
 from syntagma.format_schema import FormatSpec, StartState
 from syntagma.format_schema.facts import triggers
 from syntagma.grammars import Grammar
+from syntagma.grammars.lru_cache import LruCache
 from syntagma.grammars.structural_tag import Styles
 from syntagma.request import ResolvedRequest
 from syntagma.stopping import within_seconds
 
 __all__ = ["build_call_grammar", "build_grammar"]
+
+_BYTES_PER_BYTE = 64
+"""bytes that the grammar of a turn takes for each byte of its request, about"""
+_GRAMMARS: LruCache[tuple[FormatSpec, Grammar]] = LruCache(64 << 20)
+"""Grammars of turns: an agent sends the same tools again and again."""
 
 
 def build_grammar(
@@ -53,8 +61,26 @@ def build_grammar(
         GrammarError: a schema or grammar of the request is refused; with its pointer.
         LimitError: `E-LIMIT-…`.
     """
-    with within_seconds(request.limits.grammar_seconds):
-        return _built(spec, request, start, styles)
+    content = _content(spec, request)
+
+    def build() -> tuple[FormatSpec, Grammar]:
+        with within_seconds(request.limits.grammar_seconds):
+            return spec, _built(spec, request, start, styles)
+
+    if content is None:
+        return build()[1]
+    # An entry keeps its format, so that its identity is not given to another one.
+    return _GRAMMARS.get((id(spec), content, start, styles), _BYTES_PER_BYTE * len(content), build)[1]
+
+
+def _content(spec: FormatSpec, request: ResolvedRequest) -> bytes | None:
+    """What of a request its grammar depends on; None if it holds values that have no bytes."""
+    goes_on = any(form.numbers == "conversation" for form in spec.forms)
+    number = request.history_calls if goes_on else None
+    try:
+        return msgspec.msgpack.encode(msgspec.structs.replace(request, template_kwargs=None, history_calls=number))
+    except (TypeError, OverflowError, RecursionError):
+        return None
 
 
 def _built(spec: FormatSpec, request: ResolvedRequest, start: StartState, styles: Styles[Grammar] | None) -> Grammar:

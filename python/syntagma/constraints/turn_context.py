@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from syntagma.constraints.budgets import BudgetLabels
-from syntagma.constraints.calls import CallGroup
+from syntagma.constraints.call_groups import CallGroup
 from syntagma.format_schema import FormatSpec, StartState
 from syntagma.grammars import Grammar
 

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import msgspec
 
-from syntagma.conversion.calls import object_of, with_ids
 from syntagma.conversion.content import (
     content_of,
     data_url,
@@ -19,6 +18,7 @@ from syntagma.conversion.content import (
 )
 from syntagma.conversion.drafts import Drafts
 from syntagma.conversion.notes import Members, Notes, says_nothing
+from syntagma.conversion.tool_calls import object_of, with_ids
 from syntagma.conversion.values import SETTING, Conversation, bare_messages, listed, tool_of
 from syntagma.messages import Message, Tool
 

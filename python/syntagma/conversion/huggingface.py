@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from syntagma.conversion.calls import exact_object
 from syntagma.conversion.notes import Members, Notes
 from syntagma.conversion.openai import read_chat
+from syntagma.conversion.tool_calls import exact_object
 from syntagma.conversion.values import Conversation, bare_messages
 from syntagma.messages import Message, ToolCall
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from syntagma.conversion.calls import arguments_text, custom_input, with_ids
 from syntagma.conversion.content import content_of, read_parts
 from syntagma.conversion.custom_calls import custom_names, input_arguments
 from syntagma.conversion.drafts import Drafts
 from syntagma.conversion.notes import Members, Notes
+from syntagma.conversion.tool_calls import arguments_text, custom_input, with_ids
 from syntagma.conversion.values import SETTING, Conversation, bare_messages, listed, tool_of
 from syntagma.messages import Message, Tool, ToolCall
 

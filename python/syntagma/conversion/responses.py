@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from syntagma.conversion.calls import with_ids
 from syntagma.conversion.content import content_of, joined_content, parts_of, read_parts
 from syntagma.conversion.custom_calls import custom_names, input_arguments
 from syntagma.conversion.drafts import Drafts
 from syntagma.conversion.notes import Members, Notes, says_nothing
 from syntagma.conversion.openai import custom_call
+from syntagma.conversion.tool_calls import with_ids
 from syntagma.conversion.values import SETTING, Conversation, bare_messages, listed, tool_of
 from syntagma.messages import Message, Tool, ToolCall
 

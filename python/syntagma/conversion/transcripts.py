@@ -8,10 +8,10 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from syntagma import openchatml
-from syntagma.conversion.calls import with_ids
 from syntagma.conversion.content import flat_text
 from syntagma.conversion.drafts import Drafts
 from syntagma.conversion.notes import Notes
+from syntagma.conversion.tool_calls import with_ids
 from syntagma.conversion.values import Conversation
 from syntagma.errors import SyntagmaError
 from syntagma.messages import Message, Tool

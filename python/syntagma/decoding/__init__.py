@@ -11,7 +11,8 @@ from syntagma.decoding.bitmask import (
     fill_next_token_bitmask_batch,
 )
 from syntagma.decoding.compiler import CompilerStats, GrammarCompiler
-from syntagma.decoding.explanation import Expected, MatcherExplanation, TokenVerdict, explain_matcher
+from syntagma.decoding.explanation import explain_matcher
+from syntagma.decoding.explanation_values import Expected, MatcherExplanation, TokenVerdict
 from syntagma.decoding.grammar_cost import CostWarning, GrammarCost, grammar_cost
 from syntagma.decoding.keyword_costs import KeywordCost, KeywordCosts, keyword_costs
 from syntagma.decoding.tokenizer_info import TokenizerInfo

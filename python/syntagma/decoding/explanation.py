@@ -1,17 +1,13 @@
-"""Explains what a matcher allows next and why it forbids a token, as values and in words."""
+"""Explains what a matcher allows next and why it forbids a token."""
 
 from __future__ import annotations
 
-from typing import Literal
-
-import msgspec
-
 from syntagma._engine import GrammarMatcher
-from syntagma.decoding.tokenizer_info import TokenizerInfo
+from syntagma.decoding.explanation_values import Expected, MatcherExplanation, Reason, TokenVerdict, deprecated
 from syntagma.entry import entry
-from syntagma.errors import ArgumentError
+from syntagma.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["Expected", "MatcherExplanation", "TokenVerdict", "explain_matcher"]
+__all__ = ["explain_matcher", "explanation_of"]
 
 _FEW = 16
 """with at most this many possible next bytes, the forced text after each is listed"""
@@ -19,7 +15,6 @@ _MAX_LITERAL = 64
 _MAX_TOKENS = 32
 _MAX_RULES = 8
 
-Reason = Literal["allowed", "dies", "not expected", "unused", "ended", "spent"]
 _SENTENCES: dict[Reason, str] = {
     "allowed": "allowed",
     "not expected": "this token is not expected here",
@@ -30,92 +25,43 @@ _SENTENCES: dict[Reason, str] = {
 }
 
 
-class Expected(msgspec.Struct, frozen=True, kw_only=True):
-    """One alternative for what may come next.
-
-    Attributes:
-        kind: `literal`: this text, with its forced continuation up to 64 bytes. `characters`: one character of a
-            class, which `text` gives in the syntax of regular expressions. `token`: the special token with this text.
-            `end`: the text may end.
-        text: see `kind`; empty for `end`.
-    """
-
-    kind: Literal["literal", "characters", "token", "end"]
-    text: str = ""
-
-    def __str__(self) -> str:
-        """The alternative in words."""
-        return "the end of the turn" if self.kind == "end" else f"{self.kind} {self.text!r}"
-
-
-class TokenVerdict(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether a token or text is allowed next, and why.
-
-    Attributes:
-        text: the text, with U+FFFD for bytes that are not complete characters.
-        allowed: whether it may come next.
-        reason: `allowed`; `dies`: one of its bytes cannot follow; `not expected`: a special token, or the end, is not
-            expected here; `unused`: the token has no bytes; `spent`: the budget of a part is spent; `ended`: the text
-            has ended.
-        at: for `dies`, the 0-based index of the first byte that cannot follow.
-        message: the reason in words.
-    """
-
-    text: str
-    allowed: bool
-    reason: Reason
-    message: str
-    at: int | None = None
-
-
-class MatcherExplanation(msgspec.Struct, frozen=True, kw_only=True):
-    """A matcher's place in its grammar, and what may come next there.
-
-    Attributes:
-        rules: names of the rules that are open here, eight at most.
-        expected: all alternatives. More than 16 possible next bytes are combined into one class of characters. At most
-            32 special tokens are listed.
-        token: the verdict on the token or text in question, if there is one.
-    """
-
-    rules: tuple[str, ...]
-    expected: tuple[Expected, ...]
-    token: TokenVerdict | None = None
-
-    def __str__(self) -> str:
-        """The explanation in words."""
-        place = f"in {', '.join(self.rules)}: " if self.rules else ""
-        following = ", or ".join(map(str, self.expected)) or "nothing"
-        verdict = "" if self.token is None else f". {self.token.text!r}: {self.token.message}"
-        return f"{place}next may come {following}{verdict}"
-
-
-@entry
-def explain_matcher(matcher: GrammarMatcher, info: TokenizerInfo, token: int | str | None = None) -> MatcherExplanation:
-    """Explain what may come next, and whether a token or text may. The matcher is not changed.
-
-    Args:
-        matcher: the matcher, at any place of its text.
-        info: the vocabulary for which its grammar was compiled.
-        token: a token id, or a text in any tokens; None: no verdict.
-
-    Raises:
-        ArgumentError: `E-TOKEN-ID`, the vocabulary has no such token; `E-ARGUMENT-VALUE`, the text is empty.
-        LimitError: `E-LIMIT-STEP`, the matcher spent its fuel.
-    """
+def explanation_of(matcher: GrammarMatcher, token: int | str | None) -> MatcherExplanation:
+    """See `GrammarMatcher.explain`."""
+    if token is not None and (isinstance(token, bool) or not isinstance(token, int | str)):
+        message = f"a token is an id or a text, not a {type(token).__name__}"
+        raise ArgumentTypeError("E-ARGUMENT-TYPE", message, pointer="/token")
     if token == "":
         raise ArgumentError("E-ARGUMENT-VALUE", "the text is empty")
-    told = matcher.explain(token if isinstance(token, int) else None)
+    told = matcher._explained(token if isinstance(token, int) else None)
     rules = tuple(dict.fromkeys(row["rule"] for row in told["expected"]))[:_MAX_RULES]
     verdict = None
     if isinstance(token, int):
-        verdict = _verdict(info.token_bytes(token), told["token"], told["dies_at"])
+        verdict = _verdict(matcher._token_bytes(token), told["token"], told["dies_at"])
     elif token is not None:
         verdict = _of_text(matcher, token)
-    return MatcherExplanation(rules=rules, expected=tuple(_expected(matcher, info)), token=verdict)
+    found = MatcherExplanation(rules=rules, expected=tuple(_expected(matcher)), token=verdict)
+    found.__dict__["told"] = told
+    return found
 
 
-def _expected(matcher: GrammarMatcher, info: TokenizerInfo) -> list[Expected]:
+@entry
+def explain_matcher(matcher: GrammarMatcher, info: object, token: int | str | None = None) -> MatcherExplanation:
+    """The older name of `GrammarMatcher.explain`, which needs no vocabulary.
+
+    Args:
+        matcher: the matcher, at any place of its text.
+        info: not needed.
+        token: a token id, or a text in any tokens; None: no verdict.
+
+    Raises:
+        ArgumentError, LimitError: as `GrammarMatcher.explain`.
+    """
+    del info
+    deprecated("explain_matcher(matcher, info, token)", "matcher.explain(token)", calls=2)
+    return matcher.explain(token)
+
+
+def _expected(matcher: GrammarMatcher) -> list[Expected]:
     if matcher.is_terminated():
         return []
     following = matcher.next_bytes()
@@ -129,7 +75,7 @@ def _expected(matcher: GrammarMatcher, info: TokenizerInfo) -> list[Expected]:
         for first, last in matcher.next_symbol_tokens()
         for token in range(first, min(last, first + _MAX_TOKENS) + 1)
     ]
-    found += [Expected(kind="token", text=_text(info.token_bytes(token))) for token in ids[:_MAX_TOKENS]]
+    found += [Expected(kind="token", text=_text(matcher._token_bytes(token))) for token in ids[:_MAX_TOKENS]]
     return found
 
 

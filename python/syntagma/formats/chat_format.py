@@ -141,7 +141,13 @@ class ChatFormat:
 
     @entry
     def parse(self, text: str, tools: Sequence[ToolLike] | None = None, **options: Unpack[ParserOptions]) -> Message:
-        """The message in a complete raw text; arguments as for `parser`."""
+        """The message in a complete raw text.
+
+        Args:
+            text: the text.
+            tools: as for `parser`.
+            **options: see `syntagma.parsing.ParserOptions`.
+        """
         parser = self.parser(tools, **options)
         parser.feed(text)
         parser.finish()
@@ -178,9 +184,14 @@ class ChatFormat:
         prompt: str | None = None,
         **options: Unpack[RequestOptions],
     ) -> StructuralTag:
-        """The structural tag of what a model may write after `prompt`; arguments as for `grammar`.
+        """The structural tag of what a model may write after `prompt`.
 
         Read back, it accepts what `grammar` accepts; if it accepts more, `StructuralTag.wider` says where.
+
+        Args:
+            tools: as for `grammar`.
+            prompt: as for `grammar`.
+            **options: see `syntagma.request.RequestOptions`.
 
         Raises:
             RequestError, ArgumentError, LimitError, FormatError, GrammarError: as `grammar`.

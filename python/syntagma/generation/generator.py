@@ -72,6 +72,7 @@ class Generator:
         grammar_key: Hashable | None = None,
         begin: Callable[[GrammarMatcher], None] | None = None,
         options: GenerationOptions = GenerationOptions(),  # noqa: B008 - frozen
+        opened: Generation | None = None,
     ) -> Generation:
         """Read the prompt and compile the grammar, both at once; iterate over the result for the tokens.
 
@@ -85,6 +86,7 @@ class Generator:
             begin: moves a matcher of the grammar past the part of the answer that the prompt already holds; see
                 `Turn.begin`.
             options: sampling, lengths and stop strings.
+            opened: the generation that `open` gave for this prompt and these options; None: open one.
 
         Raises:
             ArgumentError: `E-ARGUMENT-VALUE`, the options name a token that is not in the vocabulary.
@@ -92,7 +94,29 @@ class Generator:
             GrammarError, LimitError: the grammar does not compile.
             SyntagmaError: what `begin` raises.
         """
-        return self._start([_Asked(prompt, grammar, grammar_key, options, begin)])[0]
+        return self._start(
+            [_Asked(prompt, grammar, grammar_key, options, begin)], None if opened is None else [opened]
+        )[0]
+
+    @entry
+    def open(
+        self,
+        prompt: str | Sequence[int],
+        *,
+        options: GenerationOptions = GenerationOptions(),  # noqa: B008 - frozen
+    ) -> Generation:
+        """A generation whose prompt can be read before its grammar is known; `start` takes it on.
+
+        `Generation.read_prompt` reads the prompt. Close a generation that is not started.
+
+        Args:
+            prompt: as for `start`.
+            options: likewise.
+
+        Raises:
+            ArgumentError, ModelError: as `start`.
+        """
+        return self._open([(prompt, options)])[0]
 
     @entry
     def start_all(
@@ -127,26 +151,28 @@ class Generator:
             raise ArgumentError("E-BATCH-SIZE", message)
         return self._start(list(map(_Asked, prompts, grammars, keys, every)))
 
-    def _start(self, asked: Sequence[_Asked]) -> list[Generation]:
-        rows = [Row(self.backend, self.check(one.prompt, one.options), one.options, self._matchers) for one in asked]
-        waiting = deque(
-            None if one.grammar is None else self._threads.submit(self._matchers.take, one.key, one.grammar, one.begin)
-            for one in asked
-        )
+    def _open(self, asked: Sequence[tuple[str | Sequence[int], GenerationOptions]]) -> list[Generation]:
+        rows = [Row(self.backend, self.check(prompt, options), options, self._matchers) for prompt, options in asked]
         loops = [self._loop or BatchLoop(SessionBatch(self.backend), self._width) for _ in rows]
         generations = [
             Generation(row, loop, self.backend.tokenizer_info) for row, loop in zip(rows, loops, strict=True)
         ]
+        for row, loop in zip(rows, loops, strict=True):
+            loop.join(row)
+        return generations
+
+    def _start(self, asked: Sequence[_Asked], opened: list[Generation] | None = None) -> list[Generation]:
+        generations = self._open([(one.prompt, one.options) for one in asked]) if opened is None else opened
+        waiting = deque(
+            None if one.grammar is None else self._threads.submit(self._matchers.take, one.key, one.grammar, one.begin)
+            for one in asked
+        )
         try:
-            for row, loop in zip(rows, loops, strict=True):
-                loop.join(row)
-            for row, loop in zip(rows, loops, strict=True):
-                loop.await_prompt(row)
-                if row.error is not None:
-                    raise row.error
+            for generation in generations:
+                generation.read_prompt()
                 lease = None if waiting[0] is None else waiting[0].result()
                 waiting.popleft()
-                row.begin(lease)
+                generation.begin(lease)
         except BaseException:
             for generation in generations:
                 generation.close()

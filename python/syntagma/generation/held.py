@@ -13,7 +13,7 @@ from syntagma.request import ResolvedRequest
 
 __all__ = ["accepts", "constraint_for", "is_held_by_reading", "unheld"]
 
-_KEPT = 256
+_KEPT = 64
 """constraints kept as text: every request of a conversation brings the same tools"""
 _SCHEMA = "json_schema"
 

@@ -11,6 +11,7 @@ from syntagma.decoding import TokenizerInfo
 from syntagma.events import Event
 from syntagma.generation.batching import BatchLoop
 from syntagma.generation.field_report import FieldReport, Reading, TokenReading
+from syntagma.generation.matchers import Lease
 from syntagma.generation.sequence import Sequence
 from syntagma.generation.values import GenerationOptions, Metrics, Step
 from syntagma.parsing import StreamParser
@@ -72,6 +73,24 @@ class Generation:
     def metrics(self) -> Metrics:
         """Time and tokens so far, steps that wait for their reader included."""
         return self._sequence.metrics
+
+    def read_prompt(self) -> None:
+        """Let the model read the prompt, or wait until it has.
+
+        Raises:
+            SyntagmaError: the model cannot read it.
+        """
+        self._loop.await_prompt(self._sequence)
+        if self._sequence.error is not None:
+            raise self._sequence.error
+
+    def begin(self, lease: Lease | None) -> None:
+        """Begin to sample; the prompt has been read. `Generator.start` calls it.
+
+        Args:
+            lease: the matcher of the grammar, given back at the end; None: no grammar.
+        """
+        self._sequence.begin(lease)
 
     def read(self, parser: StreamParser, *, markers: Collection[str] = ()) -> Iterator[tuple[Step | None, list[Event]]]:
         """The steps with the events that a parser makes of them; at the end the events of its `finish`, with no step.

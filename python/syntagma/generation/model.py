@@ -150,8 +150,15 @@ class Model:
         return _events(*self._begin(messages, **options))
 
     @entry
-    def start(self, turn: Turn, options: GenerationOptions) -> Generation | RemoteGeneration:
+    def start(
+        self, turn: Turn, options: GenerationOptions, *, opened: Generation | None = None
+    ) -> Generation | RemoteGeneration:
         """Begin one answer to a prepared turn: its grammar holds, and the format's end of turn ends it.
+
+        Args:
+            turn: the turn.
+            options: sampling, lengths and stop strings.
+            opened: what `open` gave for this turn and these options, if its prompt is read already; else None.
 
         Raises:
             FormatError, GrammarError, LimitError: as `Turn.grammar`.
@@ -161,15 +168,30 @@ class Model:
         if self._upstream is not None:
             return RemoteGeneration(self._upstream, turn, options, unheld=self._unheld, lookalikes=self._lookalikes)
         info = self.backend.tokenizer_info
-        end_tokens = {info.token_bytes(token) for token in info.eos_token_ids}
-        ends = [text for text in turn.stop_strings if text.encode() not in end_tokens]
-        options = msgspec.structs.replace(options, stop=(*options.stop, *ends))
         return self.generator.start(
             turn.prompt,
             grammar=lambda: turn.whole_grammar,
             begin=(lambda matcher: turn.begin(matcher, info)) if turn.begun else None,
-            options=options,
+            options=self._with_ends(turn, options),
+            opened=opened,
         )
+
+    @entry
+    def open(self, turn: Turn, options: GenerationOptions) -> Generation:
+        """A generation that can read the prompt of a turn while its grammar is compiled; see `Generator.open`.
+
+        Raises:
+            ArgumentError: as `generator`.
+            ModelError: `E-MODEL-CONTEXT`, the prompt leaves no room for an answer.
+        """
+        return self.generator.open(turn.prompt, options=self._with_ends(turn, options))
+
+    def _with_ends(self, turn: Turn, options: GenerationOptions) -> GenerationOptions:
+        """The options, with the format's end of turn among the stop strings where no token ends it."""
+        info = self.backend.tokenizer_info
+        end_tokens = {info.token_bytes(token) for token in info.eos_token_ids}
+        ends = [text for text in turn.stop_strings if text.encode() not in end_tokens]
+        return msgspec.structs.replace(options, stop=(*options.stop, *ends))
 
     def close(self) -> None:
         """Stop the threads that compile, or close the connections that `chat` and `stream` opened."""

@@ -168,7 +168,7 @@ def _compiled(grammar: _engine.Grammar, limits: Limits, special: Sequence[str] =
 def _rejection(
     grammar: _engine.Grammar, matcher: _engine.GrammarMatcher, limits: Limits, text: str, offset: int
 ) -> Check:
-    expected = matcher.explain()["expected"]
+    expected = matcher._explained()["expected"]
     rules = tuple(dict.fromkeys(_source_name(item["rule"]) for item in expected))
     begun = {_source_name(item["rule"]) for item in expected if item["begun"]}
     continuation = _continuation(grammar, matcher)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from os import PathLike
@@ -12,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from syntagma import _engine
+from syntagma.answer_types import JsonType
 from syntagma.entry import check_argument, entry, own
 from syntagma.errors import ArgumentError, ArgumentTypeError, GrammarError, SyntagmaError
 from syntagma.grammars.checking import Check, Match, accepts_text, check_text, match_text
@@ -226,7 +228,7 @@ class Grammar:
     @entry
     def from_json_schema(
         cls,
-        schema: dict[str, Any] | bool | str,
+        schema: dict[str, Any] | type[Any] | JsonType | bool | str,
         *,
         allow_widened: bool = True,
         whitespace: Whitespace | None = None,
@@ -244,7 +246,8 @@ class Grammar:
         What cannot be enforced is listed in `report`, never dropped silently.
 
         Args:
-            schema: a schema, or its JSON text.
+            schema: a schema, its JSON text, or a type of Python: a model or an adapter of pydantic, a dataclass, a
+                TypedDict, `list[int]`. The objects of a type hold their declared properties only.
             allow_widened: False refuses a schema that cannot be enforced completely.
             whitespace: `flexible`: JSON whitespace, at most `limits.json_whitespace` in a row; `compact`: none; None:
                 as the schema's `x-guidance` says (llguidance's options), else flexible.
@@ -558,6 +561,13 @@ class Grammar:
 
     @entry
     def placed(self, pointer: str) -> Grammar:
+        """Deprecated since 0.3: use `with_pointer_prefix`. Version 0.5 may remove it."""
+        message = "Grammar.placed is with_pointer_prefix; version 0.5 may remove it"
+        warnings.warn(message, DeprecationWarning, stacklevel=3)
+        return self.with_pointer_prefix(pointer)
+
+    @entry
+    def with_pointer_prefix(self, pointer: str) -> Grammar:
         """The same grammar as a part of something larger: the pointers of its report begin with `pointer`."""
         inner = self._inner.placed(_text(pointer, "pointer"))
         return Grammar(inner, self._schema, self._bounds, self._made)

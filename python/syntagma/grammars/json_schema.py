@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from syntagma.answer_types import JsonType, is_answer_type, schema_of
 from syntagma.errors import ArgumentError, ArgumentTypeError
 
 __all__ = ["Draft", "Order", "SchemaOptions", "Spacing", "ValueNotation", "Whitespace", "schema_options", "schema_text"]
@@ -119,18 +120,20 @@ def schema_options(
     )
 
 
-def schema_text(schema: Mapping[str, Any] | bool | str) -> str:
-    """A schema as JSON text.
+def schema_text(schema: Mapping[str, Any] | type[Any] | JsonType | bool | str) -> str:
+    """A schema, or that of a type, as JSON text.
 
     Raises:
         ArgumentError: `E-SCHEMA-INVALID`, it is no JSON.
-        ArgumentTypeError: `E-SCHEMA-TYPE`.
+        ArgumentTypeError: `E-SCHEMA-TYPE`, it is no schema, or a type that has none.
     """
     if isinstance(schema, str):
         return schema
+    if is_answer_type(schema):
+        schema = schema_of(schema)
     if not isinstance(schema, dict | bool):
         raise ArgumentTypeError(
-            "E-SCHEMA-TYPE", f"a schema is a dict, a bool or JSON text, not {type(schema).__name__}"
+            "E-SCHEMA-TYPE", f"a schema is a dict, a bool, JSON text or a type, not {type(schema).__name__}"
         )
     try:
         return json.dumps(schema, ensure_ascii=False, allow_nan=False)

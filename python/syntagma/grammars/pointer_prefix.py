@@ -13,7 +13,7 @@ __all__ = ["HasPointers", "with_pointer_prefix"]
 class HasPointers(Protocol):
     """A grammar, as far as its pointers are concerned."""
 
-    def placed(self, pointer: str) -> Self:
+    def with_pointer_prefix(self, pointer: str) -> Self:
         """The same grammar; the pointers of its report begin with `pointer`."""
         ...
 
@@ -28,7 +28,7 @@ def with_pointer_prefix(pointer: str, read: Callable[[], G]) -> G:
         ArgumentError, GrammarError, LimitError: those of `read`, whose pointers begin with `pointer`, too.
     """
     try:
-        return read().placed(pointer)
+        return read().with_pointer_prefix(pointer)
     except (ArgumentError, GrammarError, LimitError) as error:
         if isinstance(error, UnsupportedSchema):
             error.pointers = {pointer + inner: reason for inner, reason in error.pointers.items()}

@@ -12,6 +12,7 @@ from typing import Any, Final
 from syntagma.errors import SyntagmaError
 from syntagma.grammars.grammar import Grammar
 from syntagma.json_pointer import follow, pointer_of
+from syntagma.json_types import CONSTRAINTS
 
 __all__ = [
     "CONSTRAINTS",
@@ -27,15 +28,6 @@ NAMED: Final = frozenset(("properties", "patternProperties", "$defs", "definitio
 """keywords whose keys are names and whose values are schemas"""
 DATA: Final = frozenset(("enum", "const", "default", "examples", "required", "dependentRequired"))
 """keywords whose values hold no schemas"""
-CONSTRAINTS: Final = frozenset((
-    *("type", "enum", "const", "$ref", "$defs", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not"),
-    *("if", "then", "else", "properties", "patternProperties", "additionalProperties", "propertyNames", "required"),
-    *("minProperties", "maxProperties", "dependencies", "dependentRequired", "dependentSchemas", "definitions"),
-    *("items", "prefixItems", "additionalItems", "contains", "minContains", "maxContains", "minItems", "maxItems"),
-    *("uniqueItems", "unevaluatedItems", "unevaluatedProperties", "minLength", "maxLength", "pattern", "format"),
-    *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
-))  # fmt: skip
-"""keywords that constrain a value, or lead to schemas that do"""
 _ANNOTATIONS: Final = frozenset((
     *("$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$comment", "title"),
     *("description", "default", "examples", "example", "deprecated", "readOnly", "writeOnly", "nullable"),

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any
 
-from syntagma.analysis import Analysis, comparisons
+from syntagma.analysis import Analysis, comparisons, lint_template
 from syntagma.analysis.layout import layout_of
 from syntagma.codec import ChatCodec, Turn
 from syntagma.decoding import TokenizerInfo
 from syntagma.errors import SyntagmaError
 from syntagma.inspector.values import Evidence, Fault, FormatSeen, PromptSeen
+from syntagma.templates import ChatTemplate
 
 __all__ = ["fault_of", "format_seen", "prompt_seen"]
 
@@ -46,10 +48,25 @@ def format_seen(codec: ChatCodec, analysis: Analysis | None) -> FormatSeen:
         evidence=evidence,
         proof={name: _shown_by(marker, evidence) for name, marker in layout.markers.items()},
         certificate=[] if certificate is None else _certificate(certificate),
+        why=_why(codec),
+        defects=[] if codec.template is None else list(_defects(codec.template.source)),
         clean=None if certificate is None else certificate.clean,
         facts={kind: getattr(layout, kind) for kind in kinds},
         switches={name: list(values) for name, values in codec.capabilities.thinking_switches.items()},
     )
+
+
+@functools.lru_cache(maxsize=8)
+def _defects(source: str) -> tuple[str, ...]:
+    return tuple(f"{one.rule}: {one.message}; {one.hint}" for one in lint_template(ChatTemplate(source)))
+
+
+def _why(codec: ChatCodec) -> list[str]:
+    found = codec.resolution
+    if found is None:
+        return []
+    others = [f"as much speaks for {', '.join(found.alternatives)}"] if found.alternatives else []
+    return [f"{found.name}: {found.level}", *found.reasons, *others]
 
 
 def _certificate(certificate: Any) -> list[str]:

@@ -15,12 +15,14 @@ import numpy as np
 from syntagma import formats
 from syntagma.analysis import Analysis, analyze
 from syntagma.codec import ChatCodec, Turn
-from syntagma.decoding import GrammarCompiler, GrammarMatcher, TokenizerInfo, allocate_token_bitmask, explain_matcher
+from syntagma.decoding import GrammarCompiler, GrammarMatcher, TokenizerInfo, allocate_token_bitmask
 from syntagma.decoding.backend import Backend
 from syntagma.decoding.bitmask.numpy_rows import denied_tokens
 from syntagma.decoding.sampling import Sampling
+from syntagma.decoding.upstream import Upstream
 from syntagma.errors import ArgumentError, RequestError, SyntagmaError
-from syntagma.generation import GenerationOptions, Generator
+from syntagma.formats import ChatFormat
+from syntagma.generation import GenerationOptions, Generator, RemoteGeneration
 from syntagma.grammars import forbidding_keyword
 from syntagma.inspector.describing import fault_of, format_seen, prompt_seen
 from syntagma.inspector.distributions import Distribution, Distributions
@@ -36,6 +38,8 @@ _CANDIDATES: Final = 15
 """tokens that a step shows of those that are allowed, and of the others"""
 _PIECE: Final = 8
 """tokens that the model adds at a time"""
+_ENGINE_TOKENS: Final = 1024
+"""tokens of an answer by a running engine"""
 _KEPT: Final = 8
 """requests whose prompt and grammar are kept"""
 
@@ -55,11 +59,13 @@ class Inspector:
 
     Args:
         backend: computes probabilities and continues answers; its vocabulary tokenizes answers.
-        codec: the codec of its model; used if a request names neither template nor format.
+        codec: the codec of its model, or of the upstream; used if a request names neither template nor format.
+        upstream: writes answers in place of the backend, whose vocabulary and probabilities then only illustrate.
     """
 
-    def __init__(self, backend: Backend, codec: ChatCodec) -> None:
+    def __init__(self, backend: Backend, codec: ChatCodec, upstream: Upstream | None = None) -> None:
         self._backend = backend
+        self._upstream = upstream
         self._codec = codec
         self._info: TokenizerInfo = backend.tokenizer_info
         self._generator = Generator(backend)
@@ -69,8 +75,8 @@ class Inspector:
 
     @property
     def model_name(self) -> str:
-        """The name of the backend's model."""
-        return self._backend.model_name
+        """The name of the model that writes."""
+        return (self._backend if self._upstream is None else self._upstream).model_name
 
     def close(self) -> None:
         """End the threads of the generator."""
@@ -137,7 +143,7 @@ class Inspector:
             )
         allowed = None if matcher is None else _allowed(matcher, self._info.vocab_size)
         probabilities = self._distributions.after((*turn.prompt_ids(self._info), *ids[:at]))
-        told = None if matcher is None else explain_matcher(matcher, self._info, wanted)
+        told = None if matcher is None else matcher.explain(wanted)
         verdict = None if told is None else told.token
         parser = turn.parser()
         parser.feed_tokens(ids[:at], self._info)
@@ -165,10 +171,12 @@ class Inspector:
         """
         self._check(asked)
         turn = _or_raise(self._prepared(asked).turn)
+        if self._upstream is not None:
+            return self._whole(self._upstream, turn, asked, seed)
         before = self._ids(asked.answer)
 
         def begin(matcher: GrammarMatcher) -> None:
-            if matcher.take(before) < len(before):
+            if matcher.accept_output(before) < len(before):
                 message = "the grammar does not allow the answer as it is"
                 raise ArgumentError("E-ARGUMENT-VALUE", message, pointer="/answer")
 
@@ -180,6 +188,17 @@ class Inspector:
         )
         text = b"".join(step.data for step in generation if not step.end).decode("utf-8", "replace")
         return Continued(text=text, finished=generation.finish_reason == "stop")
+
+    def _whole(self, upstream: Upstream, turn: Turn, asked: Asked, seed: int) -> Continued:
+        """The answer of a running engine, which writes it from its beginning."""
+        if asked.answer:
+            message = "a running engine does not go on with an answer"
+            raise ArgumentError("E-ARGUMENT-VALUE", message, hint="clear it", pointer="/answer")
+        options = GenerationOptions(sampling=Sampling(temperature=0.8, seed=seed), max_tokens=_ENGINE_TOKENS)
+        generation, parser = RemoteGeneration(upstream, turn, options), turn.parser()
+        for _ in generation.read(parser):
+            pass
+        return Continued(text=parser.raw, finished=generation.finish_reason == "stop")
 
     def _check(self, asked: Asked) -> None:
         if len(asked.answer) > ANSWER_CHARACTERS:
@@ -203,7 +222,9 @@ class Inspector:
         analysis: Analysis | None = None
         try:
             template = ChatTemplate(asked.template) if asked.template else self._codec.template
-            if asked.format:
+            if asked.format_file.strip():
+                codec = ChatCodec.from_format(_format_file(asked), template)
+            elif asked.format:
                 codec = ChatCodec.from_format(formats.get(asked.format), template)
             elif template is None:
                 codec = self._codec
@@ -307,6 +328,19 @@ class Inspector:
             )
             for token in ids
         ]
+
+
+def _format_file(asked: Asked) -> ChatFormat:
+    """The format of a request that brings its file.
+
+    Raises:
+        RequestError: `E-REQUEST-FIELD`, there is a name, too.
+        FormatError: the file is wrong.
+    """
+    if asked.format:
+        message = "the format is either a name or a file"
+        raise RequestError("E-REQUEST-FIELD", message, hint="leave one of the two empty", pointer="/format_file")
+    return ChatFormat.from_toml(asked.format_file)
 
 
 def _response_format(asked: Asked) -> dict[str, Any] | None:

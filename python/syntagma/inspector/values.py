@@ -27,6 +27,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     Attributes:
         template: the source of a chat template; empty: the one of `format`, or of the model.
         format: the name of a registered format; empty: derived from the template.
+        format_file: the text of a format file, in place of a name; empty: none.
         messages: the conversation, as OpenAI messages.
         tools: the declared tools, as OpenAI's.
         tool_choice: as in a request.
@@ -40,6 +41,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     template: str = ""
     format: str = ""
+    format_file: str = ""
     messages: list[dict[str, Any]] = []
     tools: list[dict[str, Any]] | None = None
     tool_choice: Any = "auto"
@@ -97,6 +99,8 @@ class FormatSeen(msgspec.Struct, frozen=True, kw_only=True):
         evidence: pairs of renders.
         proof: by the name of a marker, the numbers of the pairs that show it.
         certificate: the verdict and its reasons, in lines; empty for a named format.
+        why: how sure the choice of the format is, and what speaks for it and against it, in lines.
+        defects: what `lint-template` finds in the template, each with its fix, in lines.
         clean: whether the certificate is clean; None without one.
         facts: modes and kinds, by name.
         switches: template variables that change how the turn begins, with the values that were tested; none without
@@ -109,6 +113,8 @@ class FormatSeen(msgspec.Struct, frozen=True, kw_only=True):
     evidence: list[Evidence]
     proof: dict[str, list[int]]
     certificate: list[str]
+    why: list[str]
+    defects: list[str]
     clean: bool | None
     facts: dict[str, str]
     switches: dict[str, list[Any]]

@@ -13,7 +13,7 @@ from syntagma.events import to_openai
 from syntagma.generation import GenerationOptions, Model
 from syntagma.request import RequestOptions
 
-__all__ = ["Answer", "response_format"]
+__all__ = ["Answer"]
 
 _SAMPLING = frozenset(Sampling.__struct_fields__)
 _GENERATION = frozenset(GenerationOptions.__struct_fields__) - {"sampling", "logprobs"}
@@ -82,11 +82,3 @@ class Answer:
         metrics = self._generation.metrics
         prompt, written = metrics.prompt_tokens, metrics.completion_tokens
         return {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written}
-
-
-def response_format(value: Any) -> Any:
-    """A response format for `RequestOptions`: a pydantic class becomes its JSON Schema, other values are unchanged."""
-    schema = getattr(value, "model_json_schema", None)
-    if not isinstance(value, type) or schema is None:
-        return value
-    return {"type": "json_schema", "json_schema": {"name": value.__name__, "schema": schema()}}

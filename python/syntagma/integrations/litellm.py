@@ -14,7 +14,7 @@ from typing import Any
 from syntagma.entry import check_argument
 from syntagma.errors import ArgumentError
 from syntagma.generation import Model
-from syntagma.integrations.answers import Answer, response_format
+from syntagma.integrations.answers import Answer
 
 __all__ = ["handler"]
 
@@ -80,7 +80,6 @@ def _handler_class() -> Any:
             for name in ("stream", "stream_options", "extra_body", "max_retries"):
                 extra = options.pop(name, None)
                 options |= extra if name == "extra_body" and extra else {}
-            options["response_format"] = response_format(options.get("response_format"))
             return Answer(self._model(call["model"]), call["messages"], options)
 
         def _model(self, name: str) -> Model:

@@ -10,6 +10,7 @@ from syntagma.parsing.message_call import object_in
 from syntagma.parsing.message_header import Header, HeaderShape, read_header
 from syntagma.parsing.message_markers import HeaderText, MarkerEffect, MarkerKind, marker_effect
 from syntagma.parsing.options import ParserOptions, ReadingOptions
+from syntagma.parsing.partial_value import FieldProblem, OpenText, PartialValue
 from syntagma.parsing.place import ParserPlace
 from syntagma.parsing.policies import Policies
 from syntagma.parsing.states import INLINE, MEANING, MESSAGES, State, Transitions
@@ -19,6 +20,7 @@ __all__ = [
     "INLINE",
     "MEANING",
     "MESSAGES",
+    "FieldProblem",
     "FieldSpan",
     "Header",
     "HeaderShape",
@@ -26,8 +28,10 @@ __all__ = [
     "JsonMachine",
     "MarkerEffect",
     "MarkerKind",
+    "OpenText",
     "ParserOptions",
     "ParserPlace",
+    "PartialValue",
     "Policies",
     "ReadingOptions",
     "State",

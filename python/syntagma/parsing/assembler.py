@@ -16,6 +16,7 @@ from syntagma.events import (
 )
 from syntagma.messages import Diagnostic, Message, ToolCall
 from syntagma.parsing.fast_path import DeltaKind, DeltaSink
+from syntagma.parsing.partial_value import ValueReader
 from syntagma.parsing.policies import Policies
 from syntagma.parsing.text.text_buffer import TextBuffer
 
@@ -36,6 +37,22 @@ class _Call:
         self.ended = False
 
 
+class _Watched(TextBuffer):
+    """A buffer that goes on with another, and that a reader reads along with."""
+
+    __slots__ = ("reader",)
+
+    def __init__(self, text: TextBuffer) -> None:
+        super().__init__()
+        self.reader = ValueReader()
+        self.write(text.value())
+
+    def write(self, text: str) -> None:
+        """See `TextBuffer`."""
+        super().write(text)
+        self.reader.write(text)
+
+
 class Assembler:
     """Collects the events of one message, in buffers: a list of small pieces would need many times their memory.
 
@@ -50,6 +67,22 @@ class Assembler:
         self._calls: list[_Call] = []
         self._diagnostics: list[Diagnostic] = []
         self.incomplete = False
+
+    def name_of(self, index: int) -> str:
+        """The name of a call."""
+        return self._calls[index].name
+
+    def watch(self, index: int | None) -> ValueReader | None:
+        """The reader of the arguments of a call, or of the content (None), as it grows; None: there is none yet."""
+        text = self._content if index is None else self._calls[index].arguments if index < len(self._calls) else None
+        if text is None or isinstance(text, _Watched):
+            return None if text is None else text.reader
+        watched = _Watched(text)
+        if index is None:
+            self._content = watched
+        else:
+            self._calls[index].arguments = watched
+        return watched.reader
 
     @property
     def complete_calls(self) -> int:

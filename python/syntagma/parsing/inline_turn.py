@@ -12,7 +12,7 @@ from syntagma.format_schema import stands_alone
 from syntagma.format_schema.facts import Block
 from syntagma.parsing.after_call import MAX_AHEAD, NextCall
 from syntagma.parsing.call_patterns import Section
-from syntagma.parsing.calls import CallReader, NotACall, ReaderParts
+from syntagma.parsing.call_reader import CallReader, NotACall, ReaderParts
 from syntagma.parsing.compiled_format import Exit, Exits
 from syntagma.parsing.fast_path import PlainRun
 from syntagma.parsing.misspelt import Misspelling

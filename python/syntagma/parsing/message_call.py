@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from syntagma.parsing.arguments.argument_check import mismatch
 from syntagma.parsing.arguments.json_machine import JsonMachine
-from syntagma.parsing.calls import CallReader, NotACall, ReaderParts
+from syntagma.parsing.call_reader import CallReader, NotACall, ReaderParts
 from syntagma.parsing.fast_path import PlainRun
 from syntagma.parsing.header_router import HeaderRouter, Routed
 from syntagma.parsing.message_header import WHITESPACE

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from syntagma.format_schema.facts import Block
-from syntagma.parsing.calls import ReaderParts
+from syntagma.parsing.call_reader import ReaderParts
 from syntagma.parsing.fast_path import PlainRun
 from syntagma.parsing.header_router import HeaderRouter, Routed, RouteKind
 from syntagma.parsing.message_call import MessageCallReader

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from syntagma.format_schema import FormatSpec, ReasoningSpec, StartState, answer_before_calls
-from syntagma.parsing.calls import ReaderParts
+from syntagma.parsing.call_reader import ReaderParts
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.inline_turn import InlineTurnReader
 from syntagma.parsing.message_turn import MessageTurnReader

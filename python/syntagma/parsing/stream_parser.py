@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import functools
 import secrets
 from collections.abc import Sequence
-from typing import Protocol, Unpack
+from typing import Any, Protocol, Unpack
 
 from syntagma.entry import entry
 from syntagma.errors import ArgumentError, ArgumentTypeError
 from syntagma.events import Event, FinishReason
 from syntagma.format_schema import FormatSpec, StartState
-from syntagma.messages import Message, ToolLike
-from syntagma.parsing.calls import ReaderParts
+from syntagma.messages import Message, ToolLike, with_reader
+from syntagma.parsing.call_reader import ReaderParts
 from syntagma.parsing.compiled_format import compiled_format
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.end_of_turn import EndOfTurn
 from syntagma.parsing.fast_path import FastPath
 from syntagma.parsing.marker_watch import MarkerWatch
 from syntagma.parsing.options import ReadingOptions
+from syntagma.parsing.parsed_answer import parsed_answer
+from syntagma.parsing.partial_value import PartialValue
 from syntagma.parsing.place import ParserPlace, place_of
 from syntagma.parsing.policies import Policies
 from syntagma.parsing.prompt_tail import read_prompt_tail, turn_reader
@@ -56,9 +59,10 @@ class StreamParser:
         policies: see `ParserOptions`.
         keep_raw: see `ParserOptions`.
         strict: see `ParserOptions`.
-        **asked: options of the request; see `syntagma.request.SharedOptions`. With `tool_choice="none"` no calls are
-            read. If `response_format` asks for JSON, a code fence around the answer is removed; with a response format,
-            calls are read only if tools were declared.
+        **asked: `tool_choice`, `response_format`, `reasoning`, `reasoning_format`, `template_kwargs`, `history_calls`,
+            `limits`: options of the request; see `syntagma.request.SharedOptions`. With `tool_choice="none"` no calls
+            are read. If `response_format` asks for JSON, a code fence around the answer is removed; with a response
+            format, calls are read only if tools were declared.
 
     Attributes:
         start_state: what the prompt has opened before the first character of output.
@@ -139,6 +143,7 @@ class StreamParser:
         self._finished = False
         self._fast_path: FastPath | None = None
         self._tokens: KnownTokens | None = None
+        self._partials: dict[int | None, PartialValue] = {}
 
     @property
     def raw(self) -> str:
@@ -161,7 +166,10 @@ class StreamParser:
         """The message so far."""
         fast = self._fast_path
         passes_arguments = fast is not None and fast.passed and fast.run.kind == "arguments"
-        return self._out.assembler.message(open_end=fast.position if fast is not None and passes_arguments else None)
+        found = self._out.assembler.message(open_end=fast.position if fast is not None and passes_arguments else None)
+        if not self.reads_json:
+            return found
+        return with_reader(found, functools.partial(parsed_answer, self._request.response_format, self.finish_reason))
 
     @property
     def state(self) -> ReadingNow:
@@ -177,12 +185,41 @@ class StreamParser:
     def explain(self) -> ParserPlace:
         """The position in the message: the field that the next character belongs to, and its schema.
 
-        It reads the arguments of an open call again, so the time is linear in their length. `explain_matcher` shows
-        what may come next.
+        It reads the arguments of an open call again, so the time is linear in their length. `GrammarMatcher.explain`
+        says what may come next.
         """
         tools = self._request.tools
         by_name = None if tools is None else {tool.name: tool for tool in tools}
         return place_of(self.message, self.state, by_name, self._turn.pending)
+
+    @entry
+    def partial(self, index: int | None = None) -> PartialValue | None:
+        """The arguments of a call so far as a value, with open strings marked, and the field that broke its schema.
+
+        It is the same object at each call, grows with the text, and reads only what is new.
+
+        Args:
+            index: 0-based number of the call, as in `message.tool_calls` and the events; None: the answer, if the
+                response format is JSON.
+
+        Returns:
+            None if there is no such call yet, or no answer.
+        """
+        known = self._partials.get(index)
+        if known is not None or (index is None and not self.reads_json) or (index is not None and index < 0):
+            return known
+        # From now on, new text goes to the reader as well.
+        self._leave_fast_path()
+        reader = self._out.assembler.watch(index)
+        if reader is None:
+            return None
+        schema = self._request.response_format.schema if index is None else self._schema_of_call(index)
+        found = self._partials[index] = PartialValue(reader, schema)
+        return found
+
+    def _schema_of_call(self, index: int) -> Any:
+        name = self._out.assembler.name_of(index)
+        return next((tool.parameters for tool in self._request.tools or () if tool.name == name), None)
 
     @property
     def finish_reason(self) -> FinishReason | None:
@@ -331,8 +368,14 @@ def _kind(special: object) -> TokenKind | None:
     return UNKNOWN if special is None else SPECIAL if special is True else TEXT if special is False else None
 
 
+@entry
 def start_state(fmt: FormatSpec | HasSpec, *, prompt: str | None = None, **asked: Unpack[SharedOptions]) -> StartState:
     """What the prompt has opened before the first character of output.
+
+    Args:
+        fmt: the format, or its spec.
+        prompt: the rendered prompt; None: there is none.
+        **asked: see `syntagma.request.SharedOptions`.
 
     Raises:
         ArgumentError: `E-ARGUMENT-REASONING`, or one of `tools_from`.

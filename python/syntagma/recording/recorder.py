@@ -49,7 +49,9 @@ class Recorder:
         self._parser = StreamParser.from_request(fmt, request, prompt=prompt, reading=reading)
         self._format = fmt
         self._prompt = prompt
-        self._request = request
+        # A recording is data: the schema of a type is kept, the type is not.
+        plain = msgspec.structs.replace(request.response_format, answer_type=None)
+        self._request = msgspec.structs.replace(request, response_format=plain)
         self._reading = reading
         self._created, self._began = time.time(), time.perf_counter()
         self._one_at_a_time = threading.Lock()
@@ -163,7 +165,12 @@ class Recorder:
 
 @entry
 def record(fmt: ChatFormat, tools: Sequence[ToolLike] | None = None, **options: Unpack[ParserOptions]) -> Recorder:
-    """A recorder for one answer. The arguments are those of `ChatFormat.parser`.
+    """A recorder for one answer.
+
+    Args:
+        fmt: the format.
+        tools: as for `ChatFormat.parser`.
+        **options: see `syntagma.parsing.ParserOptions`.
 
     Raises:
         FormatError, ArgumentError: see `StreamParser`.

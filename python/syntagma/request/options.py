@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 import msgspec
 
+from syntagma.answer_types import JsonType
 from syntagma.entry import check_fields
 from syntagma.errors import ArgumentError
 from syntagma.limits import Limits
@@ -63,8 +64,9 @@ class SharedOptions(TypedDict, total=False):
     Attributes:
         tool_choice: `auto` (the default), `none`, `required`, a tool's name, or one of OpenAI's dictionaries
             (`function`, `allowed_tools`).
-        response_format: a dictionary of OpenAI, or another one that `syntagma.request.read_response_format` lists.
-            None: text.
+        response_format: what the answer is. A dictionary of OpenAI, or another one that
+            `syntagma.request.read_response_format` lists; a JSON Schema; or a type of Python that has one: a model of
+            pydantic, a dataclass, a TypedDict. `Message.parsed` is then the value. None: text.
         reasoning: whether the output begins inside reasoning; see the table in `syntagma.request`. The default,
             `auto`, reads it from the prompt.
         reasoning_format: `none` leaves reasoning in content, with its markers. `auto`, the default, and `deepseek` put
@@ -77,7 +79,7 @@ class SharedOptions(TypedDict, total=False):
     """
 
     tool_choice: ToolChoice
-    response_format: Mapping[str, Any] | None
+    response_format: Mapping[str, Any] | type[Any] | JsonType | None
     reasoning: ReasoningChoice
     reasoning_format: ReasoningFormat
     template_kwargs: Mapping[str, Any] | None

@@ -7,11 +7,12 @@ from typing import Any, get_args
 
 import msgspec
 
+from syntagma.answer_types import JsonType
 from syntagma.errors import ArgumentError, ArgumentTypeError, LimitError, RequestError
 from syntagma.limits import Limits
 from syntagma.messages import Tool, ToolChoice, ToolLike, tools_from
 from syntagma.request.options import Budgets, Enforce, ReasoningChoice, ReasoningFormat
-from syntagma.request.response_format import ResponseFormat, ResponseKind, read_response_format
+from syntagma.request.response_format import ResponseFormat, ResponseKind, asked_format
 from syntagma.request.tool_choice import ResolvedToolChoice, read_choice
 
 __all__ = ["ResolvedRequest", "resolve_request"]
@@ -83,7 +84,7 @@ def resolve_request(
     tools: Sequence[ToolLike] | None = None,
     *,
     tool_choice: ToolChoice = "auto",
-    response_format: Mapping[str, Any] | ResponseFormat | None = None,
+    response_format: Mapping[str, Any] | type[Any] | JsonType | ResponseFormat | None = None,
     reasoning: ReasoningChoice = "auto",
     reasoning_format: ReasoningFormat = "auto",
     template_kwargs: Mapping[str, Any] | None = None,
@@ -139,7 +140,7 @@ def resolve_request(
     return ResolvedRequest(
         tools=declared,
         choice=_lenient_choice(tool_choice, declared) if for_reading else read_choice(tool_choice, declared),
-        response_format=_lenient_format(response_format) if for_reading else read_response_format(response_format),
+        response_format=_lenient_format(response_format) if for_reading else asked_format(response_format),
         parallel_tool_calls=parallel_tool_calls,
         enforce=enforce,
         budgets=budgets,
@@ -183,10 +184,10 @@ def _lenient_choice(choice: ToolChoice, tools: tuple[Tool, ...] | None) -> Resol
         return read_choice("auto", tools)
 
 
-def _lenient_format(value: Mapping[str, Any] | ResponseFormat | None) -> ResponseFormat:
+def _lenient_format(value: Mapping[str, Any] | type[Any] | JsonType | ResponseFormat | None) -> ResponseFormat:
     """The response format; if it is invalid, a format of the kind that its type names."""
     try:
-        return read_response_format(value)
+        return asked_format(value)
     except RequestError:
         kind = value.get("type", "text") if isinstance(value, Mapping) else "text"
         kinds: dict[object, ResponseKind] = {"text": "text", "json_object": "object", "json_schema": "schema"}

@@ -7,9 +7,11 @@ from typing import Any, Final, Literal, TypeAlias, cast, get_args
 
 import msgspec
 
+from syntagma.answer_types import JsonType, is_answer_type, schema_of
 from syntagma.errors import RequestError
+from syntagma.json_types import CONSTRAINTS, JSON_TYPES
 
-__all__ = ["GrammarSyntax", "ResponseFormat", "ResponseKind", "read_response_format"]
+__all__ = ["GrammarSyntax", "ResponseFormat", "ResponseKind", "asked_format", "read_response_format"]
 
 ResponseKind: TypeAlias = Literal["text", "object", "schema", "grammar", "choice", "structural_tag"]
 GrammarSyntax: TypeAlias = Literal["auto", "ebnf", "gbnf", "xgrammar", "lark", "regex"]
@@ -31,6 +33,7 @@ class ResponseFormat(msgspec.Struct, frozen=True, kw_only=True):
         choices: the texts, at least one, for kind `choice`.
         strict: reject a schema that a grammar can only approximate.
         pointer: place of the schema or grammar in the request.
+        answer_type: the type of Python that `schema` is of, which `Message.parsed` becomes; None: plain JSON.
     """
 
     kind: ResponseKind = "text"
@@ -42,6 +45,7 @@ class ResponseFormat(msgspec.Struct, frozen=True, kw_only=True):
     tag: Mapping[str, Any] | None = None
     strict: bool = False
     pointer: str = ""
+    answer_type: Any = None
 
     @property
     def is_text(self) -> bool:
@@ -107,6 +111,27 @@ def read_response_format(value: Mapping[str, Any] | ResponseFormat | None) -> Re
             raise _bad_format("is required", "/type", hint=f"it is one of {', '.join(_TYPES)}")
         case unknown:
             raise _bad_format(f"unknown type {unknown!r}", "/type", hint=f"one of {', '.join(_TYPES)}")
+
+
+def asked_format(value: Mapping[str, Any] | type[Any] | JsonType | ResponseFormat | None) -> ResponseFormat:
+    """The response format that a caller in Python asks for: as `read_response_format` reads it, a schema, or a type.
+
+    A mapping whose `type` is one of JSON Schema's, or that has no `type` but another keyword of JSON Schema, is a
+    schema. A type is a class or an adapter of pydantic, a dataclass, a TypedDict, or any other that msgspec knows.
+
+    Raises:
+        RequestError: `E-REQUEST-RESPONSE-FORMAT`, the value is invalid.
+        ArgumentTypeError: `E-SCHEMA-TYPE`, the type has no JSON Schema.
+    """
+    if isinstance(value, Mapping):
+        kind = value.get("type")
+        is_schema = isinstance(kind, list) or kind in JSON_TYPES or (kind is None and not CONSTRAINTS.isdisjoint(value))
+        if is_schema:
+            return ResponseFormat(kind="schema", schema=value, pointer="/response_format")
+    elif is_answer_type(value):
+        schema = schema_of(value)
+        return ResponseFormat(kind="schema", schema=schema, pointer="/response_format", answer_type=value)
+    return read_response_format(cast("Mapping[str, Any] | ResponseFormat | None", value))
 
 
 def _choice(choices: Any) -> ResponseFormat:

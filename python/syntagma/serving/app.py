@@ -32,12 +32,13 @@ from syntagma.serving.errors import error_response, json_response, param_of
 from syntagma.serving.event_stream import EventStream, closed
 from syntagma.serving.freed_memory import FreedMemory
 from syntagma.serving.guard import Guard
-from syntagma.serving.inner import Happening, InnerRequest
+from syntagma.serving.inner import InnerRequest, Update
 from syntagma.serving.inspecting import InspectorPage
 from syntagma.serving.late_models import LateModels
 from syntagma.serving.links import links
 from syntagma.serving.messages import MessagesDialect
 from syntagma.serving.metrics import metrics_response
+from syntagma.serving.middleware import ServerMiddleware
 from syntagma.serving.model import ServedModel
 from syntagma.serving.models import Model, ModelList
 from syntagma.serving.openapi import openapi_document
@@ -49,7 +50,6 @@ from syntagma.serving.running import Runner
 from syntagma.serving.settings import Settings
 from syntagma.serving.side_endpoints import SideEndpoints
 from syntagma.serving.small_answers import Health, Version
-from syntagma.serving.surroundings import Surroundings
 from syntagma.serving.token_endpoints import tokenizer_facts
 from syntagma.serving.turns import Turns
 
@@ -88,8 +88,8 @@ def create_app(
     Raises:
         RequestError: `E-REQUEST-ARGUMENT`, the inspector is asked for, but no model computes in this process.
     """
-    around = Surroundings(settings, observers)
-    server = _Server([model] if isinstance(model, ServedModel) else model, settings, around, LateModels(late))
+    middleware = ServerMiddleware(settings, observers)
+    server = _Server([model] if isinstance(model, ServedModel) else model, settings, middleware, LateModels(late))
     side = SideEndpoints(server.named, server.store, settings)
 
     @contextlib.asynccontextmanager
@@ -125,7 +125,7 @@ def create_app(
             Route("/version", server.version, methods=["GET"]),
             *server.inspector(),
         ],
-        middleware=[*around.middleware(), Middleware(Guard), Middleware(Turns)],
+        middleware=[*middleware.middleware(), Middleware(Guard), Middleware(Turns)],
         exception_handlers={HTTPException: _refused},
         lifespan=lifespan,
     )
@@ -153,15 +153,15 @@ class _Server:
     """The endpoints and what they share."""
 
     def __init__(
-        self, models: Sequence[ServedModel], settings: Settings, around: Surroundings, late: LateModels
+        self, models: Sequence[ServedModel], settings: Settings, middleware: ServerMiddleware, late: LateModels
     ) -> None:
-        self._around = around
+        self._middleware = middleware
         self._late = late
         self._models = {model.name: model for model in models}
         self._settings = settings
         self.store = ResponseStore(settings.stored_bytes)
         self._runner = Runner(
-            settings.parallel, settings.limits, settings.on_length, around.recordings, settings.unknown_tools
+            settings.parallel, settings.limits, settings.on_length, middleware.recordings, settings.unknown_tools
         )
         self._admission = Admission(settings.limits)
         self._freed = FreedMemory()
@@ -174,8 +174,8 @@ class _Server:
         self._runner.close()
         if self._page is not None:
             self._page.close()
-        if self._around.recordings is not None:
-            self._around.recordings.close()
+        if self._middleware.recordings is not None:
+            self._middleware.recordings.close()
         for served in self._models.values():
             await served.close()
 
@@ -200,7 +200,7 @@ class _Server:
         return json_response(openapi_document(request.app.routes, keys=bool(self._settings.operations.keys)))
 
     async def metrics(self, _: Request) -> Response:
-        return metrics_response(self._around.metrics)
+        return metrics_response(self._middleware.metrics)
 
     async def models(self, _: Request) -> Response:
         return json_response(ModelList(data=[_card(model) for model in list(self._models.values())]))
@@ -276,24 +276,24 @@ class _Server:
         asked = ready.asked
         writer = asked.writer(ready.served.name)
         headers = _ignored_header(asked.all_ignored)
-        happenings = self._runner.run(ready)
-        watch = held.enter_context(Watch(ready.served.name, self._around.observers))
+        updates = self._runner.run(ready)
+        watch = held.enter_context(Watch(ready.served.name, self._middleware.observers))
         if not asked.stream:
-            whole = await _whole(happenings, writer, watch)
+            whole = await _whole(updates, writer, watch)
             return Response(whole, headers=headers, media_type="application/json")
-        first = asyncio.ensure_future(anext(happenings))
+        first = asyncio.ensure_future(anext(updates))
         try:
             # A running engine may still refuse the request; for a backend, everything has been checked.
             await asyncio.wait({first}, timeout=_UNSAID_S if ready.served.computes else _UNSAID_ELSEWHERE_S)
             if first.done():
                 first.result()
         except BaseException:
-            await closed(happenings, first)
+            await closed(updates, first)
             # Error, task and frame would refer to each other, and keep the body until the next garbage collection.
             del first
             raise
         return EventStream(
-            happenings,
+            updates,
             first,
             writer=writer,
             watch=watch,
@@ -369,12 +369,12 @@ def _card(served: ServedModel) -> Model:
     )
 
 
-async def _whole(happenings: AsyncGenerator[Happening, None], writer: Writer, watch: Watch) -> bytes:
+async def _whole(updates: AsyncGenerator[Update, None], writer: Writer, watch: Watch) -> bytes:
     """The body of an answer that is not streamed."""
-    async with aclosing(happenings):
-        async for happening in happenings:
-            watch.saw(happening)
-            writer.whole(happening)
+    async with aclosing(updates):
+        async for update in updates:
+            watch.saw(update)
+            writer.whole(update)
     return writer.body()
 
 
@@ -391,6 +391,6 @@ def _ignored_header(names: tuple[str, ...]) -> dict[str, str]:
     if not names:
         return {}
     # A client chooses the names: characters that could end a header line are escaped.
-    return {
-        _IGNORED_HEADER: ", ".join(quote((param_of(name) or "")[:64], safe="[]") for name in names[:_IGNORED_NAMED])
-    }
+    told = [quote((param_of(name) or "")[:64], safe="[]") for name in names[:_IGNORED_NAMED]]
+    more = [f"and {len(names) - _IGNORED_NAMED} more"] if len(names) > _IGNORED_NAMED else []
+    return {_IGNORED_HEADER: ", ".join([*told, *more])}

@@ -8,25 +8,25 @@ from typing import NamedTuple, Protocol
 from starlette.responses import Response
 
 from syntagma.serving.conversation import LeftOut
-from syntagma.serving.inner import Happening, InnerRequest
+from syntagma.serving.inner import InnerRequest, Update
 from syntagma.serving.settings import Settings
 
 __all__ = ["Asked", "Dialect", "Writer"]
 
 
 class Writer(Protocol):
-    """Writes one answer: `whole` for each happening, then `body`; or, in a stream, `stream` for each, then `end`."""
+    """Writes one answer: `whole` for each update, then `body`; or, in a stream, `stream` for each, then `end`."""
 
-    def whole(self, happening: Happening) -> None:
-        """Add a happening to an answer that is sent as one body."""
+    def whole(self, update: Update) -> None:
+        """Add an update to an answer that is sent as one body."""
         ...
 
     def body(self) -> bytes:
         """The body of that answer."""
         ...
 
-    def stream(self, happening: Happening) -> Iterator[bytes]:
-        """The server-sent events of a happening."""
+    def stream(self, update: Update) -> Iterator[bytes]:
+        """The server-sent events of an update."""
         ...
 
     def end(self) -> Iterator[bytes]:

@@ -14,7 +14,7 @@ from syntagma.errors import RequestError
 from syntagma.limits import Limits
 from syntagma.serving.dialect import Writer
 from syntagma.serving.disconnects import unless_gone
-from syntagma.serving.inner import Happening
+from syntagma.serving.inner import Update
 from syntagma.serving.records import Watch, note_break
 from syntagma.serving.sse import COMMENT
 
@@ -29,15 +29,15 @@ _GRACE_S = 5.0
 """seconds by which the ASGI server comes first, since it can also close the connection"""
 _LAST_WORDS_S = 1.0
 _AT_ONCE = 16
-"""happenings that are sent before other tasks have a turn"""
+"""updates that are sent before other tasks have a turn"""
 
 
 class EventStream:
     """An ASGI answer that sends events as they come, and comments while none comes.
 
     Args:
-        happenings: those of the answer, after the first.
-        first: the task that awaits the first happening.
+        updates: those of the answer, after the first.
+        first: the task that awaits the first update.
         writer: makes events from them.
         watch: hears of them.
         headers: headers beside those of all such streams.
@@ -47,8 +47,8 @@ class EventStream:
 
     def __init__(
         self,
-        happenings: AsyncGenerator[Happening, None],
-        first: asyncio.Task[Happening],
+        updates: AsyncGenerator[Update, None],
+        first: asyncio.Task[Update],
         *,
         writer: Writer,
         watch: Watch,
@@ -56,7 +56,7 @@ class EventStream:
         place: contextlib.ExitStack,
         limits: Limits,
     ) -> None:
-        self._happenings = happenings
+        self._updates = updates
         self._first = first
         self._writer = writer
         self._told = watch
@@ -88,7 +88,7 @@ class EventStream:
                     await asyncio.wait_for(self._put(send, last_words), _LAST_WORDS_S)
                 raise
             finally:
-                await closed(self._happenings, self._first)
+                await closed(self._updates, self._first)
 
     async def _send(self, send: Send) -> None:
         task = asyncio.current_task()
@@ -112,13 +112,13 @@ class EventStream:
         if not self._first.done():
             await self._put(send, _body(COMMENT))
         seen = 0
-        coming: Awaitable[Happening] | None = self._first
+        coming: Awaitable[Update] | None = self._first
         while coming is not None:
             try:
-                happening = await coming
-                self._told.saw(happening)
-                events = list(self._writer.stream(happening))
-                coming = anext(self._happenings)
+                update = await coming
+                self._told.saw(update)
+                events = list(self._writer.stream(update))
+                coming = anext(self._updates)
             except StopAsyncIteration:
                 events, coming = list(self._writer.end()), None
             except Exception as error:
@@ -156,11 +156,11 @@ class EventStream:
         return self._writer.failed(error)
 
 
-async def closed(happenings: AsyncGenerator[Happening, None], first: asyncio.Task[Happening]) -> None:
+async def closed(updates: AsyncGenerator[Update, None], first: asyncio.Task[Update]) -> None:
     """Stop an answer, whether or not it has begun."""
     first.cancel()
     await asyncio.gather(first, return_exceptions=True)
-    await happenings.aclose()
+    await updates.aclose()
 
 
 def _body(data: bytes, *, more: bool = True) -> Message:

@@ -1,7 +1,7 @@
-"""The request and the stream of happenings that all endpoints share.
+"""The request and the stream of updates that all endpoints share.
 
 An endpoint's dialect is a reader that makes an `InnerRequest` from a body, and a writer that makes bytes from
-happenings. Nothing between the two knows which endpoint was asked.
+updates. Nothing between the two knows which endpoint was asked.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from syntagma.messages import Message
 from syntagma.request import ResolvedRequest
 from syntagma.serving.prompt_logprobs import EchoedToken, PromptLogprobs
 
-__all__ = ["Began", "Echo", "Ended", "Happening", "InnerRequest", "Wrote"]
+__all__ = ["Began", "Echo", "Ended", "InnerRequest", "Update", "Wrote"]
 
 
 class InnerRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,4 +125,4 @@ class Ended(msgspec.Struct, frozen=True):
     reasoning_tokens: int = 0
 
 
-Happening: TypeAlias = Began | Wrote | Ended
+Update: TypeAlias = Began | Wrote | Ended

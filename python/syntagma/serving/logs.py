@@ -82,7 +82,7 @@ class AccessLog(Observer):
         """See `Observer`."""
         if not _access.isEnabledFor(logging.INFO):
             return
-        metrics = [one.happening.metrics for one in record.choices]
+        metrics = [one.result.metrics for one in record.choices]
         known: dict[str, Any] = {
             "method": record.method,
             "path": record.path,
@@ -94,7 +94,7 @@ class AccessLog(Observer):
             "first_seconds": None if record.first is None else round(record.first, 6),
             "prompt_tokens": metrics[0].prompt_tokens if metrics else None,
             "completion_tokens": sum(one.completion_tokens for one in metrics) if metrics else None,
-            "finish_reasons": [one.happening.finish_reason for one in record.choices] or None,
+            "finish_reasons": [one.result.finish_reason for one in record.choices] or None,
         }
         fields = {name: value for name, value in known.items() if value is not None}
         # A path is the client's text: characters that could end the line are escaped.

@@ -95,15 +95,15 @@ class Metrics(Observer):
 
     def ended(self, record: RequestRecord, choice: Choice) -> None:
         """See `Observer`."""
-        model, metrics = record.model, choice.happening.metrics
+        model, metrics = record.model, choice.result.metrics
         if len(record.choices) == 1:
             self._prompt_tokens.labels(model).inc(metrics.prompt_tokens)
             self._prompt_length.labels(model).observe(metrics.prompt_tokens)
         self._generation_tokens.labels(model).inc(metrics.completion_tokens)
         self._answer_length.labels(model).observe(metrics.completion_tokens)
         self._forced_tokens.labels(model).inc(metrics.forced_tokens)
-        self._success.labels(model, choice.happening.finish_reason).inc()
-        for one in choice.happening.message.diagnostics:
+        self._success.labels(model, choice.result.finish_reason).inc()
+        for one in choice.result.message.diagnostics:
             self._noticed.labels(model, one.code).inc()
         self._prefill.labels(model).observe(metrics.prefill_s)
         self._decode.labels(model).observe((choice.ended - choice.began) / 1e9)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 
 from syntagma.codec import ChatCodec
+from syntagma.codec.chat_codec import History
 from syntagma.decoding.backend import Backend
 from syntagma.decoding.upstream import ScoredToken, ScoringUpstream, TokenizingUpstream, Upstream
 from syntagma.generation import Model
@@ -28,6 +29,7 @@ class ServedModel:
         name: its name, as requests give it in `model`; None: the engine's own.
         unheld: what to do about a constraint that an upstream cannot be held to; see `Model`.
         lookalikes: what to do about look-alikes in prompts of an upstream; see `Model`.
+        history: what to do about calls in a conversation that were cut off; see `ChatCodec.render`.
     """
 
     def __init__(
@@ -38,10 +40,12 @@ class ServedModel:
         name: str | None = None,
         unheld: Unheld = "refuse",
         lookalikes: Lookalikes = "break",
+        history: History = "repair",
     ) -> None:
         self.model = Model(engine, codec, unheld=unheld, lookalikes=lookalikes)
         self.engine = engine
         self.codec = codec
+        self.history: History = history
         self.name = name or engine.model_name
         self.computes = not isinstance(engine, Upstream)
         """whether the model computes in this process; stored, since an `isinstance` check against a protocol is slow"""

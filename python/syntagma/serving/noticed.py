@@ -18,7 +18,7 @@ class NoticedLog(Observer):
 
     def ended(self, record: RequestRecord, choice: Choice) -> None:
         """See `Observer`."""
-        found = choice.happening.message.diagnostics
+        found = choice.result.message.diagnostics
         for one in found[:_MOST_LINES]:
             # The message quotes the model's text: characters that could end the line are escaped.
             text = one.message.encode("unicode_escape").decode()

@@ -18,7 +18,7 @@ from syntagma.errors import SyntagmaError, UpstreamError
 from syntagma.events import Event
 from syntagma.parsing import StreamParser
 from syntagma.serving.errors import ERROR_HEADER, error_body
-from syntagma.serving.inner import Began, Ended, Happening, Wrote
+from syntagma.serving.inner import Began, Ended, Update, Wrote
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -48,12 +48,12 @@ class Choice(msgspec.Struct, kw_only=True):
     Attributes:
         began: when the engine wrote its first piece.
         ended: when it was complete.
-        happening: how it ended.
+        result: how it ended.
     """
 
     began: int
     ended: int
-    happening: Ended
+    result: Ended
 
 
 class RequestRecord(msgspec.Struct, kw_only=True):
@@ -193,7 +193,7 @@ def _route_of(scope: Scope) -> str | None:
 
 
 class Watch:
-    """Reports the happenings of the current request, if there is one, to observers; a context while a model writes.
+    """Reports the updates of the current request, if there is one, to observers; a context while a model writes.
 
     Args:
         model: the name of the model that answers.
@@ -220,28 +220,28 @@ class Watch:
             for observer in self._observers:
                 observer.leaves(self._record)
 
-    def saw(self, happening: Happening) -> None:
-        """Report a happening."""
+    def saw(self, update: Update) -> None:
+        """Report an update."""
         record = self._record
         if record is None:
             return
-        if isinstance(happening, Wrote):
+        if isinstance(update, Wrote):
             now = time.perf_counter()
             # A choice's first piece comes with its beginning, so there is no time between them.
             if self._last is not None:
                 for wrote in self._told_pieces:
                     wrote(record, now - self._last)
             self._last = now
-        elif isinstance(happening, Began):
+        elif isinstance(update, Began):
             self._last = None
-            self._begun[happening.index] = time.time_ns()
+            self._begun[update.index] = time.time_ns()
             if record.first is None:
                 record.first = time.perf_counter() - record.began
                 for observer in self._observers:
                     observer.begins(record)
         else:
             at = time.time_ns()
-            choice = Choice(began=self._begun.get(happening.index, at), ended=at, happening=happening)
+            choice = Choice(began=self._begun.get(update.index, at), ended=at, result=update)
             record.choices.append(choice)
             for observer in self._observers:
                 observer.ended(record, choice)

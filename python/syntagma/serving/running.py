@@ -1,4 +1,4 @@
-"""Runs inner requests and gives their happenings, for backends and for running engines.
+"""Runs inner requests and gives their updates, for backends and for running engines.
 
 A backend writes in a worker thread; the event loop waits for a running engine.
 """
@@ -26,12 +26,13 @@ from syntagma.generation.local import written
 from syntagma.limits import Limits
 from syntagma.parsing import Policies, ReadingOptions, StreamParser
 from syntagma.serving.body import unsupported
+from syntagma.serving.concurrent_chain import concurrent_chain
 from syntagma.serving.dialect import Asked
-from syntagma.serving.in_turn import in_turn
-from syntagma.serving.inner import Began, Echo, Ended, Happening, InnerRequest, Wrote
+from syntagma.serving.inner import Began, Echo, Ended, InnerRequest, Update, Wrote
 from syntagma.serving.model import ServedModel
 from syntagma.serving.plain_turn import plain_turn
 from syntagma.serving.pointers import placed
+from syntagma.serving.prompt_ahead import Places, PromptAhead
 from syntagma.serving.prompt_logprobs import PromptLogprobs, echoed_tokens, prompt_logprobs, scores_of
 from syntagma.serving.recordings import Recordings, recorded
 from syntagma.serving.records import stage, timed
@@ -52,6 +53,8 @@ _SHORT_BYTES = 256 * 1024
 """bytes up to which a body is short: they are read, rendered and encoded in some tenths of a second"""
 _COMPILING = 2
 """threads that build and compile grammars"""
+_AT_ONCE_S = 0.005
+"""seconds within which a grammar that was compiled before is there: it needs no prompt beside it"""
 
 
 class Ready(NamedTuple):
@@ -70,6 +73,8 @@ class Ready(NamedTuple):
     """the prompt as it comes back, if asked for"""
     more: tuple[Ready, ...] = ()
     """the same for further prompts of the request"""
+    ahead: PromptAhead | None = None
+    """its prompt, if the model began to read it while the grammar was compiled"""
 
     @property
     def request(self) -> InnerRequest:
@@ -81,8 +86,8 @@ class Runner:
     """Runs requests.
 
     Slow work is done in threads, so that nothing holds up the event loop. There are some for short bodies, one for long
-    ones, and some for grammars, so that slow work delays slow work only. A grammar is compiled before its request takes
-    a place among the generations.
+    ones, and some for grammars, so that slow work delays slow work only. While a grammar is compiled, the model reads
+    the prompt if a place among the generations is free; else the grammar is compiled before its request takes a place.
 
     Args:
         parallel: answers of backends that are computed at once; further ones wait. None: 16 for models that compute
@@ -105,11 +110,11 @@ class Runner:
         self._recordings = recordings
         self._queue_seconds = limits.server_queue_seconds
         alone, together = (_ALONE, _TOGETHER) if parallel is None else (parallel, parallel)
-        self._alone = ThreadPoolExecutor(max_workers=alone, thread_name_prefix="syntagma-generate")
-        self._together = ThreadPoolExecutor(max_workers=together, thread_name_prefix="syntagma-generate-together")
+        self._alone = Places(alone, "syntagma-generate")
+        self._together = Places(together, "syntagma-generate-together")
         self._short = ThreadPoolExecutor(max_workers=_SHORT, thread_name_prefix="syntagma-read")
         self._long = ThreadPoolExecutor(max_workers=1, thread_name_prefix="syntagma-read-long")
-        self._compiling = ThreadPoolExecutor(max_workers=_COMPILING, thread_name_prefix="syntagma-grammar")
+        self._compiling = Places(_COMPILING, "syntagma-grammar")
 
     def close(self) -> None:
         """Stop the threads; work that waits for one never begins."""
@@ -160,12 +165,40 @@ class Runner:
     async def _completed(self, ready: Ready) -> Ready:
         """What takes longer than to read a prompt: its grammar, and the log-probabilities of its tokens."""
         if ready.served.computes and ready.turn.request.constrains:
-            ready = await self._compile(lambda: _compile(ready))
+            ready = await self._compiled(ready)
         if ready.request.prompt_logprobs is not None:
             ready = ready._replace(prompt_logprobs=await _in(self._compiling, lambda: _score(ready)))
         if ready.request.echo:
             ready = ready._replace(echo=await _in(self._compiling, lambda: _echo(ready)))
         return ready
+
+    async def _compiled(self, ready: Ready) -> Ready:
+        """The request with its grammar compiled, and with its prompt being read if that took long."""
+        begins_at_once = self._compiling.is_free
+        compiling = asyncio.ensure_future(self._compile(lambda: _compile(ready)))
+        ahead = None
+        try:
+            await asyncio.wait({compiling}, timeout=_AT_ONCE_S)
+            places = self._places(ready.served)
+            if not compiling.done() and begins_at_once and places.is_free and not ready.more:
+                model, turn, options = ready.served.model, ready.turn, ready.request.options
+                ahead = PromptAhead(places, lambda: model.open(turn, options))
+            done = await compiling
+        except BaseException:
+            compiling.cancel()
+            if ahead is not None:
+                ahead.close()
+            # As in the answers of the app: error, task and frame would refer to each other.
+            del compiling
+            raise
+        if ahead is not None and done.turn is not ready.turn:
+            # The prompt has become another one.
+            ahead.close()
+            ahead = None
+        return done._replace(ahead=ahead)
+
+    def _places(self, served: ServedModel) -> Places:
+        return self._alone if served.rounds is None else self._together
 
     async def _compile(self, work: Callable[[], T]) -> T:
         """Build and compile a grammar in a thread; the work stops soon after nobody waits for it."""
@@ -181,8 +214,8 @@ class Runner:
             left.set()
             raise
 
-    def run(self, ready: Ready) -> AsyncGenerator[Happening, None]:
-        """The happenings of a request, choice by choice. Closing the iterator stops the model.
+    def run(self, ready: Ready) -> AsyncGenerator[Update, None]:
+        """The updates of a request, choice by choice. Closing the iterator stops the model.
 
         Raises:
             RequestError: `E-REQUEST-QUEUE`, 503, before the first item: no generation was free in time.
@@ -193,9 +226,9 @@ class Runner:
             return choices[0]
         # If each choice is computed by itself, several at once would only make the first wait for the others.
         is_alone = ready.served.computes and ready.served.rounds is None
-        return _one_by_one(choices) if is_alone else in_turn(choices)
+        return _one_by_one(choices) if is_alone else concurrent_chain(choices)
 
-    async def _choice(self, ready: Ready, index: int, number: int) -> AsyncGenerator[Happening, None]:
+    async def _choice(self, ready: Ready, index: int, number: int) -> AsyncGenerator[Update, None]:
         """The choice `index` of one prompt, which is `number` among all of the request."""
         request = ready.request
         parser = timed(recorded(self._recordings, ready.turn))
@@ -238,8 +271,8 @@ class Runner:
             return generation.written(parser)
         # Only the first choice may give up: later ones belong to an answer that has begun.
         patience = None if number else self._queue_seconds
-        threads = self._alone if ready.served.rounds is None else self._together
-        return await _here(threads, ready, options, parser, patience)
+        first = ready._replace(ahead=None) if index else ready
+        return await _here(self._places(ready.served), first, options, parser, patience)
 
 
 async def _one_by_one(choices: Sequence[AsyncGenerator[T, None]]) -> AsyncGenerator[T, None]:
@@ -250,14 +283,18 @@ async def _one_by_one(choices: Sequence[AsyncGenerator[T, None]]) -> AsyncGenera
 
 
 async def _here(
-    threads: Executor, ready: Ready, options: GenerationOptions, parser: StreamParser, patience: float | None
+    threads: Executor,
+    ready: Ready,
+    options: GenerationOptions,
+    parser: StreamParser,
+    patience: float | None,
 ) -> ThreadStream[Written]:
-    turn, served = ready.turn, ready.served
+    turn, served, ahead = ready.turn, ready.served, ready.ahead
     loop, begun = asyncio.get_running_loop(), asyncio.Event()
 
     def work(stream: ThreadStream[Written]) -> None:
         loop.call_soon_threadsafe(begun.set)
-        generation = served.model.start(turn, options)
+        generation = served.model.start(turn, options, opened=None if ahead is None else ahead.generation())
         assert isinstance(generation, Generation)
         markers = frozenset(turn.preserved_tokens)
         pieces = written(generation, parser, served.model.backend.tokenizer_info, markers=markers)
@@ -274,6 +311,8 @@ async def _here(
         await _place(begun, patience)
     except BaseException:
         stream.cancel()
+        if ahead is not None:
+            ahead.close()
         raise
     return stream
 
@@ -303,7 +342,7 @@ def _compile(ready: Ready) -> Ready:
         grammar = turn.whole_grammar
         compiled = None if grammar is None else model.compiler.compile(grammar)
         if compiled is not None and turn.begun:
-            turn = turn.going_on(GrammarMatcher(compiled), model.backend.tokenizer_info)
+            turn = turn.resumed(GrammarMatcher(compiled), model.backend.tokenizer_info)
         if compiled is not None and ready.request.options.complete:
             # What it costs to close a text is found out once for a grammar, and may take as long as its compilation.
             GrammarMatcher(compiled).closes_within(ready.request.options.max_tokens or model.backend.context_length)
@@ -368,6 +407,7 @@ def _turn(served: ServedModel, request: InnerRequest) -> Turn:
         documents=request.documents,
         add_generation_prompt=request.add_generation_prompt,
         continue_final_message=request.continue_final_message,
+        history=served.history,
     )
 
 

@@ -80,10 +80,10 @@ def _attributes(record: RequestRecord) -> dict[str, Any]:
         "gen_ai.server.time_to_first_token": record.first,
     }
     if record.choices:
-        metrics = [one.happening.metrics for one in record.choices]
+        metrics = [one.result.metrics for one in record.choices]
         known["gen_ai.usage.input_tokens"] = metrics[0].prompt_tokens
         known["gen_ai.usage.output_tokens"] = sum(one.completion_tokens for one in metrics)
-        known["gen_ai.response.finish_reasons"] = [one.happening.finish_reason for one in record.choices]
+        known["gen_ai.response.finish_reasons"] = [one.result.finish_reason for one in record.choices]
     return {name: value for name, value in known.items() if value is not None}
 
 
@@ -91,8 +91,8 @@ def _parts(record: RequestRecord) -> list[tuple[str, int, int, dict[str, Any]]]:
     """Name, begin, end and attributes of the parts of a request."""
     parts: list[tuple[str, int, int, dict[str, Any]]] = [(*one, {}) for one in record.stages]
     for choice in record.choices:
-        metrics = choice.happening.metrics
-        index = {"syntagma.choice": choice.happening.index}
+        metrics = choice.result.metrics
+        index = {"syntagma.choice": choice.result.index}
         prefill = int(metrics.prefill_s * 1e9)
         parts.append(("prefill", choice.began - prefill, choice.began, index))
         generated = {**index, "syntagma.grammar_init_s": metrics.grammar_init_s}

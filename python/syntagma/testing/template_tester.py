@@ -81,7 +81,11 @@ class TemplateTester:
 
     @entry
     def request(self, **options: Unpack[RequestOptions]) -> TemplateTester:
-        """Add options of the request, such as `template_kwargs`, `reasoning_format` or `tool_choice`."""
+        """Add options of the request.
+
+        Args:
+            **options: see `syntagma.request.RequestOptions`.
+        """
         return self._with(_options={**self._options, **options})
 
     @entry

@@ -35,7 +35,8 @@ def run(_data: Path) -> Iterator[tuple[str, str | None]]:
     def accepts(tag: Any) -> Callable[[str], bool]:
         compiled = compiler.compile(sg.Grammar.from_structural_tag(tag, styles=styled))
         return lambda text: (
-            (matcher := sg.GrammarMatcher(compiled)).take(_ids(text)) == len(_ids(text)) and matcher.is_accepting()
+            (matcher := sg.GrammarMatcher(compiled)).accept_output(_ids(text)) == len(_ids(text))
+            and matcher.is_accepting()
         )
 
     yield from _cases(accepts, lambda error: getattr(error, "code", ""))

@@ -18,7 +18,7 @@ from syntagma.analysis.infer.blocks import (
     opener_before_calls,
 )
 from syntagma.analysis.infer.call_body import ArgumentPatterns
-from syntagma.analysis.infer.calls import CallPatterns, UnsupportedCalls, find_call_patterns, opener_in_lead
+from syntagma.analysis.infer.call_inference import CallPatterns, UnsupportedCalls, find_call_patterns, opener_in_lead
 from syntagma.analysis.infer.frame import Frame, find_frame, without_shared_edges
 from syntagma.analysis.infer.headers import (
     MessageHeaders,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from syntagma.analysis.infer.calls import CallPatterns
+from syntagma.analysis.infer.call_inference import CallPatterns
 from syntagma.analysis.infer.frame import Frame, clean_tail
 from syntagma.analysis.locate.atoms import atoms, visible_atoms
 from syntagma.analysis.locate.located_turn import LocatedTurn

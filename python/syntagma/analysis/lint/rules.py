@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from syntagma.analysis.lint import calls, cost, history, lost, prompts, safety, texts
+from syntagma.analysis.lint import call_rules as calls
+from syntagma.analysis.lint import cost, history, lost, prompts, safety, texts
 from syntagma.analysis.lint.report import Slip
 from syntagma.analysis.lint.subject import Subject
 
@@ -28,9 +29,15 @@ class Rule(msgspec.Struct, frozen=True):
 
 RULES: tuple[Rule, ...] = (
     Rule("parallel-calls", "loop over `tool_calls`; models write several calls in one turn", calls.parallel_calls),
-    Rule("arguments-text", "take text as it is: `args if args is string else args | tojson`", calls.arguments_as_text),
     Rule(
-        "arguments-object", "take objects, too: `args if args is string else args | tojson`", calls.arguments_as_object
+        "arguments-text",
+        "take text as it is: `args if args is string else args | tojson`",
+        calls.arguments_as_text,
+    ),
+    Rule(
+        "arguments-object",
+        "take objects, too: `args if args is string else args | tojson`",
+        calls.arguments_as_object,
     ),
     Rule("arguments-twice", "write text as it is: `args if args is string else args | tojson`", calls.double_encoded),
     Rule(

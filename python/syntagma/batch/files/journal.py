@@ -49,6 +49,8 @@ class Place(msgspec.Struct, frozen=True):
         output: size of the partial target in bytes.
         bad: size of the partial side file in bytes.
         ended: all rows were read.
+        diagnosed: number of rows with diagnostics.
+        codes: number of rows by code, see `Block`.
     """
 
     position: int = 0
@@ -58,6 +60,8 @@ class Place(msgspec.Struct, frozen=True):
     output: int = 0
     bad: int = 0
     ended: bool = False
+    diagnosed: int = 0
+    codes: dict[str, int] = {}
 
 
 class Journal:

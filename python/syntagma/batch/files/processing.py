@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
@@ -29,6 +30,8 @@ class Block(msgspec.Struct, frozen=True):
         output: the processed rows, encoded for the target.
         bad: the lines for the side file.
         misfit: the first error message, if no row had the required column; else None.
+        diagnosed: number of processed rows with diagnostics.
+        codes: number of rows by code: that of the error, or those of the diagnostics.
     """
 
     rows: int
@@ -36,6 +39,8 @@ class Block(msgspec.Struct, frozen=True):
     output: bytes
     bad: bytes
     misfit: str | None = None
+    diagnosed: int = 0
+    codes: Mapping[str, int] = {}
 
     @property
     def bad_rows(self) -> int:
@@ -82,7 +87,10 @@ def _process_lines(job: Job, chunk: Chunk) -> Block:
             problems.append(problem)
             bad.append(_bad_row(job, number, problem, {"text": text} if row is None else {"data": row}))
     rows = len(good) + len(bad)
-    return Block(rows, len(good), _written(job, good), b"".join(bad), None if good else _misfit(problems))
+    name = job.stage.diagnostics_column
+    diagnosed, codes = _counted(problems, [row[name] for row in good] if name is not None else [])
+    misfit = None if good else _misfit(problems)
+    return Block(rows, len(good), _written(job, good), b"".join(bad), misfit, diagnosed, codes)
 
 
 def _rows(chunk: Chunk) -> Iterator[tuple[int, str, Any, Problem | None]]:
@@ -103,6 +111,14 @@ def _decoded(raw: bytes) -> tuple[Any, str | None]:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         return None, f"not JSON: {error}"
     return (row, None) if isinstance(row, dict) else (None, "the line is not a JSON object")
+
+
+def _counted(problems: Iterable[Problem | None], diagnostics: Iterable[Any]) -> tuple[int, dict[str, int]]:
+    """How many rows have diagnostics, and how many have each code; of a row, each code counts once."""
+    found = [{one["code"] for one in told} for told in diagnostics if told]
+    codes = Counter(problem["code"] for problem in problems if problem is not None)
+    codes.update(code for one in found for code in one)
+    return len(found), dict(codes)
 
 
 def _misfit(problems: list[Problem]) -> str | None:
@@ -132,7 +148,9 @@ def _process_table(job: Job, chunk: Chunk) -> Block:
         output = table_bytes(good) if good.num_rows else b""
     else:
         output = _lines(job, map(_top, good.to_pylist()))
-    return Block(len(problems), good.num_rows, output, b"".join(bad))
+    name = job.stage.diagnostics_column
+    diagnosed, codes = _counted(problems, good.column(name).to_pylist() if name is not None else [])
+    return Block(len(problems), good.num_rows, output, b"".join(bad), diagnosed=diagnosed, codes=codes)
 
 
 def _top(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
@@ -55,6 +56,8 @@ class Summary(msgspec.Struct, frozen=True):
         rows: number of rows in the source.
         written: number of rows in the target.
         bad_rows: number of rows in the side file.
+        diagnosed_rows: number of rows in the target whose text was malformed, so that they have diagnostics.
+        codes: number of rows by code, the most frequent first: that of the error, or those of the diagnostics.
         resumed_rows: number of rows processed by earlier runs.
         seconds: duration of this run in seconds.
         rows_per_second: rows per second of this run.
@@ -66,6 +69,8 @@ class Summary(msgspec.Struct, frozen=True):
     rows: int
     written: int
     bad_rows: int
+    diagnosed_rows: int
+    codes: dict[str, int]
     resumed_rows: int
     seconds: float
     rows_per_second: float
@@ -163,6 +168,8 @@ class _Run:
             rows=last.rows,
             written=last.good,
             bad_rows=bad_rows,
+            diagnosed_rows=last.diagnosed,
+            codes=dict(Counter(last.codes).most_common()),
             resumed_rows=first.rows,
             seconds=round(seconds, 3),
             rows_per_second=round((last.rows - first.rows) / seconds, 1) if seconds else 0.0,
@@ -273,4 +280,6 @@ def _after(place: Place, chunk: Chunk, block: Block) -> Place:
         good=place.good + block.good,
         output=place.output + len(block.output),
         bad=place.bad + len(block.bad),
+        diagnosed=place.diagnosed + block.diagnosed,
+        codes=dict(Counter(place.codes) + Counter(block.codes)),
     )

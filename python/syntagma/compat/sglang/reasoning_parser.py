@@ -81,7 +81,6 @@ class BaseReasoningFormatDetector:
         self.continue_final_message = continue_final_message
         self.previous_content = previous_content if continue_final_message else ""
         self.previous_count = len(self.previous_content)
-        self.stripped_think_start = False
         self._in_reasoning = force_reasoning
         if think_start_token and think_start_token in self.previous_content:
             self._in_reasoning = True
@@ -184,6 +183,7 @@ class FormatReasoningDetector(BaseReasoningFormatDetector):
         )
         self._force = force_reasoning
         self._request = request
+        self._in_reasoning = self._new_parser().state == "reasoning"
 
     @property
     def chat_format(self) -> ChatFormat:

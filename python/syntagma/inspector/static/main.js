@@ -219,7 +219,7 @@ async function start() {
   show(linked ?? EXAMPLES[0].state);
   for (const one of document.querySelectorAll(".asks input:not([type=file]), .asks textarea, .asks select:not(#example), #answer")) one.addEventListener("input", soon);
   $("finished").addEventListener("change", look);
-  for (const [name, field] of [["template-file", "template"], ["grammar-file", "content_grammar"]]) {
+  for (const [name, field] of [["template-file", "template"], ["format-file", "format_file"], ["grammar-file", "content_grammar"]]) {
     $(name).addEventListener("change", async (event) => {
       const [file] = event.target.files;
       if (!file) return;

@@ -3,7 +3,7 @@
 import { $ } from "./dom.js";
 
 const JSON_FIELDS = ["messages", "tools", "response_format", "variables"];
-const TEXT_FIELDS = ["template", "format", "reasoning", "tool_choice", "answer", "content_grammar", ...JSON_FIELDS];
+const TEXT_FIELDS = ["template", "format", "format_file", "reasoning", "tool_choice", "answer", "content_grammar", ...JSON_FIELDS];
 
 // The fields as they are typed in.
 export function typed() {
@@ -39,6 +39,7 @@ export function asked() {
   return {
     template: state.template,
     format: state.format,
+    format_file: state.format_file,
     messages: read.messages ?? [],
     tools: read.tools ?? null,
     tool_choice: choice,

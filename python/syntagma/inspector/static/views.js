@@ -36,6 +36,7 @@ export function showFormat(format, problem, choose, chosen) {
   if (!format) {
     fill($("markers"), problem ? fault(problem) : null);
     fill($("certificate"));
+    $("why-panel").hidden = $("defects-panel").hidden = true;
     $("toml").textContent = $("chosen").textContent = "";
     return;
   }
@@ -43,6 +44,11 @@ export function showFormat(format, problem, choose, chosen) {
   $("chosen").textContent = `${format.chosen} — ${facts.join(", ")}`;
   $("toml").textContent = format.toml;
   fill($("certificate"), ...format.certificate.map((line, at) => el("li", { class: at ? "" : format.clean ? "clean" : "unclean" }, at ? line : `certificate: ${line}`)));
+  fill($("why"), ...format.why.map((line) => el("li", {}, line)));
+  $("why-panel").hidden = !format.why.length;
+  fill($("defects"), ...format.defects.map((line) => el("li", {}, line)));
+  $("defects-count").textContent = String(format.defects.length);
+  $("defects-panel").hidden = !format.defects.length;
   fill($("markers"), ...Object.entries(format.markers).map(([name, text]) => el("button", {
     type: "button", class: "marker", "aria-pressed": String(name === chosen), "data-marker": name, on: { click: () => choose(name) },
   }, el("code", {}, visible(text)), el("span", {}, name.replaceAll("_", " ")))));

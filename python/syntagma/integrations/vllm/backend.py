@@ -59,7 +59,7 @@ class SyntagmaGrammar(StructuredOutputGrammar):
     def accept_tokens(self, request_id: str, tokens: list[int]) -> bool:  # noqa: ARG002
         """Accept tokens. False if one of them is not allowed; those before it are accepted."""
         steps = self._matcher.steps
-        taken = self._matcher.take(tokens)
+        taken = self._matcher.accept_output(tokens)
         self._beyond += taken - (self._matcher.steps - steps)
         return taken == len(tokens)
 

@@ -13,7 +13,7 @@ from syntagma.limits import Limits
 from syntagma.request import ResolvedRequest
 from syntagma.serving.answer_fields import prompt_logprobs_of
 from syntagma.serving.body import bad_field, bounded, decode_body, refuse_fields, typed_body, unread_fields, unsupported
-from syntagma.serving.chat.calls import WrittenCalls
+from syntagma.serving.chat.call_fields import WrittenCalls
 from syntagma.serving.chat.conversation import conversation_of
 from syntagma.serving.chat.legacy import PLACES, legacy_choice, legacy_tools
 from syntagma.serving.chat.wire import ChatRequest

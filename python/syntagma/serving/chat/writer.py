@@ -11,7 +11,7 @@ import msgspec
 
 from syntagma.events import ContentDelta, Event, ReasoningDelta, to_openai
 from syntagma.messages import Message
-from syntagma.serving.chat.calls import WrittenCalls
+from syntagma.serving.chat.call_fields import WrittenCalls
 from syntagma.serving.chat.wire import (
     ChatChunk,
     ChatCompletion,
@@ -23,7 +23,7 @@ from syntagma.serving.chat.wire import (
     ResponseMessage,
 )
 from syntagma.serving.errors import error_body
-from syntagma.serving.inner import Began, Ended, Happening, Wrote
+from syntagma.serving.inner import Began, Ended, Update, Wrote
 from syntagma.serving.logprobs import TokenLogprobEntry, logprob_entry
 from syntagma.serving.sse import DONE, event
 from syntagma.serving.usage import Usage, usage_of
@@ -33,7 +33,7 @@ __all__ = ["ChatWriter"]
 
 
 class ChatWriter:
-    """Writes one answer: `whole` or `stream` for each happening, then `end`.
+    """Writes one answer: `whole` or `stream` for each update, then `end`.
 
     Args:
         model: the model's name.
@@ -74,25 +74,25 @@ class ChatWriter:
         self._choices: list[Choice] = []
         self._ended: list[Ended] = []
 
-    def whole(self, happening: Happening) -> None:
-        """Add a happening to an answer that is sent as one body."""
-        if isinstance(happening, Ended):
-            self._ended.append(happening)
+    def whole(self, update: Update) -> None:
+        """Add an update to an answer that is sent as one body."""
+        if isinstance(update, Ended):
+            self._ended.append(update)
             self._choices.append(
                 Choice(
-                    index=happening.index,
-                    message=self._message(happening.message),
+                    index=update.index,
+                    message=self._message(update.message),
                     logprobs=ChoiceLogprobs(content=self._logprobs) if self._wants_logprobs else None,
-                    finish_reason=self._reason(happening),
+                    finish_reason=self._reason(update),
                     token_ids=self._taken_ids(),
                 )
             )
             self._logprobs = []
-        elif isinstance(happening, Began):
-            told = {"prompt_token_ids": happening.prompt_ids, "prompt_logprobs": happening.prompt_logprobs}
+        elif isinstance(update, Began):
+            told = {"prompt_token_ids": update.prompt_ids, "prompt_logprobs": update.prompt_logprobs}
             self._of_prompt = {name: value for name, value in told.items() if value is not None}
         else:
-            self._take(happening)
+            self._take(update)
 
     def body(self) -> bytes:
         """The body of that answer."""
@@ -107,20 +107,20 @@ class ChatWriter:
             )
         )
 
-    def stream(self, happening: Happening) -> Iterator[bytes]:
-        """The server-sent events of a happening."""
-        if isinstance(happening, Began):
-            choice = ChunkChoice(index=happening.index, delta=Delta(role="assistant", content=""))
-            yield self._chunk(choice, prompt_ids=happening.prompt_ids)
-        elif isinstance(happening, Ended):
-            self._ended.append(happening)
-            yield self._next(happening.index, Delta(), self._reason(happening))
+    def stream(self, update: Update) -> Iterator[bytes]:
+        """The server-sent events of an update."""
+        if isinstance(update, Began):
+            choice = ChunkChoice(index=update.index, delta=Delta(role="assistant", content=""))
+            yield self._chunk(choice, prompt_ids=update.prompt_ids)
+        elif isinstance(update, Ended):
+            self._ended.append(update)
+            yield self._next(update.index, Delta(), self._reason(update))
         else:
-            self._take(happening)
-            for one in happening.events:
-                delta = self._delta(happening.index, one)
+            self._take(update)
+            for one in update.events:
+                delta = self._delta(update.index, one)
                 if delta is not None:
-                    yield self._next(happening.index, delta)
+                    yield self._next(update.index, delta)
 
     def end(self) -> Iterator[bytes]:
         """The events after the last choice of a stream."""

@@ -13,7 +13,7 @@ from syntagma.decoding.upstream import TextLogprob
 from syntagma.events import ContentDelta
 from syntagma.serving.completions.wire import Choice, Completion, Logprobs
 from syntagma.serving.errors import error_body
-from syntagma.serving.inner import Began, Ended, Happening
+from syntagma.serving.inner import Began, Ended, Update
 from syntagma.serving.sse import DONE, event
 from syntagma.serving.usage import Usage, usage_of
 
@@ -50,46 +50,46 @@ class CompletionsWriter:
         """by choice, the code points of its text for which log-probabilities were given"""
         self._ended: list[Ended] = []
 
-    def whole(self, happening: Happening) -> None:
+    def whole(self, update: Update) -> None:
         """See `Writer`."""
-        if isinstance(happening, Began):
-            self._choices[happening.index] = choice = self._begun(happening)
+        if isinstance(update, Began):
+            self._choices[update.index] = choice = self._begun(update)
             choice.token_ids = [] if self._wants_ids else msgspec.UNSET
             return
-        choice = self._choices[happening.index]
-        if isinstance(happening, Ended):
-            content = happening.message.content
+        choice = self._choices[update.index]
+        if isinstance(update, Ended):
+            content = update.message.content
             choice.text += content if isinstance(content, str) and not self._only_echo else ""
-            choice.finish_reason = self._reason(happening)
-            self._ended.append(happening)
+            choice.finish_reason = self._reason(update)
+            self._ended.append(update)
         elif not self._only_echo:
             if choice.logprobs is not None:
-                self._add(choice.logprobs, happening.index, happening.logprobs)
+                self._add(choice.logprobs, update.index, update.logprobs)
             if isinstance(choice.token_ids, list):
-                choice.token_ids += happening.token_ids
+                choice.token_ids += update.token_ids
 
     def body(self) -> bytes:
         """See `Writer`."""
         choices = [self._choices[index] for index in sorted(self._choices)]
         return msgspec.json.encode(self._completion(choices, self._usage()))
 
-    def stream(self, happening: Happening) -> Iterator[bytes]:
+    def stream(self, update: Update) -> Iterator[bytes]:
         """See `Writer`."""
-        index = happening.index
-        if isinstance(happening, Began):
-            choice = self._begun(happening)
-            if choice.text or happening.prompt_ids is not None:
+        index = update.index
+        if isinstance(update, Began):
+            choice = self._begun(update)
+            if choice.text or update.prompt_ids is not None:
                 yield self._chunk(choice)
-        elif isinstance(happening, Ended):
-            self._ended.append(happening)
-            yield self._chunk(Choice(index=index, text="", finish_reason=self._reason(happening)))
+        elif isinstance(update, Ended):
+            self._ended.append(update)
+            yield self._chunk(Choice(index=index, text="", finish_reason=self._reason(update)))
         elif not self._only_echo:
-            text = "".join(one.text for one in happening.events if isinstance(one, ContentDelta))
+            text = "".join(one.text for one in update.events if isinstance(one, ContentDelta))
             logprobs = None
-            if self._wants_logprobs and happening.logprobs:
+            if self._wants_logprobs and update.logprobs:
                 logprobs = Logprobs()
-                self._add(logprobs, index, happening.logprobs)
-            ids = list(happening.token_ids) if self._wants_ids else msgspec.UNSET
+                self._add(logprobs, index, update.logprobs)
+            ids = list(update.token_ids) if self._wants_ids else msgspec.UNSET
             if text or logprobs is not None or ids:
                 yield self._chunk(Choice(index=index, text=text, logprobs=logprobs, token_ids=ids))
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from syntagma.events import ContentDelta, Event, ReasoningDelta, ToolCallDelta, ToolCallStart
-from syntagma.serving.inner import Began, Ended, Happening
+from syntagma.serving.inner import Began, Ended, Update
 from syntagma.serving.messages.errors import error_payload
 from syntagma.serving.messages.wire import Answer, Block, StopReason, Usage
 from syntagma.serving.sse import named_event
@@ -39,25 +39,25 @@ class MessagesWriter:
         """of the open block: its text or its arguments"""
         self._is_open = False
 
-    def whole(self, happening: Happening) -> None:
+    def whole(self, update: Update) -> None:
         """See `Writer`."""
-        for _ in self.stream(happening):
+        for _ in self.stream(update):
             pass
 
     def body(self) -> bytes:
         """See `Writer`."""
         return msgspec.json.encode(self._answer)
 
-    def stream(self, happening: Happening) -> Iterator[bytes]:
+    def stream(self, update: Update) -> Iterator[bytes]:
         """See `Writer`."""
-        if isinstance(happening, Began):
-            self._answer.usage.input_tokens = happening.prompt_tokens
+        if isinstance(update, Began):
+            self._answer.usage.input_tokens = update.prompt_tokens
             yield _event("message_start", message=self._answer)
-        elif isinstance(happening, Ended):
+        elif isinstance(update, Ended):
             yield from self._close()
-            yield from self._end(happening)
+            yield from self._end(update)
         else:
-            for one in happening.events:
+            for one in update.events:
                 yield from self._event(one)
 
     def end(self) -> Iterator[bytes]:
@@ -107,6 +107,8 @@ class MessagesWriter:
             block.text = text
         elif block.type == "thinking":
             block.thinking = text
+            # Clients that have not seen a signature do not send the thinking back.
+            yield self._delta("", {"type": "signature_delta", "signature": ""})
         else:
             block.input = _input(text)
         yield _event("content_block_stop", index=len(self._answer.content) - 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -9,6 +10,7 @@ from starlette.responses import Response as HttpResponse
 
 from syntagma.conversion.custom_calls import custom_names
 from syntagma.conversion.responses import name_in, read_tool
+from syntagma.errors import RequestError
 from syntagma.request import ResolvedRequest, ResponseFormat
 from syntagma.serving.answer_fields import refuse_token_fields
 from syntagma.serving.body import bad_field, bounded, decode_body, refuse_fields, typed_body, unread_fields, unsupported
@@ -20,7 +22,7 @@ from syntagma.serving.inner import InnerRequest
 from syntagma.serving.known_members import CONSTRAINTS, RESPONSE_FORMAT, TOOL_CHOICE, TOOLS
 from syntagma.serving.offered import OfferedTools, offered, with_moved
 from syntagma.serving.resolving import budgets_of, resolved, thinking_of
-from syntagma.serving.responses.conversation import conversation_of
+from syntagma.serving.responses.conversation import conversation_of, opened
 from syntagma.serving.responses.store import Keeping, ResponseStore, items_of
 from syntagma.serving.responses.wire import Reasoning, Response, ResponsesRequest
 from syntagma.serving.responses.writer import ResponsesWriter
@@ -48,6 +50,7 @@ _REFUSED: Final = (
     *("access_programs", "context_management", "image", "moderation"),
 )
 """fields that are not supported"""
+_SEALED: Final = "reasoning.encrypted_content"
 
 
 class ResponsesDialect:
@@ -78,7 +81,7 @@ class ResponsesDialect:
             stored = self._store.get(request.previous_response_id, "/previous_response_id")
             before, earlier = stored.messages, stored.all_items
         notes = RequestNotes(data)
-        given = self._with_references(request.input)
+        given = self._with_references(request.input, notes)
         conversation = [*before, *conversation_of(given, notes)]
         tools = offered(request.tools or (), ("function", "custom", None), read_tool)
         inner = _inner(request, conversation, tools, settings)
@@ -87,9 +90,9 @@ class ResponsesDialect:
             custom = custom_names(inner.resolved.tools)
             answer = _answer(request, model)
             if not _stores(request):
-                return ResponsesWriter(answer, custom, tools.names)
-            items = [*earlier, *items_of(given)]
-            return ResponsesWriter(answer, custom, tools.names, Keeping(self._store, items, conversation))
+                return ResponsesWriter(answer, custom, tools.names, seals=True)
+            keeping = Keeping(self._store, [*earlier, *items_of(given)], conversation)
+            return ResponsesWriter(answer, custom, tools.names, keeping, seals=_SEALED in (request.include or ()))
 
         left_out = (*tools.left_out, *notes.left_out)
         unread = (*unread_fields(data, ResponsesRequest, _SHAPES), *notes.unread_members)
@@ -99,7 +102,7 @@ class ResponsesDialect:
         """The prompt whose tokens are to be counted; raises as `read`."""
         return self.read(body, settings).request
 
-    def _with_references(self, given: str | list[dict[str, Any]]) -> str | list[dict[str, Any]]:
+    def _with_references(self, given: str | list[dict[str, Any]], notes: RequestNotes) -> str | list[dict[str, Any]]:
         """The input, with the items that it refers to by their ids.
 
         Raises:
@@ -107,10 +110,22 @@ class ResponsesDialect:
         """
         if isinstance(given, str):
             return given
-        return [
-            self._store.item(item.get("id"), f"/input/{index}/id") if item.get("type") == "item_reference" else item
-            for index, item in enumerate(given)
-        ]
+        return [self._meant(item, f"/input/{index}", notes) for index, item in enumerate(given)]
+
+    def _meant(self, item: dict[str, Any], pointer: str, notes: RequestNotes) -> dict[str, Any]:
+        """What an item stands for: another, by its id, or reasoning of ours that came without its text."""
+        if item.get("type") == "item_reference":
+            return self._store.item(item.get("id"), f"{pointer}/id")
+        if item.get("type") != "reasoning" or item.get("content"):
+            return item
+        text = opened(item.get("encrypted_content"))
+        if text is not None:
+            return {"type": "reasoning", "id": item.get("id"), "content": [{"type": "reasoning_text", "text": text}]}
+        if not item.get("summary"):
+            with contextlib.suppress(RequestError):
+                return self._store.item(item.get("id"), pointer)
+            notes.unread_members.append(pointer)
+        return item
 
     def refuse(self, error: BaseException) -> HttpResponse:
         """See `Dialect`."""

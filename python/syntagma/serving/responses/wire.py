@@ -118,6 +118,7 @@ class ReasoningItem(msgspec.Struct, kw_only=True, tag_field="type", tag="reasoni
     id: str
     summary: list[Any] = []
     content: list[ReasoningPart] = []
+    encrypted_content: str | UnsetType = UNSET
     status: Literal["in_progress", "completed", "incomplete"] = "in_progress"
 
 

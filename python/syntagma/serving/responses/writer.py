@@ -14,9 +14,9 @@ from msgspec import UNSET, UnsetType
 from syntagma.conversion.custom_calls import InputText, input_of
 from syntagma.events import ContentDelta, Event, ReasoningDelta, ToolCallDelta, ToolCallEnd, ToolCallStart
 from syntagma.serving.errors import error_body
-from syntagma.serving.inner import Began, Ended, Happening
+from syntagma.serving.inner import Began, Ended, Update
 from syntagma.serving.logprobs import TokenLogprobEntry, logprob_entry
-from syntagma.serving.responses.conversation import assistant_message
+from syntagma.serving.responses.conversation import assistant_message, sealed
 from syntagma.serving.responses.store import Keeping, Stored
 from syntagma.serving.responses.wire import (
     CallItem,
@@ -45,6 +45,7 @@ class ResponsesWriter:
         custom: names of the tools whose calls hold a text in place of arguments.
         names: of tools in namespaces, the name by which the model knows it → its namespace and its own name.
         keeping: where the answer is stored; None: it is not.
+        seals: whether reasoning has its text in a further form, which clients send back where nothing is stored.
     """
 
     def __init__(
@@ -53,11 +54,14 @@ class ResponsesWriter:
         custom: Collection[str] = (),
         names: Mapping[str, tuple[str, str]] = MappingProxyType({}),
         keeping: Keeping | None = None,
+        *,
+        seals: bool = False,
     ) -> None:
         response.id = _id("resp")
         response.created_at = int(time.time())
         self._response = response
         self._keeping = keeping
+        self._seals = seals
         self._custom = custom
         self._names = names
         self._called = ""
@@ -74,26 +78,26 @@ class ResponsesWriter:
         self._turn: list[dict[str, Any]] = []
         """the parts of the assistant's message"""
 
-    def whole(self, happening: Happening) -> None:
+    def whole(self, update: Update) -> None:
         """See `Writer`."""
-        for _ in self.stream(happening):
+        for _ in self.stream(update):
             pass
 
     def body(self) -> bytes:
         """See `Writer`."""
         return msgspec.json.encode(self._response)
 
-    def stream(self, happening: Happening) -> Iterator[bytes]:
+    def stream(self, update: Update) -> Iterator[bytes]:
         """See `Writer`."""
-        if isinstance(happening, Began):
+        if isinstance(update, Began):
             yield self._event("response.created", response=self._response)
             yield self._event("response.in_progress", response=self._response)
-        elif isinstance(happening, Ended):
-            yield from self._close("incomplete" if happening.finish_reason == "length" else "completed")
-            yield self._end(happening)
+        elif isinstance(update, Ended):
+            yield from self._close("incomplete" if update.finish_reason == "length" else "completed")
+            yield self._end(update)
         else:
-            logprobs = [logprob_entry(one) for one in happening.logprobs]
-            for one in happening.events:
+            logprobs = [logprob_entry(one) for one in update.logprobs]
+            for one in update.events:
                 yield from self._happened(one, logprobs)
                 logprobs = []
 
@@ -178,6 +182,7 @@ class ResponsesWriter:
         elif isinstance(item, ReasoningItem):
             thought = ReasoningPart(text=text)
             item.content = [thought]
+            item.encrypted_content = sealed(text) if self._seals else UNSET
             yield self._in_item("response.reasoning_text.done", content_index=0, text=text)
             yield self._in_item("response.content_part.done", content_index=0, part=thought)
             self._turn.append({"reasoning_content": text})

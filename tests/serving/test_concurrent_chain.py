@@ -8,7 +8,7 @@ from contextlib import aclosing
 
 import pytest
 
-from syntagma.serving.in_turn import in_turn
+from syntagma.serving.concurrent_chain import concurrent_chain
 
 
 def test_all_run_while_the_first_is_read() -> None:
@@ -25,7 +25,7 @@ def test_all_run_while_the_first_is_read() -> None:
         first, second = asyncio.Event(), asyncio.Event()
         # The first cannot go on before the second has begun.
         streams = [stream("a", second, first), stream("b", first, second)]
-        return [item async for item in in_turn(streams)]
+        return [item async for item in concurrent_chain(streams)]
 
     assert asyncio.run(asyncio.wait_for(scene(), 30)) == ["a1", "a2", "b1", "b2"]
     assert sorted(log) == ["a", "b"]
@@ -52,7 +52,7 @@ def test_an_error_comes_in_its_turn_and_closes_all() -> None:
     seen: list[str] = []
 
     async def scene() -> None:
-        async for item in in_turn([short(), failing(), endless("x")]):
+        async for item in concurrent_chain([short(), failing(), endless("x")]):
             seen.append(item)  # noqa: PERF401 - what came before the error is looked at
 
     with pytest.raises(ValueError, match="late"):
@@ -73,7 +73,7 @@ def test_closing_closes_all() -> None:
             closed.append(number)
 
     async def scene() -> None:
-        async with aclosing(in_turn([endless(number) for number in range(3)])) as items:
+        async with aclosing(concurrent_chain([endless(number) for number in range(3)])) as items:
             assert await anext(items) == 0
             await asyncio.sleep(0.01)
 

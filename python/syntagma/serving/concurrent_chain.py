@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Generic, TypeVar
 
-__all__ = ["in_turn"]
+__all__ = ["concurrent_chain"]
 
 T = TypeVar("T")
 
@@ -37,7 +37,7 @@ class _Ahead(Generic[T]):
         self.queue.put_nowait(_End(error))
 
 
-async def in_turn(streams: Sequence[AsyncGenerator[T, None]]) -> AsyncGenerator[T, None]:
+async def concurrent_chain(streams: Sequence[AsyncGenerator[T, None]]) -> AsyncGenerator[T, None]:
     """The items of the first stream as they come, then those of the second, and so on, while all of them run.
 
     An exception of a stream is raised when its turn comes. Closing this closes all of them.

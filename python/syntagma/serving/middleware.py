@@ -19,13 +19,13 @@ from syntagma.serving.records import Observer, Recording
 from syntagma.serving.settings import Settings
 from syntagma.serving.tracing import Tracing
 
-__all__ = ["Surroundings"]
+__all__ = ["ServerMiddleware"]
 
 _SHOWN: Final = ("x-request-id", "x-syntagma-ignored", "x-syntagma-error", "retry-after")
 """headers of answers that web pages may read"""
 
 
-class Surroundings:
+class ServerMiddleware:
     """The middleware of one application, and the observers that it reports to.
 
     Args:

@@ -1,0 +1,53 @@
+"""Runs whole agent programs against scripted models, each in an environment of its own, and says what came of each.
+
+    python -m tests.agents.run              every program but those whose requirements say: only when named
+    python -m tests.agents.run NAME …       some of them
+    python -m tests.agents.run --list       their names
+    python -m tests.agents.run --record     also note in docs/agents.json what held, for docs/clients.md
+    python -m tests.agents.run --install …  only make the environments
+
+`docs/agents.toml` has the programs, and `tests/environments.py` says what belongs to an environment. A program that
+does not install is skipped, with the reason; where tests fail, the exit status is 1.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.environments import ROOT, Outcome, Suite, main, noted_in
+
+TRIED = ROOT / "docs" / "agents.json"
+
+SUITE = Suite(
+    Path(__file__).resolve().parent,
+    needs=(),
+    packaged=False,
+    every="test_agents.py",
+    options=("-W", "ignore", "--numprocesses", "2"),
+)
+
+
+def record(outcomes: Sequence[Outcome]) -> None:
+    """Note the version of each program that ran, where each notation held, and which fields had no effect there."""
+    tried = json.loads(TRIED.read_text(encoding="utf-8")) if TRIED.exists() else {}
+    for one in outcomes:
+        if one.verdict == "skipped":
+            continue
+        held: dict[str, dict[str, bool]] = {}
+        ignored: dict[str, set[str]] = {}
+        for name, result, noted in noted_in(SUITE.report_of(one.name)):
+            found = re.fullmatch(r"test_loop\[(/v1/[a-z/]+)-([\w-]+)\]", name)
+            if found is not None:
+                held.setdefault(found[1], {})[found[2]] = result == "passed"
+                ignored.setdefault(found[1], set()).update(noted.get("ignored", "").split())
+        named = {endpoint: sorted(names) for endpoint, names in ignored.items()}
+        tried[one.name] = {"version": SUITE.version_of(one.name), "held": held, "ignored": named}
+    TRIED.write_text(json.dumps(tried, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main(SUITE, __doc__ or "", record))
