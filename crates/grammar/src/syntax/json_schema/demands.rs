@@ -113,7 +113,8 @@ impl Unevaluated {
     }
 }
 
-/// All that a conjunction demands.
+/// All that a conjunction demands. The default demands nothing.
+#[derive(Default)]
 pub(super) struct Demands {
     pub(super) types: Types,
     pub(super) values: Option<Vec<Value>>,

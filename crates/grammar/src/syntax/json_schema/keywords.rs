@@ -19,6 +19,12 @@ pub(super) struct LocationId(pub(super) u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Types(u8);
 
+impl Default for Types {
+    fn default() -> Self {
+        Self::ALL
+    }
+}
+
 impl Types {
     pub(super) const NULL: Self = Self(1);
     pub(super) const BOOLEAN: Self = Self(2);
@@ -239,7 +245,7 @@ impl<'p> IntoIterator for &'p Properties {
 }
 
 /// What one subschema says. The default says nothing.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Keywords {
     pub(super) types: Types,
     pub(super) values: Option<Vec<Value>>,
@@ -272,42 +278,6 @@ pub(super) struct Keywords {
     pub(super) choices: Vec<Choice>,
     /// (pointer, reason) of what is not enforced.
     pub(super) widened: Vec<(String, String)>,
-}
-
-impl Default for Keywords {
-    fn default() -> Self {
-        Self {
-            types: Types::ALL,
-            values: None,
-            excluded: Vec::new(),
-            min_length: 0,
-            max_length: None,
-            patterns: Vec::new(),
-            minimum: None,
-            maximum: None,
-            multiples: Vec::new(),
-            prefix: Vec::new(),
-            rest: None,
-            min_items: 0,
-            max_items: None,
-            contains: Vec::new(),
-            unevaluated_items: None,
-            unique: None,
-            properties: Properties::default(),
-            pattern_properties: Vec::new(),
-            additional: None,
-            names: None,
-            required: Vec::new(),
-            min_properties: 0,
-            max_properties: None,
-            has: Vec::new(),
-            unevaluated: None,
-            includes: Vec::new(),
-            only_reference: false,
-            choices: Vec::new(),
-            widened: Vec::new(),
-        }
-    }
 }
 
 impl Keywords {

@@ -1,16 +1,15 @@
 //! What a conjunction of subschemas demands: their keywords, merged.
 
-use std::cell::OnceCell;
 use std::rc::Rc;
 
 use crate::json::Value;
 use smallvec::SmallVec;
 
 use super::demands::{Conjunction, Demands, Open};
-use super::keywords::{Keywords, Listed, LocationId, Pattern, Types, tighter};
+use super::keywords::{Keywords, Listed, LocationId, Pattern, tighter};
 use super::schemas::Schemas;
 use crate::error::{Error, SourceLocation};
-use crate::maps::{IdSet, SeededIndexSet};
+use crate::maps::IdSet;
 use crate::tuning::{
     COMPARISONS_PER_UNIT, LINEAR_MEMBERS, MEMBERS_COPIED_PER_UNIT, NAME_BYTES_PER_MEMBER,
     PROPERTY_LOOKUP, UNITS_PER_MERGE,
@@ -160,32 +159,7 @@ impl Schemas<'_> {
     fn merged(&mut self, conjunction: &Conjunction) -> Result<Demands, Error> {
         // All that is demanded is put together from the members.
         self.spend(UNITS_PER_MERGE + 4 * conjunction.members.len())?;
-        let mut all = Demands {
-            types: Types::ALL,
-            values: None,
-            excluded: Vec::new(),
-            min_length: 0,
-            max_length: None,
-            patterns: Vec::new(),
-            minimum: None,
-            maximum: None,
-            min_items: 0,
-            max_items: None,
-            min_properties: 0,
-            max_properties: None,
-            required: SeededIndexSet::default(),
-            multiples: Vec::new(),
-            contains: Vec::new(),
-            has: Vec::new(),
-            unevaluated: Vec::new(),
-            unevaluated_items: Vec::new(),
-            evaluation: false,
-            widened: Vec::new(),
-            choices: Vec::new(),
-            members: SmallVec::new(),
-            ids: SmallVec::new(),
-            saying: OnceCell::new(),
-        };
+        let mut all = Demands::default();
         for &id in &conjunction.members {
             let member = self.keywords(id)?;
             all.types = all.types.and(member.types);

@@ -60,7 +60,7 @@ mod uri;
 mod validate;
 mod whitespace;
 
-use crate::json::{Map, Value};
+use crate::json::Value;
 
 use crate::error::{Diagnostic, Error, SourceLocation};
 use crate::ir::{Grammar, Report};
@@ -111,16 +111,6 @@ pub fn any_json(options: &Options, limits: &Limits) -> Result<Grammar, Error> {
         options,
         limits,
     )
-}
-
-/// Any JSON object.
-///
-/// # Errors
-/// As [`any_json`].
-pub fn any_object(options: &Options, limits: &Limits) -> Result<Grammar, Error> {
-    let object = ("type".to_owned(), Value::String("object".to_owned()));
-    let object = Value::Object(Map::from_iter([object]));
-    grammar(&Bundled::new(object, Vec::new()), options, limits)
 }
 
 fn grammar(bundled: &Bundled, options: &Options, limits: &Limits) -> Result<Grammar, Error> {
