@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import msgspec
 import numpy as np
 
-from syntagma import formats
+from syntagma import formats, upstreams
 from syntagma.analysis import Analysis, analyze
 from syntagma.codec import ChatCodec, Turn
 from syntagma.decoding import GrammarCompiler, GrammarMatcher, TokenizerInfo, allocate_token_bitmask
@@ -79,8 +79,10 @@ class Inspector:
         return (self._backend if self._upstream is None else self._upstream).model_name
 
     def close(self) -> None:
-        """End the threads of the generator."""
+        """End the threads of the generator, and the connections to the upstream."""
         self._generator.close()
+        if self._upstream is not None:
+            upstreams.disconnect(self._upstream)
 
     def look(self, asked: Asked) -> Seen:
         """Everything about a request and its answer. `Seen.faults` says what is wrong with a part.
