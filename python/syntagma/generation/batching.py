@@ -229,10 +229,11 @@ class BatchLoop:
         reading = {number: row for number, row in going.items() if row.asks is Asks.TOKEN}
         if unread := {number: row.unread[:share] for number, row in reading.items() if row.unread}:
             self._compute(self._batch.extend, unread)
-        while choosing := [
-            row for row in reading.values() if row.asks is Asks.TOKEN and not row.unread and not row.is_over
-        ]:
+        choosing = [row for row in reading.values() if not row.unread and not row.is_over]
+        while choosing:
             self._choose(choosing)
+            # Who had chosen an excluded token chooses again.
+            choosing = [row for row in choosing if not row.unread and row.asks is Asks.TOKEN and not row.is_over]
         if over := [number for number, row in self._rows.items() if row.is_over]:
             self._batch.drop(over)
             for number in over:
@@ -301,7 +302,7 @@ class BatchLoop:
 
     def _choose(self, rows: Sequence[Row]) -> None:
         """Choose the tokens of sequences whose logits lie on a device, and let each sequence go on."""
-        apart = [row for row in rows if not isinstance(row.logits, np.ndarray)]
+        apart = [row for row in rows if type(row.logits) is not np.ndarray]
         drawn_s = 0.0
         if apart:
             from syntagma.decoding.device_sampling import draw_together
@@ -316,7 +317,7 @@ class BatchLoop:
                     row.drawn = one
             drawn_s = (time.perf_counter() - began) / len(apart)
         for row in rows:
-            row.go_on(drawn_s=0.0 if isinstance(row.logits, np.ndarray) else drawn_s)
+            row.go_on(drawn_s=drawn_s if row in apart else 0.0)
 
     def _mask(self, rows: Sequence[Row]) -> None:
         """Fill the masks of these sequences in one call, and let each go on."""

@@ -71,7 +71,9 @@ class Sequence:
         self._prompt_tokens = len(prompt)
         self.options = options
         self._sampler = Sampler(options.sampling, prompt)
-        self.draw = Draw(sampler=self._sampler, logprobs=options.logprobs, explains=options.explain)
+        self.draw = Draw(
+            sampler=self._sampler, held=self._held_early, logprobs=options.logprobs, explains=options.explain
+        )
         self._excluded = ExcludedTexts(options.excluded)
         self._cancelled = threading.Event()
         room = backend.context_length - len(prompt)
@@ -253,8 +255,15 @@ class Sequence:
     ) -> collections.abc.Generator[Asks, None, Drawn]:
         """Choose a token that completes no excluded text, or take the given one; with what is told of it."""
         asked = self.draw
-        asked.mask, asked.given, asked.excluded = mask, given, []
-        asked.held = self._held_early if self._sampled < self.options.min_tokens else self._held_always
+        # Little is written: this is done for every token.
+        if mask is not None and self.matcher is not None:
+            asked.mask, asked.masks = mask, self.matcher.mask_logits_inplace
+        if given is not asked.given:
+            asked.given = given
+        if asked.excluded:
+            asked.excluded = []
+        if asked.held is not self._held_always:
+            asked.held = self._held_early if self._sampled < self.options.min_tokens else self._held_always
         yield Asks.TOKEN
         chosen = self._answer()
         assert chosen is not None, "nothing was excluded"
@@ -273,10 +282,11 @@ class Sequence:
     def _answer(self) -> Drawn | None:
         """The token for which it asked; None if only excluded ones are left."""
         drawn, self.drawn = self.drawn, None
-        if drawn is None:
+        if drawn is not None:
+            return drawn
+        if type(self.logits) is not np.ndarray:
             self.logits = on_host(self.logits)
-            drawn = draw(self.logits, self.draw)
-        return drawn
+        return draw(self.logits, self.draw)
 
     def _constrained(self, matcher: GrammarMatcher) -> collections.abc.Generator[Asks, None, Drawn | None]:
         """The next token under a grammar, which has accepted it; None, with `finish_reason` set, if none may follow."""
