@@ -334,8 +334,10 @@ class Sequence:
         only = _only_token(self.mask, words[0]) if words.size == 1 else None
         if only is not None and self._forced is not None:
             return True, Drawn(only)
-        # The loop fills the masks of others into the same memory.
-        mask = self.mask.copy()
+        mask = self.mask
+        if self.options.explain or type(self.logits) is not np.ndarray:
+            # It is read later, and the loop fills the masks of others into the same memory.
+            mask = mask.copy()
         drawn = yield from self._drawn(mask)
         if drawn.logprobs is not None:
             self._masked = masked_mass(drawn.logprobs, mask)
