@@ -47,6 +47,4 @@ def test_our_server_in_front_of_it(engine: Any, folder: Path, prompts: str) -> N
     loaded = upstreams.load(f"llamacpp:{engine.listening_address}", model=folder if prompts == "ids" else None)
     with listening(create_app(ServedModel(*loaded))) as url:
         report = diagnose(url, max_tokens=MAX_TOKENS)
-    # Without the vocabulary, what its template does not write is not known to be a control token.
-    known = {"injection.user"} if prompts == "text" else set()
-    assert {fault.id: (fault.said, fault.request, fault.came) for fault in report.faults}.keys() == known
+    assert {fault.id: (fault.said, fault.request, fault.came) for fault in report.faults} == {}
