@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
-__all__ = ["CONSTRAINTS", "JSON_TYPES", "is_of_type", "json_type_of"]
+__all__ = ["CONSTRAINTS", "JSON_TYPES", "is_of_type", "json_type_of", "refuse_constant"]
 
 JSON_TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 """all names; an integer is also a number"""
@@ -43,3 +43,12 @@ def is_of_type(value: Any, name: str) -> bool:
     if kind == "number":
         return name == "number" or (name == "integer" and value.is_integer())
     return name == kind or (kind == "integer" and name == "number")
+
+
+def refuse_constant(word: str) -> NoReturn:
+    """For `parse_constant` of `json`, which reads `NaN` and infinities otherwise.
+
+    Raises:
+        ValueError: always.
+    """
+    raise ValueError(f"{word} is not JSON")

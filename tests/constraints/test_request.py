@@ -315,6 +315,10 @@ def test_a_grammar_is_built_once_for_a_request() -> None:
     assert built() is made
     assert built(template_kwargs={"x": object()}, history_calls=3) is made
     assert build_grammar(SPEC, resolve_request(**copy.deepcopy(_PARTS)), StartState(pending="x")) is not made
+    typed, plain = (
+        build(SPEC, response_format=asked) for asked in (list[int], {"type": "array", "items": {"type": "integer"}})
+    )
+    assert typed is plain
     # The identity of a format that is gone may be that of another one.
     again = [read_toml(f'[tools]\ncall = "<c{number}>{{name}}\\n{{arguments}}</c>"\n') for number in range(3)]
     assert len({id(build(spec, TOOLS)) for spec in again}) == len(again)

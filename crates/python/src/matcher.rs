@@ -222,7 +222,8 @@ impl GrammarMatcher {
 
     #[doc = stub!("GrammarMatcher.take")]
     fn take(&mut self, py: Python<'_>, token_ids: Given<Vec<u32>>) -> PyResult<usize> {
-        let message = c"GrammarMatcher.take is accept_output; version 0.5 may remove it";
+        let message =
+            c"GrammarMatcher.take(ids) is deprecated: use accept_output(ids); 0.5 may remove it";
         PyErr::warn(py, &py.get_type::<PyDeprecationWarning>(), message, 1)?;
         self.accept_output(py, token_ids)
     }

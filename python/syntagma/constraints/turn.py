@@ -76,9 +76,14 @@ def build_grammar(
 def _content(spec: FormatSpec, request: ResolvedRequest) -> bytes | None:
     """What of a request its grammar depends on; None if it holds values that have no bytes."""
     goes_on = any(form.numbers == "conversation" for form in spec.forms)
-    number = request.history_calls if goes_on else None
+    plain = msgspec.structs.replace(
+        request,
+        template_kwargs=None,
+        history_calls=request.history_calls if goes_on else None,
+        response_format=msgspec.structs.replace(request.response_format, answer_type=None),
+    )
     try:
-        return msgspec.msgpack.encode(msgspec.structs.replace(request, template_kwargs=None, history_calls=number))
+        return msgspec.msgpack.encode(plain)
     except (TypeError, OverflowError, RecursionError):
         return None
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from syntagma._engine import GrammarMatcher
-from syntagma.decoding.explanation_values import Expected, MatcherExplanation, Reason, TokenVerdict, deprecated
+from syntagma.decoding.explanation_values import Expected, MatcherExplanation, Reason, TokenVerdict
+from syntagma.deprecation import deprecated
 from syntagma.entry import entry
 from syntagma.errors import ArgumentError, ArgumentTypeError
 

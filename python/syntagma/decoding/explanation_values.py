@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-__all__ = ["Expected", "MatcherExplanation", "Reason", "TokenVerdict", "deprecated"]
+from syntagma.deprecation import deprecated
+
+__all__ = ["Expected", "MatcherExplanation", "Reason", "TokenVerdict"]
 
 Reason: TypeAlias = Literal["allowed", "dies", "not expected", "unused", "ended", "spent"]
 
@@ -75,9 +76,3 @@ class MatcherExplanation(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """What was a dictionary before: deprecated, use the attributes."""
         deprecated(f"matcher.explain(token)[{key!r}]", "its attributes, such as token.reason", calls=1)
         return self.__dict__["told"][key]
-
-
-def deprecated(name: str, instead: str, *, calls: int) -> None:
-    """Warn whoever called so many calls above."""
-    message = f"{name} is deprecated: use {instead}; 0.5 may remove it"
-    warnings.warn(message, DeprecationWarning, stacklevel=calls + 2)

@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any
 
+from syntagma.json_types import refuse_constant
+
 __all__ = ["canonical_object", "elements", "members", "same_json"]
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|[,:]|[^\s"{}\[\],:]+')
@@ -19,7 +21,7 @@ def canonical_object(text: str) -> str:
         ValueError: it is not one JSON object.
     """
     try:
-        value = json.loads(text, parse_int=str, parse_float=str, parse_constant=_not_a_number)
+        value = json.loads(text, parse_int=str, parse_float=str, parse_constant=refuse_constant)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"no JSON: {error}") from error
     if not isinstance(value, dict):
@@ -57,10 +59,6 @@ def _parts(text: str) -> list[list[str]]:
             parts[-1].append(_canonical_token(token))
         depth += token in ("{", "[")
     return [part for part in parts if part]
-
-
-def _not_a_number(word: str) -> None:
-    raise ValueError(f"{word} is not JSON")
 
 
 def _canonical_token(token: str) -> str:

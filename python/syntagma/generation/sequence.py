@@ -104,6 +104,7 @@ class Sequence:
         if lease is not None:
             options = self.options
             self._lease, self.matcher = lease, lease.matcher
+            self.draw.masks = lease.matcher.mask_logits_inplace
             self._grammar_init_s = lease.init_s
             self._ends_complete = options.complete and lease.matcher.closes_within(self._room)
             self._forced = ForcedTokens(self._info) if _may_force(options) else None
@@ -253,11 +254,11 @@ class Sequence:
     def _drawn(
         self, mask: NDArray[np.int32] | None = None, given: int | None = None
     ) -> collections.abc.Generator[Asks, None, Drawn]:
-        """Choose a token that completes no excluded text, or take the given one; with what is told of it."""
+        """A token: the given one, or one that is chosen so that it completes no excluded text."""
         asked = self.draw
         # Little is written: this is done for every token.
-        if mask is not None and self.matcher is not None:
-            asked.mask, asked.masks = mask, self.matcher.mask_logits_inplace
+        if mask is not None:
+            asked.mask = mask
         if given is not asked.given:
             asked.given = given
         if asked.excluded:

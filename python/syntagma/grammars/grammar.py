@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from os import PathLike
@@ -14,6 +13,7 @@ import msgspec
 
 from syntagma import _engine
 from syntagma.answer_types import JsonType
+from syntagma.deprecation import deprecated
 from syntagma.entry import check_argument, entry, own
 from syntagma.errors import ArgumentError, ArgumentTypeError, GrammarError, SyntagmaError
 from syntagma.grammars.checking import Check, Match, accepts_text, check_text, match_text
@@ -562,8 +562,7 @@ class Grammar:
     @entry
     def placed(self, pointer: str) -> Grammar:
         """Deprecated since 0.3: use `with_pointer_prefix`. Version 0.5 may remove it."""
-        message = "Grammar.placed is with_pointer_prefix; version 0.5 may remove it"
-        warnings.warn(message, DeprecationWarning, stacklevel=3)
+        deprecated("Grammar.placed(pointer)", "with_pointer_prefix(pointer)", calls=2)
         return self.with_pointer_prefix(pointer)
 
     @entry

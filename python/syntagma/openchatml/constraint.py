@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NoReturn
+from typing import Any
 
+from syntagma.json_types import refuse_constant
 from syntagma.openchatml.errors import CALL_SCHEMA, error_for
 
 __all__ = ["arguments_of", "is_checked", "violation"]
 
 
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
-
-
 # Integers stay text here: JSON does not bound their length, but Python does when it converts them.
-_CHECK = json.JSONDecoder(parse_constant=_refuse, parse_int=str)
-_READ = json.JSONDecoder(parse_constant=_refuse)
+_CHECK = json.JSONDecoder(parse_constant=refuse_constant, parse_int=str)
+_READ = json.JSONDecoder(parse_constant=refuse_constant)
 _WHITESPACE = " \t\r\n"
 
 

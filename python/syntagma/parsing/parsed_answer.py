@@ -9,6 +9,7 @@ from typing import Any
 from syntagma.answer_types import read_as
 from syntagma.errors import SyntagmaError
 from syntagma.grammars import Grammar
+from syntagma.json_types import refuse_constant
 from syntagma.messages import Message
 from syntagma.request import ResponseFormat
 
@@ -33,17 +34,13 @@ def parsed_answer(wanted: ResponseFormat, reason: str | None, message: Message) 
     try:
         if wanted.answer_type is not None:
             return read_as(wanted.answer_type, text), None
-        value = json.loads(text, parse_constant=_refuse)
+        value = json.loads(text, parse_constant=refuse_constant)
         problem = _misfit(wanted, text, value)
     except (ValueError, RecursionError) as error:
         return None, str(error)
     except SyntagmaError as error:
         return None, f"the schema cannot be checked: {error}"
     return (value, None) if problem is None else (None, problem)
-
-
-def _refuse(word: str) -> None:
-    raise ValueError(f"{word} is not JSON")
 
 
 def _misfit(wanted: ResponseFormat, text: str, value: Any) -> str | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from syntagma.json_pointer import pointer_of
+from syntagma.json_types import refuse_constant
 from syntagma.parsing.text.text_buffer import TextBuffer
 
 if TYPE_CHECKING:
@@ -223,7 +224,7 @@ class ValueReader:
         if end < len(text):
             self._word = None
             try:
-                value = json.loads(word.value(), parse_constant=_refuse)
+                value = json.loads(word.value(), parse_constant=refuse_constant)
             except ValueError:
                 self._stopped = True
                 return end
@@ -252,10 +253,6 @@ class ValueReader:
     def _ended(self) -> None:
         self.complete = not self._open
         self._awaits = "comma" if self._open else "end"
-
-
-def _refuse(word: str) -> None:
-    raise ValueError(word)
 
 
 class _SchemaCheck:

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from syntagma.analysis.lint import call_rules as calls
-from syntagma.analysis.lint import cost, history, lost, prompts, safety, texts
+from syntagma.analysis.lint import call_rules, cost, history, lost, prompts, safety, texts
 from syntagma.analysis.lint.report import Slip
 from syntagma.analysis.lint.subject import Subject
 
@@ -28,22 +27,24 @@ class Rule(msgspec.Struct, frozen=True):
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("parallel-calls", "loop over `tool_calls`; models write several calls in one turn", calls.parallel_calls),
+    Rule("parallel-calls", "loop over `tool_calls`; models write several calls in one turn", call_rules.parallel_calls),
     Rule(
         "arguments-text",
         "take text as it is: `args if args is string else args | tojson`",
-        calls.arguments_as_text,
+        call_rules.arguments_as_text,
     ),
     Rule(
         "arguments-object",
         "take objects, too: `args if args is string else args | tojson`",
-        calls.arguments_as_object,
+        call_rules.arguments_as_object,
     ),
-    Rule("arguments-twice", "write text as it is: `args if args is string else args | tojson`", calls.double_encoded),
+    Rule(
+        "arguments-twice", "write text as it is: `args if args is string else args | tojson`", call_rules.double_encoded
+    ),
     Rule(
         "tool-results",
         "write every message of role `tool`, with its call's id or in the order of calls",
-        calls.tool_results,
+        call_rules.tool_results,
     ),
     Rule(
         "results-order",

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from syntagma.format_schema import Notation
-from syntagma.json_types import JSON_TYPES
+from syntagma.json_types import JSON_TYPES, refuse_constant
 from syntagma.parsing.arguments.literal_machine import literal_to_json
 
 __all__ = ["any_json", "to_json"]
@@ -77,11 +77,8 @@ class _Digits(str):
 
 
 def _load(text: str) -> Any:
-    def refuse(word: str) -> Any:
-        raise ValueError(word)
-
     try:
-        return json.loads(text, parse_int=_Digits, parse_float=_Digits, parse_constant=refuse)
+        return json.loads(text, parse_int=_Digits, parse_float=_Digits, parse_constant=refuse_constant)
     except (ValueError, RecursionError):
         return None
 
