@@ -26,11 +26,11 @@ import tempfile
 import time
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 __all__ = ["HOME", "RECORD", "Outcome", "Suite", "cases_of", "main", "noted_in", "read_report"]
 
@@ -290,6 +290,24 @@ def _results(path: Path) -> list[tuple[str, ET.Element]]:
 
 def _python(home: Path) -> str:
     return str(home / ("Scripts" if os.name == "nt" else "bin") / "python")
+
+
+def note_down(
+    suite: Suite, tried: Path, outcomes: Sequence[Outcome], held_in: Callable[[Path], Mapping[str, Any]]
+) -> None:
+    """Note in a file the version of each that ran, and what its report says.
+
+    Args:
+        suite: the suite.
+        tried: the JSON file; what it says of others stays.
+        outcomes: what came of each.
+        held_in: what a JUnit report says.
+    """
+    known = json.loads(tried.read_text(encoding="utf-8")) if tried.exists() else {}
+    for one in outcomes:
+        if one.verdict != "skipped":
+            known[one.name] = {"version": suite.version_of(one.name), **held_in(suite.report_of(one.name))}
+    tried.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def main(suite: Suite, description: str, record: Callable[[list[Outcome]], None] | None = None) -> int:

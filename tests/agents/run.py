@@ -12,13 +12,13 @@ does not install is skipped, with the reason; where tests fail, the exit status 
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from tests.environments import ROOT, Outcome, Suite, main, noted_in
+from tests.environments import ROOT, Outcome, Suite, main, note_down, noted_in
 
 TRIED = ROOT / "docs" / "agents.json"
 
@@ -33,20 +33,18 @@ SUITE = Suite(
 
 def record(outcomes: Sequence[Outcome]) -> None:
     """Note the version of each program that ran, where each notation held, and which fields had no effect there."""
-    tried = json.loads(TRIED.read_text(encoding="utf-8")) if TRIED.exists() else {}
-    for one in outcomes:
-        if one.verdict == "skipped":
-            continue
-        held: dict[str, dict[str, bool]] = {}
-        ignored: dict[str, set[str]] = {}
-        for name, result, noted in noted_in(SUITE.report_of(one.name)):
-            found = re.fullmatch(r"test_loop\[(/v1/[a-z/]+)-([\w-]+)\]", name)
-            if found is not None:
-                held.setdefault(found[1], {})[found[2]] = result == "passed"
-                ignored.setdefault(found[1], set()).update(noted.get("ignored", "").split())
-        named = {endpoint: sorted(names) for endpoint, names in ignored.items()}
-        tried[one.name] = {"version": SUITE.version_of(one.name), "held": held, "ignored": named}
-    TRIED.write_text(json.dumps(tried, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    note_down(SUITE, TRIED, outcomes, _held)
+
+
+def _held(report: Path) -> dict[str, Any]:
+    held: dict[str, dict[str, bool]] = {}
+    ignored: dict[str, set[str]] = {}
+    for name, result, noted in noted_in(report):
+        found = re.fullmatch(r"test_loop\[(/v1/[a-z/]+)-([\w-]+)\]", name)
+        if found is not None:
+            held.setdefault(found[1], {})[found[2]] = result == "passed"
+            ignored.setdefault(found[1], set()).update(noted.get("ignored", "").split())
+    return {"held": held, "ignored": {endpoint: sorted(names) for endpoint, names in ignored.items()}}
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ skipped, with the reason; where tests fail, the exit status is 1.
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 import subprocess
 import sys
@@ -21,10 +20,10 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from tests.clients.asks import CASES, MODEL_VARIABLE, URL_VARIABLE
-from tests.environments import ROOT, Outcome, Suite, cases_of, main
+from tests.environments import ROOT, Outcome, Suite, cases_of, main, note_down
 
 TRIED = ROOT / "docs" / "clients.json"
 _NAME = "syntagma-2m"
@@ -69,19 +68,18 @@ SUITE = Suite(
 
 def record(outcomes: Sequence[Outcome]) -> None:
     """Note the version of each client that ran, and which cases held at which endpoint."""
-    tried = json.loads(TRIED.read_text(encoding="utf-8")) if TRIED.exists() else {}
-    for one in outcomes:
-        if one.verdict == "skipped":
-            continue
-        held: dict[str, dict[str, bool]] = {}
-        for name, result in cases_of(SUITE.report_of(one.name)):
-            case, _, rest = name.removeprefix("test_").partition("[")
-            endpoint = re.search(r"/v1/[a-z/]+", rest)
-            if case in CASES and endpoint is not None:
-                cases = held.setdefault(endpoint.group(), {})
-                cases[case] = cases.get(case, True) and result == "passed"
-        tried[one.name] = {"version": SUITE.version_of(one.name), "held": held}
-    TRIED.write_text(json.dumps(tried, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    note_down(SUITE, TRIED, outcomes, _held)
+
+
+def _held(report: Path) -> dict[str, Any]:
+    held: dict[str, dict[str, bool]] = {}
+    for name, result in cases_of(report):
+        case, _, rest = name.removeprefix("test_").partition("[")
+        endpoint = re.search(r"/v1/[a-z/]+", rest)
+        if case in CASES and endpoint is not None:
+            cases = held.setdefault(endpoint.group(), {})
+            cases[case] = cases.get(case, True) and result == "passed"
+    return {"held": held}
 
 
 if __name__ == "__main__":
