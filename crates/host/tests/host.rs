@@ -128,7 +128,7 @@ fn options_that_mean_nothing_are_refused_with_their_place() {
             "E-ARGUMENT-TYPE",
             Some("/imports"),
         ),
-        ("structural_tag", "", "E-GRAMMAR-DIALECT", None),
+        ("grammar_list", "", "E-GRAMMAR-DIALECT", None),
     ];
     for (notation, options, code, place) in cases {
         let error = Grammar::read(notation, "{}", options).unwrap_err();

@@ -33,12 +33,6 @@ impl<'i> Arguments<'i> {
         std::str::from_utf8(self.bytes()?)
             .map_err(|_| wrong("E-ARGUMENT-TEXT", "text is not UTF-8"))
     }
-
-    /// Texts behind their count.
-    pub(crate) fn texts(&mut self) -> Result<Vec<&'i str>, Error> {
-        let count = self.number()?;
-        (0..count).map(|_| self.text()).collect()
-    }
 }
 
 fn cut() -> Error {

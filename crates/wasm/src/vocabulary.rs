@@ -87,12 +87,12 @@ pub extern "C" fn compiler(vocabulary: u32) -> i32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn compile(compiler: u32, grammar: u32) -> i32 {
     answer(|page| {
-        let compiler: &GrammarCompiler = page.things.get(compiler)?;
+        let by: &GrammarCompiler = page.things.get(compiler)?;
         let grammar: &Grammar = page.things.get(grammar)?;
-        let compiled = Compiled {
-            compiled: compiler.compile(&grammar.grammar)?,
+        let made = Compiled {
+            compiled: by.compile(&grammar.grammar)?,
             bounds: grammar.bounds.clone(),
         };
-        Ok(page.things.add(compiled))
+        Ok(page.things.add(made))
     })
 }
