@@ -128,6 +128,12 @@ fn options_that_mean_nothing_are_refused_with_their_place() {
             "E-ARGUMENT-TYPE",
             Some("/imports"),
         ),
+        (
+            "regex",
+            r#"{"dialect": "python"}"#,
+            "E-REGEX-DIALECT",
+            Some("/dialect"),
+        ),
         ("structural_tag", "", "E-GRAMMAR-DIALECT", None),
     ];
     for (notation, options, code, place) in cases {
