@@ -100,7 +100,7 @@ impl Grammar {
                     ("rust", regex::Dialect::Rust),
                     ("ecma", regex::Dialect::Ecma),
                 ];
-                let dialect = one_of(&mut given, "dialect", &dialects)?;
+                let dialect = one_of(&mut given, "E-REGEX-DIALECT", "dialect", &dialects)?;
                 let dialect = dialect.unwrap_or(regex::Dialect::Rust);
                 given.finish()?;
                 Self::made(|| {

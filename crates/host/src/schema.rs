@@ -14,6 +14,8 @@ const DRAFTS: [(&str, Draft); 5] = [
     ("2019-09", Draft::Draft2019),
     ("2020-12", Draft::Draft2020),
 ];
+/// The code of an option that means nothing.
+const OPTION: &str = "E-SCHEMA-OPTION";
 const MAX_INDENT: u32 = 16;
 
 /// Reads the options; whether the schema says everything about the grammar, without a notation and resources.
@@ -24,8 +26,8 @@ pub(crate) fn schema_options(given: &mut Options<'_>) -> Result<(SchemaOptions, 
         options.allow_widened = allowed;
     }
     let orders = [("declared", Order::Declared), ("any", Order::Any)];
-    options.order = one_of(given, "order", &orders)?.unwrap_or_default();
-    options.draft = one_of(given, "draft", &DRAFTS)?;
+    options.order = one_of(given, OPTION, "order", &orders)?.unwrap_or_default();
+    options.draft = one_of(given, OPTION, "draft", &DRAFTS)?;
     let notation = notation(given)?;
     let mut alone = notation.is_none();
     options.notation = notation.unwrap_or_default();
@@ -46,7 +48,7 @@ fn whitespace(given: &mut Options<'_>) -> Result<Option<Whitespace>, Error> {
         ("flexible", Whitespace::Flexible),
         ("compact", Whitespace::Compact),
     ];
-    let word = one_of(given, "whitespace", &styles)?;
+    let word = one_of(given, OPTION, "whitespace", &styles)?;
     let pattern = given.text("whitespace_pattern")?;
     let separators = given.array("separators")?;
     let indent: Option<u32> = given.number("indent")?;
@@ -55,12 +57,11 @@ fn whitespace(given: &mut Options<'_>) -> Result<Option<Whitespace>, Error> {
         + usize::from(indent.is_some());
     if asked > 1 || (asked == 1 && word == Some(Whitespace::Compact)) {
         let message = "whitespace is asked for in more than one way";
-        return Err(Error::new(ErrorKind::Argument, "E-SCHEMA-OPTION", message)
+        return Err(Error::new(ErrorKind::Argument, OPTION, message)
             .with_hint("give one of: whitespace, whitespace_pattern, separators, indent"));
     }
-    let refused = |name: &str, message: &str| {
-        Err(given.error((ErrorKind::Argument, "E-SCHEMA-OPTION"), name, message))
-    };
+    let refused =
+        |name: &str, message: &str| Err(given.error((ErrorKind::Argument, OPTION), name, message));
     if let Some(pattern) = pattern {
         return Ok(Some(Whitespace::Regex(pattern.to_owned())));
     }
@@ -101,6 +102,7 @@ fn notation(given: &mut Options<'_>) -> Result<Option<Notation>, Error> {
 /// What one of several words means.
 pub(crate) fn one_of<T: Clone>(
     given: &mut Options<'_>,
+    code: &'static str,
     name: &'static str,
     known: &[(&str, T)],
 ) -> Result<Option<T>, Error> {
@@ -114,7 +116,7 @@ pub(crate) fn one_of<T: Clone>(
         .iter()
         .map(|(known, _)| format!("{known:?}"))
         .collect();
-    let kind = (ErrorKind::Argument, "E-SCHEMA-OPTION");
+    let kind = (ErrorKind::Argument, code);
     let found = given.error(kind, name, &format!("{name} {word:?} is not known"));
     Err(found.with_hint(format!("known: {}", names.join(", "))))
 }

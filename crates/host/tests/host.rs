@@ -3,7 +3,7 @@
 use syntagma_engine::{Bound, Unit};
 use syntagma_host::{CompilerOptions, ErrorKind, Grammar, Limits, NOTATIONS, TokenizerJson};
 
-const SOURCES: [(&str, &str, &str); 6] = [
+const SOURCES: [(&str, &str, &str); 7] = [
     ("ebnf", "start ::= \"a\"+;", r#"{"start": "start"}"#),
     ("gbnf", "root ::= \"a\"+", ""),
     (
@@ -17,6 +17,11 @@ const SOURCES: [(&str, &str, &str); 6] = [
         r#"{"limits": {"grammar_bytes": 100}}"#,
     ),
     ("regex", "a+", r#"{"dialect": "ecma"}"#),
+    (
+        "structural_tag",
+        r#"{"type": "const_string", "value": "a"}"#,
+        "",
+    ),
     ("xgrammar", "root ::= \"a\"+", "{}"),
 ];
 
@@ -127,6 +132,12 @@ fn options_that_mean_nothing_are_refused_with_their_place() {
             r#"{"imports": {"a": 1}}"#,
             "E-ARGUMENT-TYPE",
             Some("/imports"),
+        ),
+        (
+            "regex",
+            r#"{"dialect": "python"}"#,
+            "E-REGEX-DIALECT",
+            Some("/dialect"),
         ),
         ("grammar_list", "", "E-GRAMMAR-DIALECT", None),
     ];
