@@ -29,6 +29,12 @@ impl<'i> Arguments<'i> {
         Ok(bytes)
     }
 
+    /// Bytes, several times, behind their count.
+    pub(crate) fn parts(&mut self) -> Result<Vec<Vec<u8>>, Error> {
+        let count = self.number()?;
+        (0..count).map(|_| Ok(self.bytes()?.to_vec())).collect()
+    }
+
     pub(crate) fn text(&mut self) -> Result<&'i str, Error> {
         std::str::from_utf8(self.bytes()?)
             .map_err(|_| wrong("E-ARGUMENT-TEXT", "text is not UTF-8"))

@@ -2,33 +2,27 @@
 
 use std::sync::Arc;
 
-use syntagma_engine::{GrammarCompiler, Vocabulary, VocabularyParts};
+use syntagma_engine::{GrammarCompiler, Vocabulary};
 use syntagma_host::{CompilerOptions, Grammar, TokenizerJson, vocabulary_parts};
 
 use crate::arguments::Arguments;
 use crate::matcher::Compiled;
 use crate::things::answer;
 
-/// A vocabulary of tokens. Input: the width of the logits, the ends of the turn, and the tokens one by one.
-///
-/// Ends of the turn are all the special tokens that are known.
+/// A vocabulary of tokens. Input: the width of the logits; the ends of the turn, the special tokens, the added ones; and the
+/// tokens.
 #[unsafe(no_mangle)]
 pub extern "C" fn vocabulary() -> i32 {
     answer(|page| {
         let mut given = Arguments::new(&page.input);
         let size = given.number()? as usize;
         let eos_ids = given.numbers()?;
-        let count = given.number()?;
-        let tokens: Result<Vec<_>, _> = (0..count)
-            .map(|_| given.bytes().map(<[u8]>::to_vec))
-            .collect();
-        let parts = VocabularyParts {
-            tokens: tokens?,
-            special_ids: Vec::new(),
-            marker_ids: Vec::new(),
-            eos_ids,
-            vocab_size: Some(size),
+        let tokens = TokenizerJson {
+            special_ids: given.numbers()?,
+            added_ids: given.numbers()?,
+            tokens: given.parts()?,
         };
+        let parts = vocabulary_parts(tokens, &eos_ids, Some(size));
         Ok(page.things.add(Arc::new(Vocabulary::new(&parts)?)))
     })
 }
