@@ -2,9 +2,12 @@ import { allowedTokens } from "./bitmask.js";
 import { CompiledGrammar, GrammarCompiler } from "./compiler.js";
 import { SyntagmaError, check, checkWhole } from "./errors.js";
 import { checkHandle } from "./instance.js";
-import { readStops } from "./tokenizer.js";
+import { readIds } from "./tokenizer.js";
 
 const encoder = new TextEncoder();
+
+const checkCompiled = (given) =>
+  check("compiledGrammar", given, given instanceof CompiledGrammar, "a CompiledGrammar");
 
 export class GrammarMatcher {
   #withoutStop;
@@ -20,7 +23,7 @@ export class GrammarMatcher {
   }
 
   static async #compiledFor(compiled, overrideStopTokens) {
-    const stops = readStops("overrideStopTokens", overrideStopTokens);
+    const stops = readIds("overrideStopTokens", overrideStopTokens);
     const info = compiled.tokenizerInfo();
     if (stops === undefined || stops.join() === info.stopTokenIds.join()) {
       return compiled;
@@ -36,32 +39,23 @@ export class GrammarMatcher {
     terminateWithoutStopToken = false,
     maxRollbackTokens = -1,
   ) {
-    const given = compiledGrammar;
-    check("compiledGrammar", given, given instanceof CompiledGrammar, "a CompiledGrammar");
-    check(
-      "terminateWithoutStopToken",
-      terminateWithoutStopToken,
-      typeof terminateWithoutStopToken === "boolean",
-      "true or false",
-    );
+    checkCompiled(compiledGrammar);
+    const withoutStop = terminateWithoutStopToken;
+    check("terminateWithoutStopToken", withoutStop, typeof withoutStop === "boolean", "true or false");
     checkWhole("maxRollbackTokens", maxRollbackTokens, -1);
-    const { handle, ...compiled } = await GrammarMatcher.#ready(given, overrideStopTokens);
+    const compiled = await GrammarMatcher.#compiledFor(compiledGrammar, overrideStopTokens);
+    const { handle } = compiled;
     const made = handle.owner.make("matcher", handle.id());
-    return new GrammarMatcher(made, compiled.size, terminateWithoutStopToken);
-  }
-
-  static async #ready(given, overrideStopTokens) {
-    const compiled = await GrammarMatcher.#compiledFor(given, overrideStopTokens);
-    return { handle: compiled.handle, size: compiled.tokenizerInfo().getVocabSize() };
+    return new GrammarMatcher(made, compiled.tokenizerInfo().getVocabSize(), withoutStop);
   }
 
   /** A matcher where another one, of an equal grammar and vocabulary, was saved by `toBytes`. */
   static async fromBytes(compiledGrammar, bytes) {
-    check("compiledGrammar", compiledGrammar, compiledGrammar instanceof CompiledGrammar, "a CompiledGrammar");
+    const { handle } = checkCompiled(compiledGrammar);
     check("bytes", bytes, bytes instanceof Uint8Array, "bytes");
-    const { handle, size } = await GrammarMatcher.#ready(compiledGrammar);
     handle.owner.write(bytes);
-    return new GrammarMatcher(handle.owner.make("matcher_of_bytes", handle.id()), size, false);
+    const made = handle.owner.make("matcher_of_bytes", handle.id());
+    return new GrammarMatcher(made, compiledGrammar.tokenizerInfo().getVocabSize(), false);
   }
 
   getMaxRollbackTokens() {
@@ -153,7 +147,8 @@ export class GrammarMatcher {
 
   /** The fewest tokens that end the text; `null` where `budget` of them are not enough. */
   shortestClose(budget = -1) {
-    const count = this.handle.call("matcher_shortest_close", check("budget", budget, Number.isInteger(budget), "a whole number"));
+    check("budget", budget, Number.isInteger(budget), "a whole number");
+    const count = this.handle.call("matcher_shortest_close", budget);
     return count < 0 ? null : [...new Uint32Array(this.handle.owner.bytes().buffer)];
   }
 

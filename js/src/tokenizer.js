@@ -50,8 +50,8 @@ function byteFallback(text) {
 
 const SPELLINGS = { raw: (text) => encoder.encode(text), byte_fallback: byteFallback, byte_level: byteLevel };
 
-/** Token ids that were given as one, as several or not at all. */
-export function readStops(name, given) {
+/** Token ids, which are given as one, as several or not at all. */
+export function readIds(name, given) {
   if (given === undefined || given === null) {
     return undefined;
   }
@@ -70,8 +70,9 @@ export class TokenizerInfo {
     this.handle = checkHandle("handle", handle);
   }
 
-  static async #of(make, stops) {
-    const info = new TokenizerInfo(await Lasting.of((instance) => make(instance, stops)));
+  /** `make(instance, ends, special)` makes the vocabulary with these ends of the turn and special tokens. */
+  static async #of(make, stops, special = stops) {
+    const info = new TokenizerInfo(await Lasting.of((instance) => make(instance, stops, special)));
     info.#make = make;
     info.#size = info.handle.now.call("vocabulary_size");
     info.stopTokenIds = stops;
@@ -102,18 +103,30 @@ export class TokenizerInfo {
       }
       return spell(check(`encodedVocab/${id}`, token, typeof token === "string", "a string or bytes"));
     };
-    let stops = readStops("stopTokenIds", stopTokenIds);
-    stops ??= encodedVocab.flatMap((token, id) => (STOPS.has(token) ? [id] : []));
+    const stops = readIds("stopTokenIds", stopTokenIds);
+    const detected = () => encodedVocab.flatMap((token, id) => (STOPS.has(token) ? [id] : []));
     const size = vocabSize === undefined ? encodedVocab.length : checkWhole("vocabSize", vocabSize);
-    return TokenizerInfo.#of((instance, ends) => {
-      instance.write(size, ends, encodedVocab.map(bytesOf));
+    return TokenizerInfo.#of((instance, ends, special) => {
+      instance.write(size, ends, special, special, encodedVocab.map(bytesOf));
       return instance.make("vocabulary");
-    }, stops);
+    }, stops ?? detected());
+  }
+
+  static async fromTokens(tokens, options = {}) {
+    const { vocabSize = tokens.length, stopTokenIds, specialTokenIds = [], addedTokenIds = [] } = options;
+    check("tokens", tokens, Array.isArray(tokens) && tokens.every((token) => token instanceof Uint8Array), "bytes");
+    checkWhole("vocabSize", vocabSize);
+    const given = readIds("specialTokenIds", specialTokenIds);
+    const added = readIds("addedTokenIds", addedTokenIds);
+    return TokenizerInfo.#of((instance, ends, special) => {
+      instance.write(vocabSize, ends, [...given, ...special], added, tokens);
+      return instance.make("vocabulary");
+    }, readIds("stopTokenIds", stopTokenIds) ?? []);
   }
 
   static async fromTokenizerJson(json, { vocabSize = 0, stopTokenIds = undefined } = {}) {
     checkText("json", json);
-    let stops = readStops("stopTokenIds", stopTokenIds);
+    let stops = readIds("stopTokenIds", stopTokenIds);
     if (stops === undefined) {
       let added;
       try {
@@ -125,8 +138,8 @@ export class TokenizerInfo {
       stops = added.flatMap((token) => (STOPS.has(token?.content) ? [token.id] : []));
     }
     checkWhole("vocabSize", vocabSize);
-    return TokenizerInfo.#of((instance, ends) => {
-      instance.write(vocabSize, ends, json);
+    return TokenizerInfo.#of((instance, ends, special) => {
+      instance.write(vocabSize, ends, special, json);
       return instance.make("vocabulary_of_tokenizer_json");
     }, stops);
   }
@@ -149,7 +162,9 @@ export class TokenizerInfo {
       return this;
     }
     if (!this.#byStops.has(key)) {
-      this.#byStops.set(key, await TokenizerInfo.#of(this.#make, stops));
+      // What ended a turn before is no text now.
+      const special = [...new Set([...this.stopTokenIds, ...stops])];
+      this.#byStops.set(key, await TokenizerInfo.#of(this.#make, stops, special));
     }
     return this.#byStops.get(key);
   }

@@ -27,15 +27,17 @@ pub extern "C" fn vocabulary() -> i32 {
     })
 }
 
-/// A vocabulary of a `tokenizer.json`. Input: the width of the logits, 0 for the number of tokens; the ends of the turn; the
-/// text of the file.
+/// A vocabulary of a `tokenizer.json`. Input: the width of the logits, 0 for the number of tokens; the ends of the turn; tokens
+/// that are special beside those of the file; and its text.
 #[unsafe(no_mangle)]
 pub extern "C" fn vocabulary_of_tokenizer_json() -> i32 {
     answer(|page| {
         let mut given = Arguments::new(&page.input);
         let size = Some(given.number()? as usize).filter(|&size| size > 0);
         let eos_ids = given.numbers()?;
-        let tokens = TokenizerJson::read(given.bytes()?)?;
+        let special_ids = given.numbers()?;
+        let mut tokens = TokenizerJson::read(given.bytes()?)?;
+        tokens.special_ids.extend(special_ids);
         let parts = vocabulary_parts(tokens, &eos_ids, size);
         Ok(page.things.add(Arc::new(Vocabulary::new(&parts)?)))
     })
