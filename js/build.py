@@ -2,9 +2,10 @@
 
     python js/build.py
 
-A compiler of Rust needs the standard library for WebAssembly: its own (`rustup target add wasm32-unknown-unknown`), or the
+A compiler of Rust needs the standard library for WebAssembly (`rustup target add wasm32-unknown-unknown`), or the
 sources of exactly its version, from which that is built beside (Debian's `rustc-web` and `rust-web-src`, or rustup's
-component `rust-src`). The first of those on the path that has either is taken.
+component `rust-src`). The first compiler on the path that has either is taken, or that of the variable
+`SYNTAGMA_WASM_RUSTC`.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def _read(rustc: Path) -> Toolchain | None:
     if not (sysroot / "lib/rustlib/src/rust/library/std/Cargo.toml").exists():
         return None
     linker = _linker(sysroot)
-    return linker and Toolchain(rustc, True, linker)
+    return Toolchain(rustc, True, linker) if linker else None
 
 
 def _linker(sysroot: Path) -> Path | None:
@@ -116,8 +117,8 @@ def main() -> int:
     found = toolchain()
     if found is None:
         print(
-            f"no compiler of Rust {LEAST[0]}.{LEAST[1]} or newer can build for {TARGET}: run `rustup target add {TARGET}`, or "
-            "install Debian's rustc-web and rust-web-src, of one version, and lld",
+            f"no compiler of Rust {LEAST[0]}.{LEAST[1]} or newer can build for {TARGET}: "
+            f"run `rustup target add {TARGET}`, or install Debian's rustc-web and rust-web-src, of one version, and lld",
             file=sys.stderr,
         )
         return MISSING
