@@ -118,7 +118,7 @@ def main() -> int:
     if found is None:
         print(
             f"no compiler of Rust {LEAST[0]}.{LEAST[1]} or newer can build for {TARGET}: "
-            f"run `rustup target add {TARGET}`, or install Debian's rustc-web and rust-web-src, of one version, and lld",
+            f"run `rustup target add {TARGET}`, or install Debian's rustc-web and rust-web-src and lld",
             file=sys.stderr,
         )
         return MISSING

@@ -69,6 +69,7 @@ test("grammars, masks, ends and captures are those of Python", async () => {
       assert.deepEqual(told, { error: given.error }, given.name);
       continue;
     }
+    assert.equal(told.error, undefined, given.name);
     const { report, jump, ends, close, captures } = given;
     assert.deepEqual({ ...told, masks: told.masks.join() }, {
       report,

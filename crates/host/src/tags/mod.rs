@@ -71,6 +71,13 @@ pub(crate) fn read_tag(source: &str, limits: &Limits) -> Result<(Grammar, Vec<Bo
     let Value::Object(members) = &value else {
         return Err(invalid("a structural tag is an object", ""));
     };
+    // As requests for tools have it.
+    let whole = members.get("type").and_then(Value::as_str) == Some("structural_tag");
+    match members.get("structural_tag").filter(|_| whole) {
+        Some(Value::String(text)) => return read_tag(text, limits),
+        Some(inner @ Value::Object(_)) => return read_tag(&inner.to_string(), limits),
+        _ => {}
+    }
     let mut reader = Reader {
         limits,
         count: 0,
