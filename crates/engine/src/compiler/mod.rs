@@ -35,6 +35,23 @@ impl GrammarCompiler {
     /// some milliseconds.
     #[must_use]
     pub fn new(vocabulary: Arc<Vocabulary>, limits: Limits) -> Self {
+        let (compiler, new) = Self::made(vocabulary, limits);
+        if new {
+            common::learn(compiler.vocabulary.size(), |grammar| {
+                compiler.build(grammar)
+            });
+        }
+        compiler
+    }
+
+    /// A compiler with a cache, which reads the vocabulary only when a mask asks for it.
+    #[must_use]
+    pub fn lazy(vocabulary: Arc<Vocabulary>, limits: Limits) -> Self {
+        Self::made(vocabulary, limits).0
+    }
+
+    /// A compiler, and whether it is the first one of its vocabulary.
+    fn made(vocabulary: Arc<Vocabulary>, limits: Limits) -> (Self, bool) {
         let bytes = limits.terminal_cache_bytes;
         let (shared, new) = vocabulary.beside(|| Shared::new(bytes));
         shared.allow(bytes);
@@ -46,12 +63,7 @@ impl GrammarCompiler {
             layers: Layers::default(),
             cache: Some(Cache::default()),
         };
-        if new {
-            common::learn(compiler.vocabulary.size(), |grammar| {
-                compiler.build(grammar)
-            });
-        }
-        compiler
+        (compiler, new)
     }
 
     /// The same compiler, with an empty cache or without any.
