@@ -20,7 +20,7 @@ AGENTS ?=
 # What the build of a wheel is told; on Linux it links against an old C library, so that the wheel runs everywhere.
 WHEEL ?= $(if $(filter Linux,$(shell uname)),--zig --compatibility manylinux2014)
 
-.PHONY: help run test test-long test-part check slice test-format lint lint-rust lint-python fuzz exactness sanitize bench tags docs format suite test-rust test-python test-torch test-engines test-clients test-agents test-inspector test-vllm response-templates verdicts wheel check-wheel train build clean toolchain site
+.PHONY: help run test test-long test-part check slice test-format lint lint-rust lint-python crates fuzz exactness sanitize bench tags docs format suite test-rust test-python test-torch test-engines test-clients test-agents test-inspector test-vllm response-templates verdicts wheel check-wheel train build clean toolchain site
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -133,6 +133,12 @@ lint-rust: toolchain
 	found=$$(rustup toolchain list 2>/dev/null | sed -n "s/^\($$oldest[.-][^ ]*\).*/\1/p" | head -1); \
 	if [ -n "$$found" ]; then cargo "+$$found" check --workspace --quiet --target-dir target/oldest; \
 	else echo "skipped: Rust $$oldest is not installed; it builds what Cargo.toml promises"; fi
+
+# The two core crates, as a registry would take them: each builds from its own package, and is documented without a warning.
+crates: toolchain ## check that the core crates can be published
+	cargo publish --dry-run --quiet --allow-dirty --package syntagma-grammar --package syntagma-engine
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps --package syntagma-grammar --package syntagma-engine
+	@! grep -rlE "(foldhash|indexmap|smallvec|rustc_hash|regex_syntax)::" target/doc/syntagma_grammar target/doc/syntagma_engine
 
 lint-python: build
 	$(BIN)/ruff format --check .
