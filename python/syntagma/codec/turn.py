@@ -109,7 +109,7 @@ class Turn(FormatTexts):
         Raises:
             RequestError: `E-REQUEST-PREFIX`, no text of the grammar begins with the part of the answer in the prompt.
         """
-        self._departs(self._taken(matcher, info))
+        self._raise_prefix_error(self._taken(matcher, info))
 
     def _taken(self, matcher: GrammarMatcher, info: TokenizerInfo) -> int:
         """How many characters of `begun` a matcher at the start of its text takes."""
@@ -144,7 +144,7 @@ class Turn(FormatTexts):
             before = Turn(self.prompt.without_end(size), self.format, self.request, self.reading)
             if before._taken(matcher, info) == len(before.begun) and any(map(matcher.accepts, tokens)):
                 return before
-        self._departs(taken)
+        self._raise_prefix_error(taken)
         return self
 
     def check_begun(self) -> None:
@@ -156,9 +156,9 @@ class Turn(FormatTexts):
         if self.whole_grammar is not None:
             check = self.whole_grammar.check(self.begun)
             if check.reason == "refused" and check.offset is not None:
-                self._departs(check.offset)
+                self._raise_prefix_error(check.offset)
 
-    def _departs(self, taken: int) -> None:
+    def _raise_prefix_error(self, taken: int) -> None:
         """Raise `E-REQUEST-PREFIX` unless `taken`, the number of accepted characters of `begun`, is all of it."""
         begun = self.begun
         if taken == len(begun):
