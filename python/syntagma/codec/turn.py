@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 from syntagma.constraints import build_call_grammar, build_grammar
 from syntagma.decoding import GrammarMatcher, TokenizerInfo
-from syntagma.entry import entry
 from syntagma.errors import FormatError, RequestError
 from syntagma.format_schema import StartState
 from syntagma.formats import ChatFormat, FormatTexts
@@ -98,7 +97,6 @@ class Turn(FormatTexts):
         start = StreamParser.from_request(self.format, self.request, prompt=before).start_state
         return build_grammar(self.format.spec, self.request, start, styled)
 
-    @entry
     def begin(self, matcher: GrammarMatcher, info: TokenizerInfo) -> None:
         """Move a matcher of `whole_grammar` to where the model continues: after `begun`.
 
@@ -117,7 +115,6 @@ class Turn(FormatTexts):
         texts = ((info.token_bytes(token).decode("utf-8", "replace"), token) for token in info.added_token_ids)
         return accept_text(matcher, begun, [(text, token) for text, token in texts if text and text in begun])
 
-    @entry
     def resumed(self, matcher: GrammarMatcher, info: TokenizerInfo) -> Turn:
         """Move a matcher as `begin` does; the turn to go on with.
 
@@ -203,7 +200,6 @@ class Turn(FormatTexts):
     def _new_parser(self) -> StreamParser:
         return StreamParser.from_request(self.format, self.request, prompt=self.prompt, reading=self.reading)
 
-    @entry
     def prompt_ids(self, info: TokenizerInfo) -> list[int]:
         """The token ids of the prompt. No text of users, tools or documents becomes a control token.
 
@@ -224,7 +220,6 @@ class Turn(FormatTexts):
         """Texts that an engine may read as control tokens: the markers of the format and of the template's own text."""
         return frozenset({*self.prompt.markers(), *self.preserved_tokens, *self.stop_strings})
 
-    @entry
     def prompt_text(
         self, *, markers: Collection[str] | None = None, mode: Literal["break", "refuse"] = "break"
     ) -> Prompt:
