@@ -1,103 +1,54 @@
-//! The programs in `c/`, which test the library as C sees it: compiled, linked against the shared library and the static one,
-//! and run. With `VALGRIND` set, under valgrind.
+//! The programs in `c/`, which test the library as C sees it.
 #![cfg(target_os = "linux")]
 
+mod program;
+
 use std::fs;
-use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::{env, process};
+use std::path::Path;
+use std::process::Output;
+
+use program::{Program, folder, succeeds};
 
 const CRATE: &str = env!("CARGO_MANIFEST_DIR");
-const STATIC: [&str; 6] = ["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl"];
+const CALLS: Program = Program {
+    folder: CRATE,
+    source: "c/calls.c",
+    library: "syntagma",
+    is_static: false,
+    watched: true,
+};
+const RUNNER: Program = Program {
+    source: "c/conformance.c",
+    ..CALLS
+};
 
-static COUNT: AtomicUsize = AtomicUsize::new(0);
-
-/// Where the libraries are that this test was built with.
-fn built() -> PathBuf {
-    let program = env::current_exe().unwrap();
-    program.parent().unwrap().to_owned()
-}
-
-/// A program, compiled and linked; None where there is no compiler. It may be run under valgrind if it is to be watched.
-fn program(source: &str, is_static: bool, watched: bool) -> Option<Command> {
-    let compiler = env::var("CC").unwrap_or_else(|_| "cc".to_owned());
-    if Command::new(&compiler).arg("--version").output().is_err() {
-        println!("skipped: there is no C compiler");
-        return None;
-    }
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let folder =
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{source}-{}-{number}", process::id()));
-    fs::create_dir_all(&folder).unwrap();
-    let out = folder.join("program");
-    let mut compile = Command::new(compiler);
-    compile
-        .args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-g", "-o"])
-        .arg(&out);
-    compile
-        .arg(format!("-I{CRATE}/include"))
-        .arg(format!("{CRATE}/tests/c/{source}.c"));
-    if is_static {
-        compile.arg(built().join("libsyntagma.a")).args(STATIC);
-    } else {
-        // The name that programs ask for is that of its binary interface.
-        symlink(
-            built().join("libsyntagma.so"),
-            folder.join("libsyntagma.so.0"),
-        )
-        .unwrap();
-        compile.arg(built().join("libsyntagma.so")).arg("-lpthread");
-    }
-    succeeds(&compile.output().unwrap());
-    let mut run = if watched && env::var_os("VALGRIND").is_some() {
-        let mut valgrind = Command::new("valgrind");
-        // Optimised code looks at values that it then does not use; what is wrong with addresses and leaks is found.
-        valgrind.args([
-            "--quiet",
-            "--undef-value-errors=no",
-            "--error-exitcode=9",
-            "--leak-check=full",
-        ]);
-        valgrind
-            .args([
-                "--show-leak-kinds=definite",
-                "--errors-for-leak-kinds=definite",
-            ])
-            .arg(out);
-        valgrind
-    } else {
-        Command::new(out)
-    };
-    run.env("LD_LIBRARY_PATH", folder);
-    Some(run)
-}
-
-fn succeeds(done: &Output) {
-    let said = [&done.stdout[..], &done.stderr[..]].concat();
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&said));
-}
-
-/// The arguments of the runner: the cases, and the tokenizer that ships with the package.
-fn conformance(cases: &Path, is_static: bool, watched: bool) -> Option<Output> {
-    let mut run = program("conformance", is_static, watched)?;
+/// Has the runner read cases; the tokenizer is the one that ships with the package.
+fn conformance(runner: Program, cases: &Path) -> Option<Output> {
     let tokenizer = format!("{CRATE}/../../python/syntagma/embedded/data/tokenizer.json");
+    let mut run = runner.compiled()?;
     Some(run.arg(cases).arg(tokenizer).output().unwrap())
+}
+
+fn cases() -> String {
+    format!("{CRATE}/../../conformance/hosts/cases.jsonl")
 }
 
 #[test]
 fn calls_keep_what_the_header_promises() {
-    if let Some(mut run) = program("calls", false, true) {
+    if let Some(mut run) = CALLS.compiled() {
         succeeds(&run.output().unwrap());
     }
 }
 
 #[test]
 fn the_shared_cases_hold() {
-    let cases = PathBuf::from(format!("{CRATE}/../../conformance/hosts/cases.jsonl"));
-    for is_static in [false, true] {
-        if let Some(done) = conformance(&cases, is_static, !is_static) {
+    let plain = Program {
+        is_static: true,
+        watched: false,
+        ..RUNNER
+    };
+    for runner in [RUNNER, plain] {
+        if let Some(done) = conformance(runner, cases().as_ref()) {
             succeeds(&done);
         }
     }
@@ -105,9 +56,11 @@ fn the_shared_cases_hold() {
 
 #[test]
 fn the_runner_sees_what_differs() {
-    let cases = fs::read_to_string(format!("{CRATE}/../../conformance/hosts/cases.jsonl")).unwrap();
-    let path =
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cases-{}.jsonl", process::id()));
+    let cases = fs::read_to_string(cases()).unwrap();
+    let runner = Program {
+        watched: false,
+        ..RUNNER
+    };
     for (found, other) in [
         ("\"masks\":[\"", "\"masks\":[\"1"),
         ("\"ends\":\"0", "\"ends\":\"1"),
@@ -115,8 +68,9 @@ fn the_runner_sees_what_differs() {
         ("E-GRAMMAR-SYNTAX", "E-GRAMMAR-START"),
     ] {
         assert!(cases.contains(found));
+        let path = folder().join("cases.jsonl");
         fs::write(&path, cases.replacen(found, other, 1)).unwrap();
-        if let Some(done) = conformance(&path, false, false) {
+        if let Some(done) = conformance(runner, &path) {
             assert_eq!(done.status.code(), Some(1), "{other}");
             let said = String::from_utf8_lossy(&done.stdout).into_owned();
             assert!(
@@ -125,5 +79,4 @@ fn the_runner_sees_what_differs() {
             );
         }
     }
-    fs::remove_file(path).unwrap();
 }
