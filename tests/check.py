@@ -30,6 +30,7 @@ OF_PACKAGES = {"format_schema": "formats", "request": "constraints", "testing": 
 OF_DATA = {
     "conformance/formats": "tests/formats/test_conformance.py",
     "conformance/grammars": "tests/grammars",
+    "conformance/hosts": "tests/hosts",
     "conformance/json_schema": "tests/grammars",
     "conformance/openchatml": "tests/openchatml",
     "conformance/parsing": "tests/parsing",

@@ -80,7 +80,7 @@ impl GrammarCompiler {
 }
 
 /// A bound on a labelled part: label, unit (`tokens` or `bytes`), at most so much.
-type GivenBound = (String, String, u32);
+pub(crate) type GivenBound = (String, String, u32);
 
 /// A grammar compiled for a vocabulary. Immutable to the eye; shared between matchers and threads.
 #[pyclass(frozen, module = "syntagma._engine")]
@@ -114,6 +114,15 @@ pub(crate) fn read_bounds(given: Vec<GivenBound>) -> Vec<syntagma_engine::Bound>
         most,
     };
     given.into_iter().map(read).collect()
+}
+
+/// A bound as Python has it.
+pub(crate) fn given_bound(bound: &syntagma_engine::Bound) -> GivenBound {
+    let unit = match bound.unit {
+        syntagma_engine::Unit::Tokens => "tokens",
+        syntagma_engine::Unit::Bytes => "bytes",
+    };
+    (bound.label.to_string(), unit.to_owned(), bound.most)
 }
 
 #[pymethods]

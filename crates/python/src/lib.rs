@@ -32,7 +32,7 @@ mod _engine {
     #[pymodule_export]
     use crate::matcher::GrammarMatcher;
     #[pymodule_export]
-    use crate::vocabulary::Vocabulary;
+    use crate::vocabulary::{Vocabulary, read_tokenizer_json};
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
