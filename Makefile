@@ -20,7 +20,7 @@ AGENTS ?=
 # What the build of a wheel is told; on Linux it links against an old C library, so that the wheel runs everywhere.
 WHEEL ?= $(if $(filter Linux,$(shell uname)),--zig --compatibility manylinux2014)
 
-.PHONY: help run capi test-capi test test-long test-part check slice test-format lint lint-rust lint-python crates fuzz exactness sanitize bench tags docs format suite test-rust test-python test-torch test-engines test-clients test-agents test-inspector test-vllm response-templates verdicts wheel check-wheel train build clean toolchain site
+.PHONY: help run capi test-capi test test-long test-part check slice test-format lint lint-rust lint-python crates fuzz exactness sanitize bench tags docs format suite test-rust test-python test-torch test-engines test-clients test-agents test-inspector test-js wasm test-vllm response-templates verdicts wheel check-wheel train build clean toolchain site
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -203,6 +203,12 @@ test-agents: build ## whole agent programs at the server, with scripted models, 
 
 test-inspector: build ## the inspector in Chromium, if the system has it
 	$(BIN)/python -m tests.inspector.run $(INSPECTOR)
+
+wasm: | toolchain ## build the engine for browsers and node, js/dist/syntagma.wasm (minutes; names what it needs)
+	$(PYTHON) js/build.py
+
+test-js: build ## build it, and run the tests of the npm package in node; skipped by name where either cannot be had
+	$(BIN)/python -m tests.javascript.run
 
 test-vllm: build ## a real server of vLLM on the CPU with our parsers and grammars (6 GB, minutes)
 	$(BIN)/python -m tests.engines.run vllmcpu

@@ -55,7 +55,7 @@ def tests_of(changed: Iterable[str]) -> list[str]:
         elif (
             parts[0] == "tests"
             and len(parts) > 2
-            and parts[1] not in ("agents", "clients", "engines", "external", "mutants", "torch")
+            and parts[1] not in ("agents", "clients", "engines", "external", "javascript", "mutants", "torch")
         ):
             own.add(path if parts[-1].startswith("test_") else "/".join(parts[:2]))
         elif parts[0] == "tests" and len(parts) == 2:

@@ -102,6 +102,8 @@ def grammar_of(case: dict[str, Any]) -> sg.Grammar:
                 return sg.Grammar.from_regex(case["source"], **options)
             case "json_schema":
                 return sg.Grammar.from_json_schema(case["source"], **options)
+            case "structural_tag":
+                return sg.Grammar.from_structural_tag(case["source"], **options)
             case other:
                 raise sg.ArgumentError("E-GRAMMAR-DIALECT", f"dialect is {other!r}")
     except TypeError as error:  # an option that there is not

@@ -20,7 +20,7 @@ def test_vocabularies_are_those_of_the_script() -> None:
 
 
 def test_every_notation_is_read_and_refused() -> None:
-    notations = {"ebnf", "gbnf", "json_schema", "lark", "regex", "xgrammar"}
+    notations = {"ebnf", "gbnf", "json_schema", "lark", "regex", "structural_tag", "xgrammar"}
     assert {line.get("notation", "saved") for line in FOUND if "masks" in line} == {*notations, "saved"}
     assert {line["notation"] for line in FOUND if "error" in line} >= notations
     assert sum(line.get("notation") == "json_schema" and "masks" in line for line in FOUND) >= 200

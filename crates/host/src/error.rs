@@ -54,6 +54,8 @@ struct Detail {
     diagnostic: Diagnostic,
     limit: Option<(&'static str, Option<u64>, u64)>,
     pointers: Vec<(String, String)>,
+    /// Where the source stands that the error is about, if it is a part of something larger.
+    part: Option<String>,
 }
 
 impl Error {
@@ -68,6 +70,7 @@ impl Error {
             diagnostic,
             limit: None,
             pointers: Vec::new(),
+            part: None,
         }))
     }
 
@@ -83,6 +86,18 @@ impl Error {
     pub fn at_pointer(mut self, pointer: impl Into<String>) -> Self {
         let place = SourceLocation::Pointer(pointer.into());
         self.0.diagnostic = self.0.diagnostic.at(place);
+        self
+    }
+
+    /// The same error about a part of something larger, which stands at a JSON pointer.
+    pub(crate) fn placed(mut self, place: &str) -> Self {
+        for (pointer, _) in &mut self.0.pointers {
+            pointer.insert_str(0, place);
+        }
+        self.0.part = Some(match self.location() {
+            Some(SourceLocation::Pointer(inner)) => format!("{place}{inner}"),
+            _ => place.to_owned(),
+        });
         self
     }
 
@@ -109,6 +124,10 @@ impl Error {
     pub fn to_json(&self) -> String {
         let mut members = vec![("kind", text(self.kind().name()))];
         members.extend(diagnostic_members(self));
+        if let Some(part) = &self.0.part {
+            members.retain(|(name, _)| *name != "pointer");
+            members.push(("pointer", text(part)));
+        }
         if let Some((limit, given, allowed)) = self.limit() {
             members.push(("limit", text(limit)));
             members.extend(given.map(|given| ("given", number(given))));

@@ -11,10 +11,20 @@ use crate::error::{Error, ErrorKind, diagnostic_members, reasons};
 use crate::limits::Limits;
 use crate::options::{Options, read_object};
 use crate::schema::{one_of, schema_options};
+use crate::strict::strict;
+use crate::tags::read_tag;
 use crate::values::{object, text};
 
 /// The notations that [`Grammar::read`] reads.
-pub const NOTATIONS: [&str; 6] = ["ebnf", "gbnf", "json_schema", "lark", "regex", "xgrammar"];
+pub const NOTATIONS: [&str; 7] = [
+    "ebnf",
+    "gbnf",
+    "json_schema",
+    "lark",
+    "regex",
+    "structural_tag",
+    "xgrammar",
+];
 
 /// A grammar with what matchers and reports need beside it.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,10 +42,11 @@ impl Grammar {
     ///
     /// | notation | options beside `limits` |
     /// |---|---|
-    /// | `json_schema` | those of Python's `Grammar.from_json_schema` |
+    /// | `json_schema` | those of Python's `Grammar.from_json_schema`; `strict`: close objects and tuples |
     /// | `regex` | `dialect`: `rust` or `ecma` |
     /// | `lark` | `start`; `imports`: texts by name |
     /// | `ebnf`, `gbnf`, `xgrammar` | `start` |
+    /// | `structural_tag` | none; formats that need a vocabulary or a style are refused |
     ///
     /// Errors: `E-GRAMMAR-DIALECT` for an unknown notation, `E-ARGUMENT-TYPE`, `E-ARGUMENT-VALUE` and `E-SCHEMA-OPTION` for
     /// options, and those of the notation.
@@ -99,11 +110,26 @@ impl Grammar {
             }
             "json_schema" => {
                 let (options, alone) = schema_options(&mut given)?;
+                let is_strict = given.flag("strict")?.unwrap_or(false);
                 given.finish()?;
-                let schema = alone.then(|| source.to_owned());
+                let source = if is_strict {
+                    strict(source, &limits)
+                } else {
+                    source.to_owned()
+                };
                 Self::made(|| {
-                    let grammar = json_schema::parse(source, &options, &limits)?;
+                    let grammar = json_schema::parse(&source, &options, &limits)?;
+                    let schema = alone.then_some(source);
                     Ok((grammar, schema, Vec::new()))
+                })
+            }
+            "structural_tag" => {
+                given.finish()?;
+                let (grammar, bounds) = read_tag(source, &limits)?;
+                Ok(Self {
+                    grammar,
+                    schema: None,
+                    bounds,
                 })
             }
             _ => Err(unknown(notation)),
@@ -151,7 +177,7 @@ fn plain(grammar: ir::Grammar) -> Made {
     (grammar, None, Vec::new())
 }
 
-fn tokens(label: impl Into<Arc<str>>, most: u32) -> Bound {
+pub(crate) fn tokens(label: impl Into<Arc<str>>, most: u32) -> Bound {
     Bound {
         label: label.into(),
         unit: Unit::Tokens,
@@ -176,9 +202,5 @@ fn texts(given: &mut Options<'_>, name: &'static str) -> Result<Vec<(String, Str
 fn unknown(notation: &str) -> Error {
     let message = format!("dialect is {notation:?}");
     let found = Error::new(ErrorKind::Argument, "E-GRAMMAR-DIALECT", message);
-    found.with_hint(if notation == "structural_tag" {
-        "read the structural tag in Python, save the grammar with Grammar.to_bytes, and load it here".to_owned()
-    } else {
-        format!("it is one of {}", NOTATIONS.join(", "))
-    })
+    found.with_hint(format!("it is one of {}", NOTATIONS.join(", ")))
 }

@@ -12,6 +12,8 @@ mod options;
 mod saved;
 mod schema;
 mod spelling;
+mod strict;
+mod tags;
 mod tokenizer;
 mod values;
 

@@ -3,7 +3,7 @@
 use syntagma_engine::{Bound, Unit};
 use syntagma_host::{CompilerOptions, ErrorKind, Grammar, Limits, NOTATIONS, TokenizerJson};
 
-const SOURCES: [(&str, &str, &str); 6] = [
+const SOURCES: [(&str, &str, &str); 7] = [
     ("ebnf", "start ::= \"a\"+;", r#"{"start": "start"}"#),
     ("gbnf", "root ::= \"a\"+", ""),
     (
@@ -17,6 +17,11 @@ const SOURCES: [(&str, &str, &str); 6] = [
         r#"{"limits": {"grammar_bytes": 100}}"#,
     ),
     ("regex", "a+", r#"{"dialect": "ecma"}"#),
+    (
+        "structural_tag",
+        r#"{"type": "const_string", "value": "a"}"#,
+        "",
+    ),
     ("xgrammar", "root ::= \"a\"+", "{}"),
 ];
 
@@ -134,7 +139,7 @@ fn options_that_mean_nothing_are_refused_with_their_place() {
             "E-REGEX-DIALECT",
             Some("/dialect"),
         ),
-        ("structural_tag", "", "E-GRAMMAR-DIALECT", None),
+        ("grammar_list", "", "E-GRAMMAR-DIALECT", None),
     ];
     for (notation, options, code, place) in cases {
         let error = Grammar::read(notation, "{}", options).unwrap_err();
