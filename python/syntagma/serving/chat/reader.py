@@ -47,7 +47,7 @@ _LEGACY_PLACES: Final = {
     "/tools": "/functions",
     "/tool_choice/function": "/function_call",
 }
-"""places in a current request → in a legacy one, see `placed`"""
+"""places in a current request → in one with OpenAI's older names, see `placed`"""
 
 
 class ChatDialect:
