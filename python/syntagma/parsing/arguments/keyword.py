@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from syntagma.format_schema.names import KEYWORD_SIGNS
-from syntagma.parsing.arguments.json_syntax import WHITESPACE
+from syntagma.json_types import WHITESPACE
 from syntagma.parsing.arguments.literal_machine import LiteralMachine
 from syntagma.parsing.arguments.mending import Mending, Verdict
 from syntagma.parsing.arguments.source import ArgumentSource
