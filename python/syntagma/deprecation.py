@@ -7,13 +7,12 @@ import warnings
 __all__ = ["deprecated"]
 
 
-def deprecated(name: str, instead: str, *, calls: int) -> None:
-    """Warn whoever called so many calls above.
+def deprecated(name: str, instead: str) -> None:
+    """Warn the caller of the function that calls this.
 
     Args:
         name: what was used, in code.
         instead: what to use.
-        calls: 1 for the caller of the function that calls this; one more for each wrapper.
     """
     message = f"{name} is deprecated: use {instead}; 0.5 may remove it"
-    warnings.warn(message, DeprecationWarning, stacklevel=calls + 2)
+    warnings.warn(message, DeprecationWarning, stacklevel=3)

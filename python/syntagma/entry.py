@@ -1,7 +1,7 @@
-"""Decorators for public functions, which turn Python's errors about wrong arguments into errors that name the argument.
+"""Checks of arguments, where Python's own error would come too late, or where what is wrong came from somebody else.
 
-Arguments are checked only after an exception, so that valid calls cost nothing. They are checked first if a wrong
-argument could do harm (a number instead of a path is an open file), or would be used only later.
+`entry` is for functions that take text, data or files of others: what raises inside is told by the argument's name.
+`strict_entry` and `check_argument` are for arguments that are used only later. All else raises as Python does.
 """
 
 from __future__ import annotations
@@ -20,7 +20,16 @@ import msgspec
 
 from syntagma.errors import ArgumentError, ArgumentTypeError, SyntagmaError
 
-__all__ = ["check_argument", "check_call", "check_fields", "entry", "own", "strict_entry", "with_options_named"]
+__all__ = [
+    "check_argument",
+    "check_call",
+    "check_fields",
+    "entry",
+    "options_named",
+    "own",
+    "strict_entry",
+    "with_options_named",
+]
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
 _Value = TypeVar("_Value")
@@ -32,11 +41,13 @@ _MAX_LOOKED_AT = 1_000
 def entry(call: _Call) -> _Call:
     """Decorate a public function or method: when it raises, its arguments are checked against its annotations.
 
+    They are checked first if a wrong one could do harm (a number instead of a path is an open file).
+
     Raises:
         ArgumentTypeError: `E-ARGUMENT-TYPE`, the type of an argument does not match its annotation.
         ArgumentError: `E-ARGUMENT-TEXT`, a text contains a lone surrogate; `E-ARGUMENT-VALUE`, a number is too large.
     """
-    call.__doc__ = with_options_named(call.__doc__, call)
+    options_named(call)
     annotations = getattr(call, "__annotations__", {}).values()
     later = inspect.isgeneratorfunction(call) or inspect.isasyncgenfunction(call)
     first = later or any("Path" in str(one) for one in annotations)
@@ -56,6 +67,12 @@ def entry(call: _Call) -> _Call:
     return typing.cast("_Call", checked)
 
 
+def options_named(call: _Call) -> _Call:
+    """Decorate a function whose docstring describes its typed `**options` in one line: `help()` names them."""
+    call.__doc__ = with_options_named(call.__doc__, call)
+    return call
+
+
 def with_options_named(doc: str | None, call: Callable[..., Any]) -> str | None:
     """A docstring that names the keys of a callable's typed `**options` where it describes them, for `help()`."""
     for name, wanted in getattr(call, "__annotations__", {}).items():
@@ -71,6 +88,7 @@ def strict_entry(call: _Call) -> _Call:
     Raises:
         ArgumentTypeError: `E-ARGUMENT-TYPE`, the type of an argument does not match its annotation.
     """
+    options_named(call)
 
     @functools.wraps(call)
     def checked(*args: Any, **options: Any) -> Any:
@@ -81,7 +99,7 @@ def strict_entry(call: _Call) -> _Call:
 
 
 def own(value: _Value) -> _Value:
-    """The library's object inside an object of `syntagma.compat`, its attribute `syntagma`; else the value itself."""
+    """The library's object inside of an object that wraps one, its attribute `syntagma`; else the value itself."""
     return typing.cast("_Value", getattr(value, "syntagma", value))
 
 

@@ -12,8 +12,6 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from syntagma.entry import entry
-
 __all__ = [
     "ContentDelta",
     "Event",
@@ -91,7 +89,6 @@ class MessageEnd(msgspec.Struct, frozen=True, tag="message_end"):
 Event: TypeAlias = ReasoningDelta | ContentDelta | ToolCallStart | ToolCallDelta | ToolCallEnd | Malformed | MessageEnd
 
 
-@entry
 def to_openai(events: Iterable[Event], *, reasoning_field: str = "reasoning_content") -> dict[str, Any]:
     """Events as the `delta` of a streamed answer of OpenAI's API.
 

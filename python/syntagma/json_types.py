@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final, NoReturn
 
-__all__ = ["CONSTRAINTS", "JSON_TYPES", "is_of_type", "json_type_of", "refuse_constant"]
+__all__ = ["CONSTRAINTS", "JSON_TYPES", "WHITESPACE", "is_of_type", "json_type_of", "refuse_constant"]
+
+WHITESPACE: Final = " \t\n\r"
+"""the characters that may stand between the parts of a JSON text"""
 
 JSON_TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 """all names; an integer is also a number"""

@@ -1,4 +1,4 @@
-"""Reading that somebody waits for: it stops between two sources once nobody does, or once it has had its time.
+"""Cancellation and a limit of CPU time for reading grammars, between one source and the next.
 
 One source costs a bounded number of units, about half a second at most; what a request brings many of is bounded here.
 """

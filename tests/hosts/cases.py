@@ -30,8 +30,9 @@ STEPS = 8
 MOST_SOURCE, MOST_CLOSE = 420, 10
 """longest source that is drawn, in characters, and longest way to the end, in tokens"""
 
-_WORDS = """true false null "name" "a" "b" "type": ": ", "," {" "} }, [] [1 ]] ":" \\" \\n \\u00 hello good find open close
-haps per fect yes no and answer think call the an in er on 10 20 99 000 -1 .5 1e False True None é 中 🙂 ße <call> </call> <
+_WORDS = """true false null "name" "a" "b" "type": ": ", "," {" "} }, [] [1 ]] ":" \\" \\n \\u00 hello good find open
+close haps per fect yes no and answer think call the an in er on 10 20 99 000 -1 .5 1e False True None é 中 🙂 ße <call>
+</call> <
 """
 _SPECIAL = ["<|end|>", "<|pad|>", "<|tool|>"]
 
@@ -176,7 +177,7 @@ def _drawn(matcher: sg.GrammarMatcher, info: sg.TokenizerInfo, rng: random.Rando
     if not matcher.is_terminated():
         close = matcher.shortest_close(MOST_CLOSE)
         if close is not None:
-            taken += close + [info.eos_token_ids[0]]
+            taken += [*close, info.eos_token_ids[0]]
     return taken
 
 
@@ -218,8 +219,7 @@ def main() -> None:
     compilers = {name: sg.GrammarCompiler(info_of(parts)) for name, parts in VOCABULARIES.items()}
     lines: list[dict[str, Any]] = [*VOCABULARIES.values()]
     generators = (random.Random(seed) for seed in range(1 << 20))
-    for case in _sources():
-        lines.append(case | run(case, compilers[case["vocabulary"]], generators))
+    lines += [case | run(case, compilers[case["vocabulary"]], generators) for case in _sources()]
     text = "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines)
     CASES.write_text(text, encoding="utf-8")
     refused = sum("error" in line for line in lines)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 
 import syntagma as sg
+from syntagma.json_pointer import pointer_of
 from syntagma.parsing import OpenText
 from syntagma.parsing.partial_value import ValueReader
 from tests.formats.cases import TOOLS, load
@@ -48,7 +49,7 @@ def is_open(value: Any) -> bool:
 def opened(value: Any) -> list[str]:
     """The pointers of open strings."""
     members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [""] if is_open(value) else [f"/{step}{rest}" for step, one in members for rest in opened(one)]
+    return [""] if is_open(value) else [pointer_of(step) + rest for step, one in members for rest in opened(one)]
 
 
 def grows(before: Any, after: Any) -> bool:

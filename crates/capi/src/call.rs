@@ -114,3 +114,19 @@ const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");
 pub extern "C" fn syntagma_version() -> *const c_char {
     VERSION.as_ptr().cast()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CStr;
+
+    use super::{SyntagmaStatus, call, syntagma_error_code};
+
+    #[test]
+    fn no_panic_crosses() {
+        let done = call(|| panic!("on purpose"));
+        assert_eq!(done, SyntagmaStatus::SyntagmaErrorMatcher);
+        // SAFETY: the library's text ends with a zero byte, and nothing fails meanwhile.
+        let code = unsafe { CStr::from_ptr(syntagma_error_code()) };
+        assert_eq!(code, c"E-ENGINE-PANIC");
+    }
+}

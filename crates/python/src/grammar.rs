@@ -10,7 +10,7 @@ use pyo3::types::{PyBytes, PyDict};
 use syntagma_grammar::ir::{self, Expr, Lnf, Report, TokenSet, text};
 use syntagma_grammar::syntax::{ebnf, gbnf, json_schema, lark, regex, xgrammar};
 
-use crate::compiler::{GivenBound, given_bound, read_bounds};
+use crate::bounds::{GivenBound, given_bound, read_bounds};
 use crate::errors::{self, diagnostic_fields};
 use crate::fork::released;
 use crate::limits::grammar_limits;

@@ -11,6 +11,7 @@ include!(concat!(env!("OUT_DIR"), "/stubs.rs"));
 mod arguments;
 mod batch;
 mod bitmask;
+mod bounds;
 mod compiler;
 mod errors;
 mod fork;

@@ -138,7 +138,6 @@ class Examined(msgspec.Struct, frozen=True):
         return outputs if prompts else None
 
 
-@entry
 def certify_format(template: ChatTemplate, fmt: ChatFormat) -> Certificate:
     """The certificate of any format for a template.
 

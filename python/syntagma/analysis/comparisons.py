@@ -14,7 +14,6 @@ from syntagma.analysis.locate.atoms import common_prefix, common_suffix
 from syntagma.analysis.render.conversation import Inputs, SampleCall, SampleTurn, Sentinels
 from syntagma.analysis.render.turn_renderer import TurnRenderer
 from syntagma.analysis.result import Analysis
-from syntagma.entry import entry
 from syntagma.templates import ChatTemplate
 
 __all__ = ["Comparison", "comparisons"]
@@ -47,7 +46,6 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
         return before, one.removesuffix(after), other.removesuffix(after), after
 
 
-@entry
 def comparisons(template: ChatTemplate, analysis: Analysis) -> tuple[Comparison, ...]:
     """The pairs that the template renders, in the order of the questions.
 

@@ -58,7 +58,6 @@ class Resolution(msgspec.Struct, frozen=True, kw_only=True):
     analysis: Analysis
 
     @classmethod
-    @entry
     def of(cls, analysis: Analysis) -> Resolution:
         """The resolution that an analysis tells; without a certificate, all of it is guessed."""
         parts, reasons = _how_sure(analysis)

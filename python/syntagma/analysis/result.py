@@ -11,7 +11,6 @@ from syntagma.analysis.certify.certificate import Certificate
 from syntagma.analysis.infer.format import Evidence
 from syntagma.analysis.layout import GenerationPrompt, TurnLayout
 from syntagma.analysis.probe.capabilities import Capabilities
-from syntagma.entry import entry
 from syntagma.errors import ArgumentError, ArgumentTypeError, SyntagmaError
 from syntagma.formats import ChatFormat, FormatTexts
 from syntagma.typed import as_type
@@ -73,7 +72,6 @@ class Analysis(FormatTexts, msgspec.Struct, frozen=True, kw_only=True):
         return dict(msgspec.json.decode(msgspec.json.encode(record)))
 
     @classmethod
-    @entry
     def from_dict(cls, data: Mapping[str, Any]) -> Analysis:
         """The analysis from the data of `to_dict`.
 

@@ -10,7 +10,7 @@ from syntagma.batch.stage import Kind, Stage
 from syntagma.batch.values import json_of
 from syntagma.constraints import build_grammar
 from syntagma.decoding import TokenizerInfo
-from syntagma.entry import entry
+from syntagma.entry import strict_entry
 from syntagma.errors import ArgumentError, GrammarError
 from syntagma.format_schema import StartState
 from syntagma.formats import ChatFormat
@@ -55,7 +55,7 @@ class Constrain(Stage):
     reads: ClassVar[tuple[str, ...]] = ("prompt", "prompt_start", *REQUEST)
     results: Mapping[str, Kind] = {"grammar": "text", "grammar_status": "text", "preserved_tokens": "texts"}
 
-    @entry
+    @strict_entry
     def __init__(
         self,
         fmt: ChatFormat,

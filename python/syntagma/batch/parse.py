@@ -11,7 +11,7 @@ from syntagma.batch.asked import REQUEST, as_data, asked_by, prompt_of
 from syntagma.batch.stage import Kind, Stage
 from syntagma.batch.values import ids_of, text_of
 from syntagma.decoding import TokenizerInfo
-from syntagma.entry import entry
+from syntagma.entry import strict_entry
 from syntagma.formats import ChatFormat
 from syntagma.messages import Message, ToolLike
 from syntagma.parsing import ParserOptions, ReadingOptions, StreamParser
@@ -61,7 +61,7 @@ class Parse(Stage):
         "diagnostics": "diagnostics",
     }
 
-    @entry
+    @strict_entry
     def __init__(
         self,
         fmt: ChatFormat,

@@ -11,7 +11,7 @@ from syntagma.batch.stage import Kind, Stage
 from syntagma.batch.values import from_json
 from syntagma.codec import ChatCodec
 from syntagma.decoding import TokenizerInfo
-from syntagma.entry import entry
+from syntagma.entry import strict_entry
 from syntagma.errors import ArgumentError
 from syntagma.templates import ChatTemplate, RenderOptions
 
@@ -41,7 +41,7 @@ class Render(Stage):
     reads: ClassVar[tuple[str, ...]] = ("messages", "documents", *REQUEST)
     results: Mapping[str, Kind] = {"prompt": "text", "prompt_start": "count"}
 
-    @entry
+    @strict_entry
     def __init__(
         self,
         codec: ChatCodec | ChatTemplate,

@@ -6,19 +6,54 @@ import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from syntagma.batch.columns import Columns
 from syntagma.batch.tables import columns_of, is_row, rows_in, with_columns
 from syntagma.batch.values import plain
-from syntagma.entry import entry, with_options_named
+from syntagma.entry import check_argument, entry, with_options_named
 from syntagma.errors import ArgumentError, SyntagmaError
 
-__all__ = ["ERROR", "Kind", "Stage"]
+__all__ = ["ERROR", "Columns", "Kind", "Stage"]
 
 Kind: TypeAlias = Literal["text", "count", "flag", "texts", "ids", "mask", "calls", "diagnostics", "error"]
 """the type of a column of results"""
 
 ERROR = "error"
 """standard name of the column with the error of a row that could not be processed"""
+
+
+class Columns:
+    """The names of a stage's columns in the data."""
+
+    def __init__(self, standard: Iterable[str], given: Mapping[str, str] | None) -> None:
+        """Check and store the names.
+
+        Args:
+            standard: the standard names of a stage's columns.
+            given: standard name → name in the data; None: the standard names.
+
+        Raises:
+            ArgumentError: `E-BATCH-NAME`, the stage has no such column, or two columns get the same name.
+        """
+        known = tuple(dict.fromkeys(standard))
+        check_argument("columns", given, Mapping[str, str] | None)
+        names = dict(given or {})
+        unknown = sorted(names.keys() - set(known))
+        if unknown:
+            raise ArgumentError(
+                "E-BATCH-NAME",
+                f"the stage has no column {unknown[0]!r}",
+                hint=f"its columns: {', '.join(known)}",
+                pointer=f"/columns/{unknown[0]}",
+            )
+        self._names = {name: names.get(name, name) for name in known}
+        twice = [name for at, name in enumerate(names) if names[name] in [names[one] for one in list(names)[:at]]]
+        if twice:
+            raise ArgumentError(
+                "E-BATCH-NAME", f"two columns have the name {names[twice[0]]!r}", pointer=f"/columns/{twice[0]}"
+            )
+
+    def __getitem__(self, standard: str) -> str:
+        """The name in the data for a standard name."""
+        return self._names[standard]
 
 
 class Stage:

@@ -11,7 +11,7 @@ from syntagma.batch.stage import Kind, Stage
 from syntagma.batch.values import from_json, ids_of
 from syntagma.codec import ChatCodec, MessageLike
 from syntagma.decoding import TokenizerInfo
-from syntagma.entry import entry
+from syntagma.entry import entry, strict_entry
 from syntagma.errors import ArgumentError
 from syntagma.messages import Message
 from syntagma.templates import Prompt, RenderOptions
@@ -262,7 +262,7 @@ class Transcript(Stage):
     reads: ClassVar[tuple[str, ...]] = ("messages", "completion_ids", "documents", *REQUEST)
     results: Mapping[str, Kind] = {"input_ids": "ids", "assistant_masks": "mask"}
 
-    @entry
+    @strict_entry
     def __init__(
         self,
         codec: ChatCodec,

@@ -47,7 +47,7 @@ class _Worker:
 
     def __init__(self, options: ServeOptions, listener: socket.socket, folder: str) -> None:
         self.began = time.monotonic()
-        self._said, says = os.pipe()
+        self._output, says = os.pipe()
         shared = (listener.fileno(), says)
         self._process = subprocess.Popen(
             [sys.executable, "-c", "from syntagma.cli.workers import work; work()", *map(str, shared)],
@@ -76,7 +76,7 @@ class _Worker:
         Raises:
             RequestError: the worker's error; `E-REQUEST-WORKER`, it ended without reporting one.
         """
-        line = _line(self._said)
+        line = _line(self._output)
         if not line:
             raise RequestError(
                 "E-REQUEST-WORKER", f"a worker ended before it could serve, with status {self._process.wait()}"
@@ -102,7 +102,7 @@ class _Worker:
     def wait(self) -> None:
         """Wait for the end of the process, and close its pipes."""
         self._process.wait()
-        os.close(self._said)
+        os.close(self._output)
         assert self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.close()

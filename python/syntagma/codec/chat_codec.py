@@ -14,7 +14,7 @@ from syntagma.analysis import Analysis, Capabilities, Resolution, Vocabulary, re
 from syntagma.codec.fitting import Fitter
 from syntagma.codec.normalise import MessageLike, as_data, calls_in
 from syntagma.codec.turn import Turn
-from syntagma.entry import entry
+from syntagma.entry import entry, options_named, strict_entry
 from syntagma.errors import ArgumentError, ArgumentTypeError
 from syntagma.formats import ChatFormat
 from syntagma.limits import Limits
@@ -37,6 +37,7 @@ class ChatCodec:
         resolution: how sure it is that the model writes the format; None: the format was named.
     """
 
+    @strict_entry
     def __init__(
         self, fmt: ChatFormat, template: ChatTemplate | None = None, capabilities: Capabilities | None = None
     ) -> None:
@@ -64,7 +65,6 @@ class ChatCodec:
         return self._given if self._given is not None else Capabilities()
 
     @classmethod
-    @entry
     def from_template(
         cls,
         template: ChatTemplate,
@@ -108,7 +108,6 @@ class ChatCodec:
         return cls.from_template(template, vocabulary=vocabulary, config=_config(directory))
 
     @classmethod
-    @entry
     def from_tokenizer(cls, tokenizer: Any, name: str = "default") -> ChatCodec:
         """The codec of a tokenizer object of Hugging Face transformers: its template with its special tokens.
 
@@ -129,7 +128,7 @@ class ChatCodec:
         """A codec with a known format; the template, if any, is rendered without being analyzed."""
         return cls(fmt, template)
 
-    @entry
+    @options_named
     def render(
         self, messages: Sequence[MessageLike], *, history: History = "repair", **options: Unpack[RenderOptions]
     ) -> Prompt:
@@ -169,7 +168,7 @@ class ChatCodec:
         data = [_as_data(message, at, tell) for at, message in enumerate(messages)]
         return self._fitter.render(data, [tool.to_openai() for tool in tools or ()], options)
 
-    @entry
+    @options_named
     def prepare(
         self,
         messages: Sequence[MessageLike],
@@ -228,7 +227,7 @@ class ChatCodec:
             now=now,
         )
 
-    @entry
+    @options_named
     def prepare_request(
         self,
         messages: Sequence[MessageLike],

@@ -6,9 +6,10 @@ import json
 import re
 from typing import Any
 
+from syntagma.json_types import WHITESPACE
+
 __all__ = ["completion"]
 
-_SPACE = " \t\n\r"
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _NUMBER_END = re.compile(r"[-+eE.]$")
 _ESCAPE_END = re.compile(r"(?<!\\)(?:\\\\)*\\(u[0-9a-fA-F]{0,3})?$")
@@ -66,7 +67,7 @@ def _end(text: str, more: str) -> str | None:
     at = 0
     while at < len(text):
         sign = text[at]
-        if sign in _SPACE:
+        if sign in WHITESPACE:
             at += 1
         elif sign == '"' and due in ("key", "value"):
             string = _STRING.match(text, at)
@@ -92,7 +93,7 @@ def _end(text: str, more: str) -> str | None:
             at += 1
         elif due == "value":
             past = at
-            while past < len(text) and text[past] not in _SPACE + ",]}":
+            while past < len(text) and text[past] not in WHITESPACE + ",]}":
                 past += 1
             if past == len(text):
                 return _scalar_rest(text[at:]) + _after("next", closers, more, may_close=False)

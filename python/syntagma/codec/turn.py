@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 from syntagma.constraints import build_call_grammar, build_grammar
 from syntagma.decoding import GrammarMatcher, TokenizerInfo
-from syntagma.entry import entry
 from syntagma.errors import FormatError, RequestError
 from syntagma.format_schema import StartState
 from syntagma.formats import ChatFormat, FormatTexts
@@ -98,7 +97,6 @@ class Turn(FormatTexts):
         start = StreamParser.from_request(self.format, self.request, prompt=before).start_state
         return build_grammar(self.format.spec, self.request, start, styled)
 
-    @entry
     def begin(self, matcher: GrammarMatcher, info: TokenizerInfo) -> None:
         """Move a matcher of `whole_grammar` to where the model continues: after `begun`.
 
@@ -109,7 +107,7 @@ class Turn(FormatTexts):
         Raises:
             RequestError: `E-REQUEST-PREFIX`, no text of the grammar begins with the part of the answer in the prompt.
         """
-        self._departs(self._taken(matcher, info))
+        self._raise_prefix_error(self._taken(matcher, info))
 
     def _taken(self, matcher: GrammarMatcher, info: TokenizerInfo) -> int:
         """How many characters of `begun` a matcher at the start of its text takes."""
@@ -117,7 +115,6 @@ class Turn(FormatTexts):
         texts = ((info.token_bytes(token).decode("utf-8", "replace"), token) for token in info.added_token_ids)
         return accept_text(matcher, begun, [(text, token) for text, token in texts if text and text in begun])
 
-    @entry
     def resumed(self, matcher: GrammarMatcher, info: TokenizerInfo) -> Turn:
         """Move a matcher as `begin` does; the turn to go on with.
 
@@ -144,7 +141,7 @@ class Turn(FormatTexts):
             before = Turn(self.prompt.without_end(size), self.format, self.request, self.reading)
             if before._taken(matcher, info) == len(before.begun) and any(map(matcher.accepts, tokens)):
                 return before
-        self._departs(taken)
+        self._raise_prefix_error(taken)
         return self
 
     def check_begun(self) -> None:
@@ -156,9 +153,9 @@ class Turn(FormatTexts):
         if self.whole_grammar is not None:
             check = self.whole_grammar.check(self.begun)
             if check.reason == "refused" and check.offset is not None:
-                self._departs(check.offset)
+                self._raise_prefix_error(check.offset)
 
-    def _departs(self, taken: int) -> None:
+    def _raise_prefix_error(self, taken: int) -> None:
         """Raise `E-REQUEST-PREFIX` unless `taken`, the number of accepted characters of `begun`, is all of it."""
         begun = self.begun
         if taken == len(begun):
@@ -203,7 +200,6 @@ class Turn(FormatTexts):
     def _new_parser(self) -> StreamParser:
         return StreamParser.from_request(self.format, self.request, prompt=self.prompt, reading=self.reading)
 
-    @entry
     def prompt_ids(self, info: TokenizerInfo) -> list[int]:
         """The token ids of the prompt. No text of users, tools or documents becomes a control token.
 
@@ -224,7 +220,6 @@ class Turn(FormatTexts):
         """Texts that an engine may read as control tokens: the markers of the format and of the template's own text."""
         return frozenset({*self.prompt.markers(), *self.preserved_tokens, *self.stop_strings})
 
-    @entry
     def prompt_text(
         self, *, markers: Collection[str] | None = None, mode: Literal["break", "refuse"] = "break"
     ) -> Prompt:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 import msgspec
@@ -11,7 +11,7 @@ from syntagma.conversion.notes import Members, Notes
 from syntagma.errors import ArgumentError
 from syntagma.messages import Message, Tool
 
-__all__ = ["SETTING", "Conversation", "Form", "bare_messages", "listed", "named_tool", "tool_of"]
+__all__ = ["SETTING", "Conversation", "Form", "bare_messages", "listed", "tool_of"]
 
 SETTING = "it is a setting of the request, not part of the conversation"
 """the reason for the loss of a request's members other than messages and tools"""
@@ -99,8 +99,3 @@ def tool_of(data: Mapping[str, Any], pointer: str, places: Mapping[str, str], no
     except ArgumentError as error:
         at = error.pointer or ""
         raise notes.malformed(pointer + places.get(at, at), error.message) from error
-
-
-def named_tool(tools: Sequence[Tool] | None, name: str) -> Tool | None:
-    """The declared tool with this name, or None."""
-    return next((tool for tool in tools or () if tool.name == name), None)

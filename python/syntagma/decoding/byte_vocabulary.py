@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from syntagma.decoding.tokenizer_info import TokenizerInfo
-from syntagma.entry import entry
 
 __all__ = ["byte_vocabulary"]
 
 
-@entry
 def byte_vocabulary(special: Sequence[str] = ("<end>",), *, vocab_size: int | None = None) -> TokenizerInfo:
     """A vocabulary with one token per byte, whose id is the byte. It can encode text.
 

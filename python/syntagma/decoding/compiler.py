@@ -14,7 +14,7 @@ import msgspec
 from syntagma import _engine
 from syntagma.decoding.pickling import refusal
 from syntagma.decoding.tokenizer_info import TokenizerInfo
-from syntagma.entry import entry, own
+from syntagma.entry import check_argument, own
 from syntagma.grammars import Grammar
 from syntagma.limits import Limits
 
@@ -61,7 +61,6 @@ class GrammarCompiler:
 
     __slots__ = ("_inner", "info")
 
-    @entry
     def __init__(
         self,
         info: TokenizerInfo,
@@ -80,7 +79,6 @@ class GrammarCompiler:
     def __reduce__(self) -> NoReturn:
         refusal("a GrammarCompiler", "pickle the TokenizerInfo, and make a compiler where it is used")(self)
 
-    @entry
     def compile(self, grammar: Grammar) -> _engine.CompiledGrammar:
         """Compile a grammar, or take it from the cache. Releases the GIL.
 
@@ -91,6 +89,7 @@ class GrammarCompiler:
             LimitError: `E-LIMIT-…`, the compilation exceeds a limit.
         """
         grammar = own(grammar)
+        check_argument("grammar", grammar, Grammar)
         compiled = self._inner.compile(grammar._inner)
         return compiled.bounded(grammar._bounds) if grammar._bounds else compiled
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from syntagma._engine import GrammarMatcher
 from syntagma.decoding.explanation_values import Expected, MatcherExplanation, Reason, TokenVerdict
 from syntagma.deprecation import deprecated
-from syntagma.entry import entry
 from syntagma.errors import ArgumentError, ArgumentTypeError
 
 __all__ = ["explain_matcher", "explanation_of"]
@@ -45,7 +44,6 @@ def explanation_of(matcher: GrammarMatcher, token: int | str | None) -> MatcherE
     return found
 
 
-@entry
 def explain_matcher(matcher: GrammarMatcher, info: object, token: int | str | None = None) -> MatcherExplanation:
     """The older name of `GrammarMatcher.explain`, which needs no vocabulary.
 
@@ -58,7 +56,7 @@ def explain_matcher(matcher: GrammarMatcher, info: object, token: int | str | No
         ArgumentError, LimitError: as `GrammarMatcher.explain`.
     """
     del info
-    deprecated("explain_matcher(matcher, info, token)", "matcher.explain(token)", calls=2)
+    deprecated("explain_matcher(matcher, info, token)", "matcher.explain(token)")
     return matcher.explain(token)
 
 

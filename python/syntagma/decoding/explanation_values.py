@@ -74,5 +74,5 @@ class MatcherExplanation(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def __getitem__(self, key: str) -> Any:
         """What was a dictionary before: deprecated, use the attributes."""
-        deprecated(f"matcher.explain(token)[{key!r}]", "its attributes, such as token.reason", calls=1)
+        deprecated(f"matcher.explain(token)[{key!r}]", "its attributes, such as token.reason")
         return self.__dict__["told"][key]

@@ -14,7 +14,6 @@ from syntagma.decoding.bitmask import allocate_token_bitmask
 from syntagma.decoding.byte_vocabulary import byte_vocabulary
 from syntagma.decoding.compiler import GrammarCompiler
 from syntagma.decoding.tokenizer_info import TokenizerInfo
-from syntagma.entry import entry
 from syntagma.errors import VocabularyError
 from syntagma.grammars import Grammar
 
@@ -78,7 +77,6 @@ class GrammarCost(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[CostWarning, ...] = ()
 
 
-@entry
 def grammar_cost(grammar: Grammar, info: TokenizerInfo | None = None) -> GrammarCost:
     """Measure a grammar with a vocabulary, before a request needs it.
 

@@ -13,7 +13,6 @@ from syntagma.decoding.bitmask import allocate_token_bitmask
 from syntagma.decoding.byte_vocabulary import byte_vocabulary
 from syntagma.decoding.compiler import GrammarCompiler
 from syntagma.decoding.tokenizer_info import TokenizerInfo
-from syntagma.entry import entry
 from syntagma.errors import ArgumentError, SyntagmaError
 from syntagma.grammars import Grammar
 from syntagma.grammars.schema_keywords import keyword_pointers, without_keyword
@@ -62,7 +61,6 @@ class _Measured(msgspec.Struct, frozen=True):
     compiled_bytes: int
 
 
-@entry
 def keyword_costs(
     schema: Mapping[str, Any], info: TokenizerInfo | None = None, *, most: int = 64, seconds: float = 5.0
 ) -> KeywordCosts:

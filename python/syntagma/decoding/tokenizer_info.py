@@ -12,7 +12,7 @@ from syntagma.decoding.vocabularies.gguf import read_gguf_tokens
 from syntagma.decoding.vocabularies.tokenizer_json import read_tokenizer_json
 from syntagma.decoding.vocabularies.tokenizer_objects import read_huggingface, read_sentencepiece, read_tiktoken
 from syntagma.decoding.vocabularies.tokens import Tokens
-from syntagma.entry import entry
+from syntagma.entry import entry, strict_entry
 from syntagma.errors import ArgumentError, ArgumentTypeError, VocabularyError
 
 __all__ = ["TokenizerInfo"]
@@ -36,7 +36,6 @@ class TokenizerInfo:
 
     _longest: int | None
 
-    @entry
     def __init__(self, tokens: Tokens, vocab_size: int | None = None, encoder: Encoder | None = None) -> None:
         self._tokens = tokens
         self._inner = _vocabulary(tokens, vocab_size)
@@ -44,7 +43,6 @@ class TokenizerInfo:
         self._longest = None
 
     @classmethod
-    @entry
     def from_tokens(
         cls,
         tokens: Sequence[bytes],
@@ -118,7 +116,6 @@ class TokenizerInfo:
         return cls(tokens, vocab_size, TokenizerJsonEncoder(ControlTokens(tokens), description))
 
     @classmethod
-    @entry
     def from_tiktoken(
         cls, encoding: Any, *, eos_token_ids: Sequence[int] | None = None, vocab_size: int | None = None
     ) -> TokenizerInfo:
@@ -189,12 +186,10 @@ class TokenizerInfo:
             raise ArgumentTypeError("E-ARGUMENT-TYPE", f"a token id must be an integer, not a {kind}") from error
         raise VocabularyError("E-VOCAB-ID", f"token {token_id} is outside of the vocabulary of {self.vocab_size}")
 
-    @entry
     def decode(self, token_ids: Sequence[int]) -> bytes:
         """The bytes of the tokens, including special tokens."""
         return b"".join(self.token_bytes(token_id) for token_id in token_ids)
 
-    @entry
     def encode(self, text: str, *, trusted: Sequence[tuple[int, int]] | None = None) -> list[int]:
         """The token ids of a text, with nothing added at either end.
 
@@ -219,7 +214,6 @@ class TokenizerInfo:
             )
         return self._encoder.encode(text, ((0, len(text)),) if trusted is None else trusted)
 
-    @entry
     def least_tokens(self, text: str) -> int:
         """A lower bound on the number of tokens of a text, without encoding it.
 
@@ -239,7 +233,7 @@ class TokenizerInfo:
         size -= sum(text.count(blank) * len(blank.encode()) for blank in _BLANKS)
         return -(-size // (_NORMALISED * self._longest))
 
-    @entry
+    @strict_entry
     def with_encoder(self, encode_text: Callable[[str], Sequence[int]]) -> TokenizerInfo:
         """The same vocabulary, with a function that encodes plain text.
 

@@ -14,7 +14,6 @@ from syntagma.doctor.endpoint import Endpoint
 from syntagma.doctor.exchange import Exchange, shortened
 from syntagma.doctor.outcomes import Broken, Check, Fault, NotOffered, Outcome, Report, Result, Unsure, Verdict
 from syntagma.doctor.values import listed, word
-from syntagma.entry import entry
 from syntagma.errors import ArgumentError, UpstreamError
 
 __all__ = ["diagnose"]
@@ -25,7 +24,6 @@ _FIRST = frozenset({"chat.whole", "stream.answered", "models.list", "models.aske
 """checks that say something of a server that answers no question"""
 
 
-@entry
 def diagnose(
     url: str,
     *,

@@ -18,7 +18,6 @@ from syntagma.formats.styles import styled
 __all__ = ["PLUGIN_GROUP", "ChatFormat", "FormatTexts", "get", "names", "older_structural_tag", "register", "styled"]
 
 
-@entry
 def get(name: str, reasoning: str | None = None) -> ChatFormat:
     """A named format.
 

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 import msgspec
 
 from syntagma.constraints import build_grammar
-from syntagma.entry import entry
+from syntagma.entry import options_named
 from syntagma.errors import FormatError
 from syntagma.format_schema import (
     ContentSpec,
@@ -49,7 +49,6 @@ class ChatFormat:
         self.name = name
 
     @classmethod
-    @entry
     def from_toml(cls, text: str, *, source: str = "<string>") -> ChatFormat:
         """Read a format file; `from` may name registered formats.
 
@@ -76,7 +75,6 @@ class ChatFormat:
         spec, lost = read_response_template(template)
         return cls(spec), lost
 
-    @entry
     def to_response_template(
         self, *, start_anchor: str | None = None, join: bool = False
     ) -> tuple[dict[str, Any], tuple[NotCarried, ...]]:
@@ -95,7 +93,6 @@ class ChatFormat:
         """
         return write_response_template(self.spec, start_anchor=start_anchor, join=join)
 
-    @entry
     def combine(self, *, tools: ChatFormat | None = None, reasoning: ChatFormat | None = None) -> ChatFormat:
         """A format with the calls, content and messages of `tools` and the reasoning of `reasoning`.
 
@@ -129,7 +126,7 @@ class ChatFormat:
         markers = used_markers(whole, (*first.markers, *second.markers))
         return ChatFormat(msgspec.structs.replace(whole, markers=markers))
 
-    @entry
+    @options_named
     def parser(self, tools: Sequence[ToolLike] | None = None, **options: Unpack[ParserOptions]) -> StreamParser:
         """A parser for one turn.
 
@@ -139,7 +136,7 @@ class ChatFormat:
         """
         return StreamParser(self, tools, **options)
 
-    @entry
+    @options_named
     def parse(self, text: str, tools: Sequence[ToolLike] | None = None, **options: Unpack[ParserOptions]) -> Message:
         """The message in a complete raw text.
 
@@ -153,7 +150,7 @@ class ChatFormat:
         parser.finish()
         return parser.message
 
-    @entry
+    @options_named
     def grammar(
         self,
         tools: Sequence[ToolLike] | None = None,
@@ -176,7 +173,7 @@ class ChatFormat:
         start = StreamParser.from_request(self, request, prompt=prompt).start_state
         return build_grammar(self.spec, request, start, styled)
 
-    @entry
+    @options_named
     def structural_tag(
         self,
         tools: Sequence[ToolLike] | None = None,
@@ -202,7 +199,7 @@ class ChatFormat:
         grammar = self.grammar(tools, prompt=prompt, **options)
         return grammar.to_structural_tag(limits=options.get("limits"))
 
-    @entry
+    @options_named
     def start_state(self, prompt: str | None = None, **asked: Unpack[SharedOptions]) -> StartState:
         """The state before the first character of output, for both parser and grammar.
 
@@ -215,7 +212,6 @@ class ChatFormat:
         """
         return start_state(self, prompt=prompt, **asked)
 
-    @entry
     def write(self, message: Message, tools: Sequence[ToolLike] | None = None) -> str:
         """The canonical raw text of a message, without the end of the turn.
 

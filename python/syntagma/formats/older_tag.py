@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from syntagma.constraints.schemas import arguments_schema
-from syntagma.entry import entry
 from syntagma.errors import ArgumentError
 from syntagma.formats.call_frame import call_frame
 from syntagma.formats.chat_format import ChatFormat
@@ -19,7 +18,6 @@ __all__ = ["older_structural_tag"]
 _AROUND = "any text may stand around and between calls, reasoning that is never closed included"
 
 
-@entry
 def older_structural_tag(fmt: ChatFormat, tools: Sequence[ToolLike]) -> StructuralTag:
     """A structural tag in the older form: any text, and calls of the tools as the format writes them.
 

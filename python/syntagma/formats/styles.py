@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from syntagma.constraints.styles import style_grammar
-from syntagma.entry import entry
 from syntagma.formats.registry import registry
 from syntagma.grammars import Grammar
 from syntagma.grammars.structural_tag import StyledSchema
@@ -11,7 +10,6 @@ from syntagma.grammars.structural_tag import StyledSchema
 __all__ = ["styled"]
 
 
-@entry
 def styled(wanted: StyledSchema) -> Grammar:
     """A schema in a style that a format names. `Grammar.from_structural_tag` takes this function as `styles`.
 

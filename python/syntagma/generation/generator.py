@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from syntagma.decoding import GrammarCompiler, GrammarMatcher
 from syntagma.decoding.backend import Backend, BatchBackend
-from syntagma.entry import entry
+from syntagma.entry import strict_entry
 from syntagma.errors import ArgumentError, ModelError
 from syntagma.generation.batching import BatchLoop, SessionBatch
 from syntagma.generation.loop import Generation
@@ -52,7 +52,7 @@ class Generator:
         compiler: the compiler, given or made.
     """
 
-    @entry
+    @strict_entry
     def __init__(self, backend: Backend, *, compiler: GrammarCompiler | None = None) -> None:
         self.backend = backend
         self.compiler = GrammarCompiler(backend.tokenizer_info) if compiler is None else compiler
@@ -63,7 +63,6 @@ class Generator:
         """the loop in which all generations advance; None: each has its own"""
         self._threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="syntagma-compile")
 
-    @entry
     def start(
         self,
         prompt: str | Sequence[int],
@@ -98,7 +97,6 @@ class Generator:
             [_Asked(prompt, grammar, grammar_key, options, begin)], None if opened is None else [opened]
         )[0]
 
-    @entry
     def open(
         self,
         prompt: str | Sequence[int],
@@ -118,7 +116,6 @@ class Generator:
         """
         return self._open([(prompt, options)])[0]
 
-    @entry
     def start_all(
         self,
         prompts: Sequence[str | Sequence[int]],
@@ -182,7 +179,6 @@ class Generator:
             raise
         return generations
 
-    @entry
     def step(self) -> bool:
         """Compute one step of all generations, if the backend computes them together.
 
@@ -208,7 +204,6 @@ class Generator:
                 hint = "token ids are numbers from 0 up"
                 raise ArgumentError("E-ARGUMENT-VALUE", message, pointer=pointer, hint=hint)
 
-    @entry
     def generate(
         self,
         prompt: str | Sequence[int],
@@ -220,7 +215,6 @@ class Generator:
         """The steps alone; see `start`."""
         return iter(self.start(prompt, grammar=grammar, grammar_key=grammar_key, options=options))
 
-    @entry
     def check(self, prompt: str | Sequence[int], options: GenerationOptions) -> list[int]:
         """The token ids of a prompt, once it is sure to leave room for an answer; the model computes nothing.
 

@@ -15,7 +15,7 @@ from syntagma.decoding import GrammarCompiler
 from syntagma.decoding.backend import Backend
 from syntagma.decoding.sampling import Sampling
 from syntagma.decoding.upstream import Upstream
-from syntagma.entry import entry
+from syntagma.entry import entry, options_named
 from syntagma.errors import ArgumentError
 from syntagma.events import Event
 from syntagma.generation.generator import Generator
@@ -66,7 +66,6 @@ class Model:
         codec: the codec.
     """
 
-    @entry
     def __init__(
         self,
         engine: Backend | Upstream,
@@ -117,7 +116,7 @@ class Model:
         """
         return self.generator.compiler
 
-    @entry
+    @options_named
     def chat(self, messages: Sequence[MessageLike], **options: Unpack[ChatOptions]) -> Message:
         """The model's answer to a conversation.
 
@@ -136,7 +135,7 @@ class Model:
             pass
         return parser.message
 
-    @entry
+    @options_named
     def stream(self, messages: Sequence[MessageLike], **options: Unpack[ChatOptions]) -> Iterator[Event]:
         """The events of the answer, as the model writes it. Closing the iterator stops the model.
 
@@ -149,7 +148,6 @@ class Model:
         """
         return _events(*self._begin(messages, **options))
 
-    @entry
     def start(
         self, turn: Turn, options: GenerationOptions, *, opened: Generation | None = None
     ) -> Generation | RemoteGeneration:
@@ -176,7 +174,6 @@ class Model:
             opened=opened,
         )
 
-    @entry
     def open(self, turn: Turn, options: GenerationOptions) -> Generation:
         """A generation that can read the prompt of a turn while its grammar is compiled; see `Generator.open`.
 

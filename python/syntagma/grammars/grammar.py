@@ -72,7 +72,6 @@ class Grammar:
 
     __slots__ = ("_bounds", "_inner", "_made", "_schema")
 
-    @entry
     def __init__(
         self,
         inner: _engine.Grammar,
@@ -384,7 +383,6 @@ class Grammar:
                 return cls.from_ebnf(text, start or default_start(text), limits=limits)
 
     @classmethod
-    @entry
     def json(cls, *, whitespace: Whitespace = "flexible", limits: Limits | None = None) -> Grammar:
         """Any JSON object."""
         return cls.from_json_schema({"type": "object"}, whitespace=whitespace, limits=limits)
@@ -422,7 +420,6 @@ class Grammar:
         return cls(_engine.Grammar.token(_text(text, "text")), None, (), ("token", text, ()))
 
     @classmethod
-    @entry
     def token_ids(cls, *ranges: tuple[int, int]) -> Grammar:
         """Any one token of inclusive ranges of ids; text never matches it.
 
@@ -485,7 +482,6 @@ class Grammar:
         )
 
     @classmethod
-    @entry
     def repeat(
         cls, grammar: Grammar, min: int = 0, max: int | None = None, *, separator: Grammar | None = None
     ) -> Grammar:
@@ -508,7 +504,6 @@ class Grammar:
         )
 
     @classmethod
-    @entry
     def optional(cls, grammar: Grammar) -> Grammar:
         """The grammar or nothing."""
         return cls.repeat(grammar, 0, 1)
@@ -521,7 +516,6 @@ class Grammar:
         made: Recorded = ("label", label, (grammar,))
         return cls(_engine.Grammar.labelled(_text(label, "label"), grammar._inner), None, grammar._bounds, made)
 
-    @entry
     def bounded(self, label: str, *, tokens: int | None = None, bytes: int | None = None) -> Grammar:
         """The same grammar, whose matchers limit parts with this label: tokens in total, or bytes of each.
 
@@ -548,7 +542,6 @@ class Grammar:
         """
         return Grammar(self._inner.inside_json_string())
 
-    @entry
     def spelled(self, escapes: Mapping[str, str]) -> Grammar:
         """The same texts with an escape for each of these ASCII characters; a marker becomes its text.
 
@@ -557,13 +550,11 @@ class Grammar:
         """
         return Grammar(self._inner.spelled(list(escapes.items())))
 
-    @entry
     def placed(self, pointer: str) -> Grammar:
         """Deprecated since 0.3: use `with_pointer_prefix`. Version 0.5 may remove it."""
-        deprecated("Grammar.placed(pointer)", "with_pointer_prefix(pointer)", calls=2)
+        deprecated("Grammar.placed(pointer)", "with_pointer_prefix(pointer)")
         return self.with_pointer_prefix(pointer)
 
-    @entry
     def with_pointer_prefix(self, pointer: str) -> Grammar:
         """The same grammar as a part of something larger: the pointers of its report begin with `pointer`."""
         inner = self._inner.placed(_text(pointer, "pointer"))
@@ -658,7 +649,6 @@ class Grammar:
         """The grammar as EBNF text; it reads back as the same language."""
         return self._inner.to_ebnf()
 
-    @entry
     def to_gbnf(self, token_ids: Mapping[str, int] | None = None) -> Gbnf:
         """The grammar as GBNF; it reads back as the same language.
 
@@ -672,7 +662,6 @@ class Grammar:
         text, markers, names_tokens = self._inner.to_gbnf(None if token_ids is None else _token_ids(token_ids))
         return Gbnf(text, tuple(markers), names_tokens)
 
-    @entry
     def to_lark(self, token_ids: Mapping[str, int] | None = None) -> str:
         """The grammar as Lark text in the dialect of llguidance, with the start rule `start`; the same language.
 
@@ -689,7 +678,6 @@ class Grammar:
         """
         return self._inner.to_lark(None if token_ids is None else _token_ids(token_ids))
 
-    @entry
     def exports(
         self, token_ids: Mapping[str, int] | None = None, *, languages: Sequence[str] | None = None
     ) -> dict[str, Export]:
@@ -706,7 +694,6 @@ class Grammar:
         """
         return exports_of(self, token_ids, languages)
 
-    @entry
     def to_structural_tag(
         self,
         *,
@@ -731,7 +718,6 @@ class Grammar:
         ids = None if token_ids is None else _token_ids(token_ids)
         return write_structural_tag(self, limits or _DEFAULT_LIMITS, schemas=schemas, token_ids=ids)
 
-    @entry
     def dump_lnf(self, *, limits: Limits | None = None) -> str:
         """The normal form that the engine runs, for people."""
         return self._inner.dump_lnf(limits or _DEFAULT_LIMITS)

@@ -8,13 +8,13 @@ chat.with_structured_output(Reminder).invoke("Emma at nine")
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
 from syntagma.entry import check_argument
 from syntagma.generation import Model
 from syntagma.integrations.answers import Answer
-from syntagma.integrations.langchain_messages import chunk_fields, message_fields, to_openai, usage_fields
 
 __all__ = ["chat_model"]
 
@@ -85,18 +85,18 @@ def _chat_class() -> Any:
             answer = self._answer(messages, stop, options)
             for _delta in answer:
                 pass
-            message = AIMessage(**message_fields(answer.message()), usage_metadata=usage_fields(answer.usage))
+            message = AIMessage(**_message_fields(answer.message()), usage_metadata=_usage_fields(answer.usage))
             message.response_metadata = {"finish_reason": answer.finish_reason}
             return ChatResult(generations=[ChatGeneration(message=message)])
 
         def _stream(self, messages: Any, stop: Any = None, run_manager: Any = None, **options: Any) -> Iterator[Any]:
             answer = self._answer(messages, stop, options)
             for delta in answer:
-                chunk = ChatGenerationChunk(message=AIMessageChunk(**chunk_fields(delta)))
+                chunk = ChatGenerationChunk(message=AIMessageChunk(**_chunk_fields(delta)))
                 if run_manager is not None:
                     run_manager.on_llm_new_token(chunk.text, chunk=chunk)
                 yield chunk
-            last = AIMessageChunk(content="", usage_metadata=usage_fields(answer.usage), chunk_position="last")
+            last = AIMessageChunk(content="", usage_metadata=_usage_fields(answer.usage), chunk_position="last")
             last.response_metadata = {"finish_reason": answer.finish_reason}
             yield ChatGenerationChunk(message=last)
 
@@ -104,7 +104,7 @@ def _chat_class() -> Any:
             given = {**self.options, **options, **({"stop": stop} if stop else {})}
             # LangChain adds these options for tracing.
             given = {name: value for name, value in given.items() if not name.startswith("ls_")}
-            return Answer(self.model, to_openai(messages), given)
+            return Answer(self.model, _to_openai(messages), given)
 
     return ChatSyntagma
 
@@ -126,3 +126,49 @@ def _checked(message: Any) -> Any:
     if message.response_metadata.get("finish_reason") == "length":
         raise OutputParserException("the answer was cut off at its length limit: raise max_tokens")
     return message
+
+
+def _to_openai(messages: Sequence[Any]) -> list[dict[str, Any]]:
+    """LangChain messages as OpenAI dictionaries, including reasoning."""
+    from langchain_core.messages import convert_to_openai_messages
+
+    found: list[dict[str, Any]] = []
+    for message in messages:
+        written: dict[str, Any] = convert_to_openai_messages(message)  # type: ignore[assignment,unused-ignore]
+        reasoning = message.additional_kwargs.get("reasoning_content")
+        found.append({**written, "reasoning_content": reasoning} if reasoning else written)
+    return found
+
+
+def _message_fields(message: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of an `AIMessage`. Calls that were cut off become `invalid_tool_calls`."""
+    calls: dict[str, list[dict[str, Any]]] = {"tool_calls": [], "invalid_tool_calls": []}
+    for call in message.get("tool_calls") or ():
+        name, arguments = call["function"]["name"], call["function"]["arguments"]
+        if call.get("complete", True):
+            calls["tool_calls"].append({"name": name, "args": json.loads(arguments), "id": call["id"]})
+        else:
+            cut = {"name": name, "args": arguments, "id": call["id"], "error": "the call was cut off"}
+            calls["invalid_tool_calls"].append(cut)
+    return {"content": message.get("content") or "", "additional_kwargs": _reasoning(message), **calls}
+
+
+def _chunk_fields(delta: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of an `AIMessageChunk`."""
+    calls = [
+        {"name": call["function"].get("name"), "args": call["function"]["arguments"], "id": call.get("id")}
+        | {"index": call["index"]}
+        for call in delta.get("tool_calls", ())
+    ]
+    return {"content": delta.get("content", ""), "additional_kwargs": _reasoning(delta), "tool_call_chunks": calls}
+
+
+def _reasoning(part: Mapping[str, Any]) -> dict[str, str]:
+    text = part.get("reasoning_content")
+    return {"reasoning_content": text} if text else {}
+
+
+def _usage_fields(usage: Mapping[str, int]) -> dict[str, int]:
+    """The `usage_metadata` of a message."""
+    names = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens", "total_tokens": "total_tokens"}
+    return {name: usage[ours] for name, ours in names.items()}

@@ -36,9 +36,9 @@ from syntagma.openchatml.transcript import (
     Transcript,
 )
 from syntagma.openchatml.transcript_reader import StreamReader, parse
+from syntagma.openchatml.transcript_writer import render, render_message
 from syntagma.openchatml.validator import UnmetRequirement, Validation, validate
 from syntagma.openchatml.visibility import Shown, is_visible, keep_for_sampling, show, tool_input, visible
-from syntagma.openchatml.writer import render, render_message
 
 __all__ = [
     "CONTROL_TOKENS",

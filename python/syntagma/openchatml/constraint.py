@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from syntagma.json_types import refuse_constant
+from syntagma.json_types import WHITESPACE, refuse_constant
 from syntagma.openchatml.errors import CALL_SCHEMA, error_for
 
 __all__ = ["arguments_of", "is_checked", "violation"]
@@ -14,7 +14,6 @@ __all__ = ["arguments_of", "is_checked", "violation"]
 # Integers stay text here: JSON does not bound their length, but Python does when it converts them.
 _CHECK = json.JSONDecoder(parse_constant=refuse_constant, parse_int=str)
 _READ = json.JSONDecoder(parse_constant=refuse_constant)
-_WHITESPACE = " \t\r\n"
 
 
 def is_checked(kind: str) -> bool:
@@ -51,8 +50,8 @@ def arguments_of(body: str) -> dict[str, Any]:
 
 
 def _decode(decoder: json.JSONDecoder, body: str) -> Any:
-    begin = len(body) - len(body.lstrip(_WHITESPACE))
+    begin = len(body) - len(body.lstrip(WHITESPACE))
     value, end = decoder.raw_decode(body, begin)
-    if body[end:].strip(_WHITESPACE):
+    if body[end:].strip(WHITESPACE):
         raise ValueError("text follows the value")
     return value

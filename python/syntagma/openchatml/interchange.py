@@ -22,8 +22,8 @@ from syntagma.openchatml.transcript import (
     Transcript,
     checked_profile,
 )
+from syntagma.openchatml.transcript_writer import render_message
 from syntagma.openchatml.visibility import is_visible, shown_text
-from syntagma.openchatml.writer import render_message
 
 __all__ = ["from_json", "to_json"]
 

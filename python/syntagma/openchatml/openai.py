@@ -18,8 +18,8 @@ from syntagma.openchatml.harmony.chat import part_of as harmony_part
 from syntagma.openchatml.tokens import ROLES
 from syntagma.openchatml.tool_calls import CallIds, is_function
 from syntagma.openchatml.transcript import Message
+from syntagma.openchatml.transcript_writer import is_value
 from syntagma.openchatml.visibility import is_visible
-from syntagma.openchatml.writer import is_value
 
 __all__ = ["Loss", "from_openai", "to_openai"]
 

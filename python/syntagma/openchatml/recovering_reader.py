@@ -5,10 +5,11 @@ A transcript may also hold escapes and literal blocks, and further messages afte
 
 from __future__ import annotations
 
+from syntagma.json_types import WHITESPACE
 from syntagma.limits import Limits
 from syntagma.openchatml.cursor import Cursor
 from syntagma.openchatml.errors import HEADER
-from syntagma.openchatml.harmony.completion_reader import HARMONY_TOKENS, WHITESPACE, HarmonyReader
+from syntagma.openchatml.harmony.completion_reader import HARMONY_TOKENS, HarmonyReader
 from syntagma.openchatml.reader_output import ReaderOutput
 from syntagma.openchatml.tokens import spell
 

@@ -158,9 +158,9 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     @entry
     def same(self, other: Message) -> bool:
         """Whether two messages are equal except for their places and spelling."""
-        return self._said() == other._said()
+        return self._without_places() == other._without_places()
 
-    def _said(self) -> Message:
+    def _without_places(self) -> Message:
         return msgspec.structs.replace(
             self, role_raw=None, header_raw=None, place=None, end=None, recovered=False, lacks=None
         )

@@ -109,7 +109,7 @@ class EndOfTurn:
         return out
 
     def _end_from(self, *, whole: bool) -> int:
-        """The index from which on the held text is, or unless `whole` may become, the end of the turn."""
+        """The start of the end-of-turn text in the held text; unless `whole`, of one that may be cut."""
         held = "".join(piece for piece, _ in self._held)
         begin = 0
         for piece, kind in self._held:

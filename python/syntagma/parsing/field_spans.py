@@ -9,7 +9,6 @@ from itertools import pairwise
 
 import msgspec
 
-from syntagma.entry import entry
 from syntagma.events import ContentDelta, Event, ReasoningDelta, ToolCallDelta, ToolCallEnd, ToolCallStart
 from syntagma.json_pointer import pointer_of
 from syntagma.parsing.json_places import JsonPlaces, Run
@@ -38,7 +37,6 @@ class FieldSpan(msgspec.Struct, frozen=True):
     is_value: bool
 
 
-@entry
 def field_spans(raw: str, events: Iterable[Event], *, json_content: bool = False) -> list[FieldSpan]:
     """The spans of a message's fields in its raw text, which they cover without gaps.
 

@@ -64,13 +64,6 @@ class JsonPlaces:
         """The number of open objects and arrays."""
         return len(self._open)
 
-    @property
-    def awaits_value(self) -> bool:
-        """Whether a value must come that has not begun."""
-        return not (self.in_string or self._in_word or self._awaits_key) and (
-            not self._open or self._open[-1].step is not None
-        )
-
     def feed(self, text: str) -> list[Run]:
         """The runs of more text, with neighbours of one pointer joined."""
         runs: list[Run] = []

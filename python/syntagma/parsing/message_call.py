@@ -11,12 +11,12 @@ import json
 from collections.abc import Callable, Collection
 from typing import ClassVar
 
+from syntagma.json_types import WHITESPACE
 from syntagma.parsing.arguments.argument_check import mismatch
 from syntagma.parsing.arguments.json_machine import JsonMachine
 from syntagma.parsing.call_reader import CallReader, NotACall, ReaderParts
 from syntagma.parsing.fast_path import PlainRun
 from syntagma.parsing.header_router import HeaderRouter, Routed
-from syntagma.parsing.message_header import WHITESPACE
 from syntagma.parsing.states import Outcome, State
 from syntagma.parsing.text.window import Window
 

@@ -12,10 +12,10 @@ import re
 import msgspec
 
 from syntagma.format_schema.names import IN_HEADER_WORD
+from syntagma.json_types import WHITESPACE
 
-__all__ = ["WHITESPACE", "WORD", "Header", "HeaderShape", "read_header"]
+__all__ = ["WORD", "Header", "HeaderShape", "read_header"]
 
-WHITESPACE = " \t\r\n"
 """only these four characters separate words"""
 
 WORD = re.compile(r"[^ \t\r\n]+")

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Literal, TypeAlias
 
-from syntagma.parsing.message_header import WHITESPACE, Header, HeaderShape, read_header
+from syntagma.json_types import WHITESPACE
+from syntagma.parsing.message_header import Header, HeaderShape, read_header
 
 __all__ = ["MARKER_EFFECTS", "HeaderText", "MarkerEffect", "MarkerKind", "Where", "marker_effect"]
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 from syntagma.format_schema.facts import Block
+from syntagma.json_types import WHITESPACE
 from syntagma.parsing.call_reader import ReaderParts
 from syntagma.parsing.fast_path import PlainRun
 from syntagma.parsing.header_router import HeaderRouter, Routed, RouteKind
 from syntagma.parsing.message_call import MessageCallReader
-from syntagma.parsing.message_header import WHITESPACE, Header
+from syntagma.parsing.message_header import Header
 from syntagma.parsing.message_markers import HeaderText, marker_effect
 from syntagma.parsing.message_text import MessageText
 from syntagma.parsing.states import MESSAGES, Outcome, State

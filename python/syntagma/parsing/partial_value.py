@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from syntagma.json_pointer import pointer_of
-from syntagma.json_types import refuse_constant
+from syntagma.json_types import WHITESPACE, refuse_constant
 from syntagma.parsing.text.text_buffer import TextBuffer
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FieldProblem", "OpenText", "PartialValue", "ValueReader"]
 
-_BLANK = " \t\n\r"
 _STOP = re.compile(r'["\\]')
 _WORD = re.compile(r"[-+.0-9A-Za-z]*")
 _HALF = re.compile("[\ud800-\udbff]")
@@ -155,7 +154,7 @@ class ValueReader:
             elif self._word is not None:
                 at = self._in_word(self._word, text, at)
             else:
-                if text[at] not in _BLANK:
+                if text[at] not in WHITESPACE:
                     self._stopped = not self._between(text[at])
                 at += self._word is None
 

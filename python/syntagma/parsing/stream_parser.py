@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Sequence
 from typing import Any, Protocol, Unpack
 
-from syntagma.entry import entry
+from syntagma.entry import options_named
 from syntagma.errors import ArgumentError, ArgumentTypeError
 from syntagma.events import Event, FinishReason
 from syntagma.format_schema import FormatSpec, StartState
@@ -72,7 +72,7 @@ class StreamParser:
         ArgumentError: `E-ARGUMENT-REASONING`, `E-ARGUMENT-REASONING-FORMAT`, or one of `tools_from`.
     """
 
-    @entry
+    @options_named
     def __init__(
         self,
         fmt: FormatSpec | HasSpec,
@@ -92,7 +92,6 @@ class StreamParser:
         self._begin(fmt, resolve_request(tools, for_reading=True, **asked), prompt, reading)
 
     @classmethod
-    @entry
     def from_request(
         cls,
         fmt: FormatSpec | HasSpec,
@@ -192,7 +191,6 @@ class StreamParser:
         by_name = None if tools is None else {tool.name: tool for tool in tools}
         return place_of(self.message, self.state, by_name, self._turn.pending)
 
-    @entry
     def partial(self, index: int | None = None) -> PartialValue | None:
         """The arguments of a call so far as a value, with open strings marked, and the field that broke its schema.
 
@@ -257,7 +255,6 @@ class StreamParser:
         self._enter_fast_path()
         return self._out.take()
 
-    @entry
     def feed_tokens(self, ids: Sequence[int], info: Vocabulary) -> list[Event]:
         """Read tokens: special tokens are markers, text tokens that look like one are text.
 
@@ -368,7 +365,7 @@ def _kind(special: object) -> TokenKind | None:
     return UNKNOWN if special is None else SPECIAL if special is True else TEXT if special is False else None
 
 
-@entry
+@options_named
 def start_state(fmt: FormatSpec | HasSpec, *, prompt: str | None = None, **asked: Unpack[SharedOptions]) -> StartState:
     """What the prompt has opened before the first character of output.
 

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 import msgspec
 
 from syntagma.codec import Turn
-from syntagma.entry import entry
+from syntagma.entry import options_named
 from syntagma.errors import SyntagmaError
 from syntagma.events import Event, FinishReason
 from syntagma.formats import ChatFormat
@@ -35,7 +35,6 @@ class Recorder:
         reading: the reading options. A missing `id_seed` is generated, so that a replay gives the same ids.
     """
 
-    @entry
     def __init__(
         self,
         fmt: ChatFormat,
@@ -97,7 +96,6 @@ class Recorder:
         """See `StreamParser`."""
         return self._parser.finish_reason
 
-    @entry
     def feed(self, chunk: str | bytes, *, special: bool | None = None) -> list[Event]:
         """See `StreamParser`."""
         text, data = (chunk, None) if isinstance(chunk, str) else (None, bytes(chunk))
@@ -105,7 +103,6 @@ class Recorder:
             self._chunks.append(Chunk(seconds=self._now(), text=text, data=data, special=special))
             return self._noted(lambda: self._parser.feed(chunk, special=special))
 
-    @entry
     def feed_tokens(self, ids: Sequence[int], info: Vocabulary) -> list[Event]:
         """See `StreamParser`."""
         with self._one_at_a_time:
@@ -120,7 +117,6 @@ class Recorder:
                     self._tokens[token] = RecordedToken(data=bytes(info.token_bytes(token)))
             return self._noted(lambda: self._parser.feed_tokens(ids, info))
 
-    @entry
     def finish(self, reason: str | None = None) -> list[Event]:
         """See `StreamParser`."""
         with self._one_at_a_time:
@@ -163,7 +159,7 @@ class Recorder:
         return events
 
 
-@entry
+@options_named
 def record(fmt: ChatFormat, tools: Sequence[ToolLike] | None = None, **options: Unpack[ParserOptions]) -> Recorder:
     """A recorder for one answer.
 
@@ -182,7 +178,6 @@ def record(fmt: ChatFormat, tools: Sequence[ToolLike] | None = None, **options: 
     return Recorder(fmt, request, prompt=prompt, reading=ReadingOptions(**own))
 
 
-@entry
 def record_turn(turn: Turn) -> Recorder:
     """A recorder for one answer of a prepared turn.
 

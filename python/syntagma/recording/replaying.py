@@ -7,7 +7,6 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import msgspec
 
-from syntagma.entry import entry
 from syntagma.errors import ArgumentError, ParseError
 from syntagma.events import ContentDelta, Event, ReasoningDelta, ToolCallDelta
 from syntagma.formats import ChatFormat
@@ -91,7 +90,6 @@ class _Tokens:
         return self._tokens[token_id].data
 
 
-@entry
 def replay(bundle: Bundle, *, fmt: ChatFormat | None = None, chunks: Chunks = "as-came") -> Replay:
     """Parse a recorded answer again.
 

@@ -20,7 +20,7 @@ _EITHER: Final = zlib.MAX_WBITS | 32
 
 
 class Admission:
-    """Bounds what all requests together may hold. For one event loop.
+    """Limits the concurrent requests and the total bytes of their bodies. For one event loop.
 
     Args:
         limits: the bounds.

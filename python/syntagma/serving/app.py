@@ -50,8 +50,8 @@ from syntagma.serving.running import Runner
 from syntagma.serving.settings import Settings
 from syntagma.serving.side_endpoints import SideEndpoints
 from syntagma.serving.small_answers import Health, Version
+from syntagma.serving.staggered import Staggered
 from syntagma.serving.token_endpoints import tokenizer_facts
-from syntagma.serving.turns import Turns
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -125,7 +125,7 @@ def create_app(
             Route("/version", server.version, methods=["GET"]),
             *server.inspector(),
         ],
-        middleware=[*middleware.middleware(), Middleware(Guard), Middleware(Turns)],
+        middleware=[*middleware.middleware(), Middleware(Guard), Middleware(Staggered)],
         exception_handlers={HTTPException: _refused},
         lifespan=lifespan,
     )

@@ -1,4 +1,4 @@
-"""Streams that run at once and are read one after the other."""
+"""Runs streams concurrently and yields their items in the order of the streams."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Sequence
 from typing import Final
 
@@ -13,9 +14,8 @@ from syntagma.serving.gate import OPEN_PATHS, Gate
 from syntagma.serving.inspecting import PAGE_PATHS
 from syntagma.serving.logs import AccessLog
 from syntagma.serving.metrics import Metrics
-from syntagma.serving.noticed import NoticedLog
 from syntagma.serving.recordings import Recordings
-from syntagma.serving.records import Observer, Recording
+from syntagma.serving.records import Choice, Observer, Recording, RequestRecord
 from syntagma.serving.settings import Settings
 from syntagma.serving.tracing import Tracing
 
@@ -23,6 +23,23 @@ __all__ = ["ServerMiddleware"]
 
 _SHOWN: Final = ("x-request-id", "x-syntagma-ignored", "x-syntagma-error", "retry-after")
 """headers of answers that web pages may read"""
+_log = logging.getLogger("syntagma.serving")
+_MOST_LINES = 5
+"""diagnostics of one choice that have a line of their own"""
+
+
+class _NoticedLog(Observer):
+    """An observer that writes a line for each diagnostic of an answer, at level `warning`, with the request's id."""
+
+    def ended(self, record: RequestRecord, choice: Choice) -> None:
+        """See `Observer`."""
+        found = choice.result.message.diagnostics
+        for one in found[:_MOST_LINES]:
+            # The message quotes the model's text: characters that could end the line are escaped.
+            text = one.message.encode("unicode_escape").decode()
+            _log.warning("%s: %s: %s (at %d of the answer)", record.model, one.code, text, one.span[0])
+        if len(found) > _MOST_LINES:
+            _log.warning("%s: %d further diagnostics of the same answer", record.model, len(found) - _MOST_LINES)
 
 
 class ServerMiddleware:
@@ -42,7 +59,7 @@ class ServerMiddleware:
         self._operations = settings.operations
         self._open_paths = OPEN_PATHS | PAGE_PATHS if settings.inspector else OPEN_PATHS
         self.metrics: Metrics | None = None
-        found: list[Observer] = [AccessLog(), NoticedLog()]
+        found: list[Observer] = [AccessLog(), _NoticedLog()]
         with contextlib.suppress(ImportError):
             self.metrics = Metrics()
             found.append(self.metrics)

@@ -1,4 +1,4 @@
-"""Runs inner requests and gives their updates, for backends and for running engines.
+"""Runs inner requests and yields their updates, for backends and for running engines.
 
 A backend writes in a worker thread; the event loop waits for a running engine.
 """

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final, Literal, Protocol
 
-from syntagma.entry import entry
 from syntagma.errors import ArgumentError, TemplateError
 from syntagma.templates.lookalikes import cuts, lookalikes, markers_in, separated
 from syntagma.templates.rendering import Rendering
@@ -49,7 +48,6 @@ class Prompt(str):
     _segments: tuple[Segment, ...] | None
     _start: int | None
 
-    @entry
     def __new__(
         cls, text: str, start: int, segments: Sequence[Segment] | None = None, begun: int | None = None
     ) -> Prompt:
@@ -76,7 +74,6 @@ class Prompt(str):
         return prompt
 
     @classmethod
-    @entry
     def rendered(cls, rendering: Rendering) -> Prompt:
         """The prompt of a conversation.
 
@@ -116,7 +113,6 @@ class Prompt(str):
             self._segments = self._rendering.segments(str(self))
         return self._segments
 
-    @entry
     def without_end(self, size: int) -> Prompt:
         """The prompt without its last characters.
 
@@ -150,7 +146,6 @@ class Prompt(str):
             done += len(text)
         return found
 
-    @entry
     def ids(self, info: Encodes) -> list[int]:
         """The token ids of the prompt, with nothing added. Control tokens come only from the template's own text.
 
@@ -171,7 +166,6 @@ class Prompt(str):
         """
         return markers_in(self.segments)
 
-    @entry
     def without_lookalikes(
         self, markers: Collection[str], *, mode: Literal["break", "refuse"] = "break", separator: str = ZERO_WIDTH_SPACE
     ) -> Prompt:

@@ -11,7 +11,7 @@ from typing import Any, Final, Unpack
 import jinja2
 import msgspec
 
-from syntagma.entry import entry
+from syntagma.entry import entry, options_named
 from syntagma.errors import ArgumentError, ArgumentTypeError, SyntagmaError, TemplateError
 from syntagma.limits import Limits
 from syntagma.messages import Message, refuse_incomplete_calls
@@ -57,7 +57,6 @@ class ChatTemplate:
         limits: the bounds on every render.
     """
 
-    @entry
     def __init__(
         self,
         source: str,
@@ -137,7 +136,6 @@ class ChatTemplate:
         return cls._from_loaded(read_gguf(path, name), name, limits)
 
     @classmethod
-    @entry
     def from_tokenizer(cls, tokenizer: Any, name: str = "default", limits: Limits | None = None) -> ChatTemplate:
         """The template `name` of a tokenizer object of Hugging Face transformers, with its special tokens.
 
@@ -224,7 +222,6 @@ class ChatTemplate:
 
     # -- variants
 
-    @entry
     def variant(
         self,
         *,
@@ -262,7 +259,7 @@ class ChatTemplate:
 
     # -- rendering
 
-    @entry
+    @options_named
     def render(self, messages: Sequence[Message | Mapping[str, Any]], **options: Unpack[RenderOptions]) -> Prompt:
         """The prompt for these messages.
 

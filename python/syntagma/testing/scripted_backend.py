@@ -8,7 +8,7 @@ import numpy as np
 
 from syntagma.decoding import Backend, Logits, Session
 from syntagma.decoding.byte_vocabulary import byte_vocabulary
-from syntagma.entry import entry
+from syntagma.entry import strict_entry
 from syntagma.errors import ModelError
 
 __all__ = ["ScriptedBackend"]
@@ -33,7 +33,7 @@ class ScriptedBackend:
         model_name: the model's name in requests.
     """
 
-    @entry
+    @strict_entry
     def __init__(
         self,
         script: str | Callable[[str], str],

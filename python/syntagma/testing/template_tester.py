@@ -12,7 +12,7 @@ from syntagma.codec import ChatCodec, Turn
 from syntagma.codec.normalise import MessageLike
 from syntagma.decoding import GrammarCompiler, GrammarMatcher
 from syntagma.decoding.byte_vocabulary import byte_vocabulary
-from syntagma.entry import entry
+from syntagma.entry import strict_entry
 from syntagma.errors import ArgumentError, ArgumentTypeError, TemplateTestError
 from syntagma.formats import ChatFormat
 from syntagma.messages import Message, ToolLike
@@ -47,7 +47,7 @@ class TemplateTester:
 
     __slots__ = ("_codec", "_expected", "_grammar", "_messages", "_options", "_output", "_tools")
 
-    @entry
+    @strict_entry
     def __init__(self, template: ChatTemplate | str, fmt: ChatFormat | None = None) -> None:
         if isinstance(template, str):
             template = ChatTemplate(template)
@@ -69,17 +69,17 @@ class TemplateTester:
             setattr(other, name, changed.get(name, getattr(self, name)))
         return other
 
-    @entry
+    @strict_entry
     def messages(self, messages: Sequence[MessageLike]) -> TemplateTester:
         """Set the conversation before the turn. Default: one question of a user."""
         return self._with(_messages=tuple(messages))
 
-    @entry
+    @strict_entry
     def tools(self, tools: Sequence[ToolLike] | None) -> TemplateTester:
         """Set the declared tools. Default: undeclared."""
         return self._with(_tools=None if tools is None else tuple(tools))
 
-    @entry
+    @strict_entry
     def request(self, **options: Unpack[RequestOptions]) -> TemplateTester:
         """Add options of the request.
 
@@ -88,7 +88,6 @@ class TemplateTester:
         """
         return self._with(_options={**self._options, **options})
 
-    @entry
     def output(self, text: str) -> TemplateTester:
         """Set the model's output after the prompt."""
         if not isinstance(text, str):
@@ -96,7 +95,6 @@ class TemplateTester:
             raise ArgumentTypeError("E-ARGUMENT-TYPE", message, pointer="/text")
         return self._with(_output=text)
 
-    @entry
     def expect(self, message: Message | Mapping[str, Any]) -> TemplateTester:
         """Set the expected message, also as an OpenAI dictionary. Call ids are compared if they are not empty."""
         return self._with(_expected=message if isinstance(message, Message) else Message.from_openai(message))
@@ -105,7 +103,6 @@ class TemplateTester:
         """Skip the check by the grammar, for outputs that the parser reads but the grammar should not allow."""
         return self._with(_grammar=False)
 
-    @entry
     def check(self) -> Message:
         """Parse the output whole, by characters, cut at every place and at random; and match it with the grammar.
 

@@ -10,7 +10,6 @@ from syntagma.analysis.lint.rules import RULES, Rule
 from syntagma.analysis.lint.subject import ANSWER, Subject, message_of, user
 from syntagma.analysis.render.conversation import SampleTurn
 from syntagma.decoding import TokenizerInfo
-from syntagma.entry import entry
 from syntagma.errors import ArgumentTypeError, SyntagmaError
 from syntagma.templates import ChatTemplate
 
@@ -20,7 +19,6 @@ _MAX_EDITS = 24
 """edits that are tried alone"""
 
 
-@entry
 def lint_template(template: ChatTemplate, tokenizer: TokenizerInfo | None = None) -> tuple[LintFinding, ...]:
     """The defects of a template, in the order of the rules; `docs/reference/template-lint.md` lists them.
 

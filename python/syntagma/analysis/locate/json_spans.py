@@ -8,10 +8,11 @@ from typing import Any
 
 import msgspec
 
+from syntagma.json_types import WHITESPACE
+
 __all__ = ["JsonSpan", "read_json", "values_around"]
 
 _DECODER = json.JSONDecoder()
-_WHITESPACE = " \t\r\n"
 
 
 class JsonSpan(msgspec.Struct, frozen=True):
@@ -59,7 +60,7 @@ def values_around(text: str, at: int, stop: int) -> Iterator[JsonSpan]:
 
 
 def _skip_whitespace(text: str, at: int) -> int:
-    while at < len(text) and text[at] in _WHITESPACE:
+    while at < len(text) and text[at] in WHITESPACE:
         at += 1
     return at
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import msgspec
+
 __all__ = ["BuiltinToolParam", "FunctionDefinition", "FunctionToolParam", "tool_of"]
 
 
@@ -55,38 +57,11 @@ def tool_of(value: Any) -> FunctionToolParam | BuiltinToolParam:
     if isinstance(value, FunctionToolParam | BuiltinToolParam):
         return value
     given = value.model_dump() if hasattr(value, "model_dump") else value
-    if not isinstance(given, Mapping) or not isinstance(given.get("type", "function"), str):
+    if not isinstance(given, Mapping):
         raise ValueError("a tool is an object with a type")
-    if given.get("type", "function") != "function":
-        return BuiltinToolParam(
-            type=given["type"], name=_text(given, "name"), parameters=_schema(given.get("parameters"))
-        )
-    function = given.get("function")
-    if isinstance(function, FunctionDefinition):
-        return FunctionToolParam(function=function)
-    if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
-        raise ValueError("a function has a name: {'type': 'function', 'function': {'name': …}}")
-    strict = function.get("strict")
-    if strict is not None and not isinstance(strict, bool):
-        raise ValueError("strict is a bool")
-    return FunctionToolParam(
-        function=FunctionDefinition(
-            name=function["name"],
-            description=_text(function, "description"),
-            parameters=_schema(function.get("parameters")),
-            strict=strict,
-        )
-    )
-
-
-def _text(given: Mapping[str, Any], field: str) -> str | None:
-    value = given.get(field)
-    if value is not None and not isinstance(value, str):
-        raise ValueError(f"{field} is text")
-    return value
-
-
-def _schema(value: Any) -> dict[str, Any] | None:
-    if value is not None and not isinstance(value, Mapping):
-        raise ValueError("parameters are a schema, which is an object")
-    return None if value is None else dict(value)
+    kind: type[Any] = FunctionToolParam if given.get("type", "function") == "function" else BuiltinToolParam
+    try:
+        tool: FunctionToolParam | BuiltinToolParam = msgspec.convert(given, kind, from_attributes=True)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"this is no tool: {error}") from error
+    return tool

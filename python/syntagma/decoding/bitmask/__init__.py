@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from syntagma import _engine
 from syntagma.decoding.bitmask.numpy_rows import mask_numpy
-from syntagma.entry import entry
 from syntagma.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:
@@ -27,13 +26,11 @@ __all__ = [
 Rows: TypeAlias = Union[NDArray[Any], "torch.Tensor"]
 
 
-@entry
 def allocate_token_bitmask(batch_size: int, vocab_size: int) -> NDArray[np.int32]:
     """A bitmask that allows every token: int32, shape [batch_size, ceil(vocab_size / 32)]."""
     return np.full((batch_size, -(-vocab_size // 32)), -1, dtype=np.int32)
 
 
-@entry
 def apply_token_bitmask_inplace(logits: Rows, bitmask: Rows, *, indices: Sequence[int] | None = None) -> None:
     """Set the logits of forbidden tokens to minus infinity.
 
@@ -109,7 +106,6 @@ def _numpy_words(bitmask: object) -> NDArray[np.int32]:
     return bitmask[np.newaxis] if bitmask.ndim == 1 else bitmask
 
 
-@entry
 def fill_next_token_bitmask_batch(
     matchers: Sequence[_engine.GrammarMatcher],
     bitmask: Any,
@@ -128,7 +124,6 @@ def fill_next_token_bitmask_batch(
     _engine.fill_next_token_bitmask_batch(matchers, bitmask, None if indices is None else list(indices), threads)
 
 
-@entry
 def accept_token_batch(
     matchers: Sequence[_engine.GrammarMatcher], ids: Sequence[int], *, threads: int | None = None
 ) -> list[bool]:

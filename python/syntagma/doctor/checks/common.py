@@ -48,7 +48,7 @@ def _calls_at_all(endpoint: Endpoint) -> bool:
 
 
 def uncut(answer: Answer) -> Answer:
-    """An answer that ended by itself; what is cut says nothing of its shape."""
+    """The answer; inconclusive (`Unsure`) if its `finish_reason` is `length`."""
     if answer.was_cut:
         raise Unsure("the answer was cut by the bound on tokens; ask again with more (--max-tokens)")
     return answer
@@ -81,7 +81,7 @@ def fits(text: Any, kind: type[msgspec.Struct], exchange: Exchange, what: str) -
 
 
 def judge_each(exchanges: Iterable[Exchange], judge: Callable[[Exchange], None]) -> None:
-    """Look at each; what is unsure of one is told only when no other shows a fault."""
+    """Judge each; an inconclusive one is told only if no other shows a fault."""
     unsure: Unsure | None = None
     for exchange in exchanges:
         try:
@@ -99,11 +99,11 @@ def same_answer(endpoint: Endpoint, body: Mapping[str, Any]) -> str | None:
     agrees with itself.
     """
     whole, streamed = answers_of(endpoint.both(body))
-    first, second = _said(whole), _said(streamed)
+    first, second = _compared(whole), _compared(streamed)
     if first == second:
         return None
     again = answer_of(endpoint.ask(body, again=True)), answer_of(endpoint.ask(body, stream=True, again=True))
-    if (_said(again[0]), _said(again[1])) != (first, second):
+    if (_compared(again[0]), _compared(again[1])) != (first, second):
         raise Unsure("answers to one request differ from time to time")
     for name, one, other in zip(_FIELDS, first, second, strict=True):
         if one != other:
@@ -117,6 +117,6 @@ def same_answer(endpoint: Endpoint, body: Mapping[str, Any]) -> str | None:
 _FIELDS = ("content", "reasoning", "calls", "finish reason")
 
 
-def _said(answer: Answer) -> tuple[Any, ...]:
+def _compared(answer: Answer) -> tuple[Any, ...]:
     calls = tuple((call.name, call.arguments) for call in answer.calls)
     return answer.content, answer.reasoning, calls, answer.finish_reason

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syntagma.grammars.structural_tag.open_schemas import opened
 from syntagma.grammars.structural_tag.reader import StyledSchema, Styles, read_structural_tag
-from syntagma.grammars.structural_tag.writer import Schemas, StructuralTag, write_structural_tag
+from syntagma.grammars.structural_tag.tag_writer import Schemas, StructuralTag, write_structural_tag
 
 __all__ = [
     "Schemas",

@@ -113,7 +113,7 @@ def invalid(message: str, pointer: str, hint: str | None = None) -> GrammarError
 
 
 def unsupported(message: str, pointer: str, hint: str | None = None) -> GrammarError:
-    """The error of what is known and not held, or not known."""
+    """The error for a field that is not enforced, or unknown."""
     return GrammarError("E-GRAMMAR-UNSUPPORTED", message, pointer=pointer, hint=hint)
 
 

@@ -46,7 +46,7 @@ def choice(parts: Sequence[Node]) -> Node:
     for part in _flat(parts, "or"):
         if part not in ways:
             ways.append(part)
-    ways = _with_tails_joined(ways)
+    ways = _with_common_ends_merged(ways)
     some = [way for way in ways if way != EMPTY]
     if not some:
         return EMPTY
@@ -54,8 +54,8 @@ def choice(parts: Sequence[Node]) -> Node:
     return repetition(whole, 0, 1) if len(some) < len(ways) else whole
 
 
-def _with_tails_joined(ways: list[Node]) -> list[Node]:
-    """The ways, of which those that end with the same part are one: what stands before it, and the part once."""
+def _with_common_ends_merged(ways: list[Node]) -> list[Node]:
+    """Merge alternatives with a common last part."""
     groups: dict[int, list[Node]] = {}
     for way in ways:
         groups.setdefault(id(_parts(way)[-1]), []).append(way)

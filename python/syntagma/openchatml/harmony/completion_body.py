@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from syntagma.json_types import WHITESPACE
 from syntagma.parsing import JsonMachine
 
 __all__ = ["CompletionBody"]
-
-_WHITESPACE = " \t\r\n"
 
 
 class CompletionBody:
@@ -50,7 +49,7 @@ class CompletionBody:
         if machine is None:
             return False
         for part in self.parts[self._checked :]:
-            if not self._checked and not part.strip(_WHITESPACE).startswith("{"):
+            if not self._checked and not part.strip(WHITESPACE).startswith("{"):
                 self._arguments = None
                 return False
             machine.feed(part, 0, len(part))

@@ -14,6 +14,7 @@ import msgspec
 
 from syntagma.entry import entry
 from syntagma.errors import ArgumentError
+from syntagma.json_types import WHITESPACE
 from syntagma.limits import Limits
 from syntagma.openchatml.constraint import violation
 from syntagma.openchatml.errors import CALL_SCHEMA, CONSTRAINT, HEADER, TRUNCATED, log_error
@@ -25,7 +26,7 @@ from syntagma.openchatml.tool_calls import CallIds, called_tool, channels_of_cal
 from syntagma.openchatml.transcript import Message, Problem, SourceLocation, checked_stop, names_tool
 from syntagma.parsing import HeaderText, MarkerEffect, MarkerKind, marker_effect
 
-__all__ = ["HARMONY_TOKENS", "WHITESPACE", "HarmonyReader", "HarmonyResult", "parse_completion"]
+__all__ = ["HARMONY_TOKENS", "HarmonyReader", "HarmonyResult", "parse_completion"]
 
 _KINDS: Mapping[str, MarkerKind] = {
     "start": "begin",
@@ -42,7 +43,6 @@ HARMONY_TOKENS = tuple(_KINDS)
 
 _STOPS = ("call", "return")
 _TOKEN = re.compile(r"<\|(start|end|message|channel|constrain|return|call)\|>")
-WHITESPACE = " \t\r\n"
 
 
 class HarmonyResult(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import bisect
 
+from syntagma.json_types import WHITESPACE
 from syntagma.parsing.arguments.json_arguments import JsonArguments
 from syntagma.parsing.arguments.json_string import StringReader
-from syntagma.parsing.arguments.json_syntax import WHITESPACE
 from syntagma.parsing.arguments.source import ArgumentSource
 
 __all__ = ["EncodedArguments"]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 from syntagma.format_schema import Envelope, EnvelopeNode, EnvelopePlaceholder, Members
+from syntagma.json_types import WHITESPACE
 from syntagma.parsing.arguments.buffered import BufferedArguments
 from syntagma.parsing.arguments.encoded import EncodedArguments
 from syntagma.parsing.arguments.json_machine import JsonMachine
@@ -19,7 +20,6 @@ from syntagma.parsing.arguments.json_syntax import (
     NEXT,
     OPEN_OBJECT,
     VALUE,
-    WHITESPACE,
 )
 from syntagma.parsing.arguments.source import ArgumentSource
 from syntagma.parsing.text.text_buffer import TextBuffer

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Literal
 
 from syntagma.format_schema.names import DIGITS
+from syntagma.json_types import WHITESPACE
 from syntagma.parsing.arguments.declared_types import allowed_types, inner_schema, takes_number
 from syntagma.parsing.arguments.escapes import read_escape, unescaped
 from syntagma.parsing.arguments.json_machine import JsonMachine
@@ -27,7 +28,6 @@ from syntagma.parsing.arguments.json_syntax import (
     STRING,
     VALUE,
     VALUE_OR_END,
-    WHITESPACE,
     WORDS,
 )
 from syntagma.parsing.arguments.mending import Mending

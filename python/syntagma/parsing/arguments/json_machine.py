@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
+from syntagma.json_types import WHITESPACE
 from syntagma.parsing.arguments.json_syntax import (
     CLOSE,
     COLON,
@@ -24,7 +25,6 @@ from syntagma.parsing.arguments.json_syntax import (
     STRING,
     VALUE,
     VALUE_OR_END,
-    WHITESPACE,
     WORD,
     WORDS,
     ZERO,

@@ -25,15 +25,12 @@ __all__ = [
     "STRING",
     "VALUE",
     "VALUE_OR_END",
-    "WHITESPACE",
     "WORD",
     "WORDS",
     "ZERO",
     "first_of_number",
 ]
 
-WHITESPACE = " \t\n\r"
-"""the characters that may stand between the parts of a JSON text"""
 HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
 ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 """the character after a backslash → its meaning; `u` and four digits are not in it"""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from syntagma.format_schema.names import KEYWORD_SIGNS
-from syntagma.parsing.arguments.json_syntax import WHITESPACE
+from syntagma.json_types import WHITESPACE
 from syntagma.parsing.arguments.literal_machine import LiteralMachine
 from syntagma.parsing.arguments.mending import Mending, Verdict
 from syntagma.parsing.arguments.source import ArgumentSource
@@ -271,7 +271,7 @@ class KeywordArguments(ArgumentSource):
         return made if self.done else None
 
     def _may_go_on(self, literal: str, text: str, pos: int, end: int) -> bool:
-        """Whether a literal that begins with the closer of the arguments stands here, or may come to."""
+        """Whether a literal that begins with the closer of the arguments is here, or may be cut by the chunk's end."""
         if not literal.startswith(self._closer) or literal == self._closer:
             return False
         return text.startswith(literal, pos, end) or is_cut(literal, text, pos, end)

@@ -7,9 +7,9 @@ import json
 import re
 
 from syntagma.format_schema import Notation
+from syntagma.json_types import WHITESPACE
 from syntagma.parsing.arguments.escapes import read_escape, unescaped
 from syntagma.parsing.arguments.json_string import json_text
-from syntagma.parsing.arguments.json_syntax import WHITESPACE
 from syntagma.parsing.arguments.mending import Mending, Verdict
 from syntagma.parsing.arguments.source import ArgumentSource
 from syntagma.parsing.text.scanner import is_cut

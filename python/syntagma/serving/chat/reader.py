@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -15,7 +15,6 @@ from syntagma.serving.answer_fields import prompt_logprobs_of
 from syntagma.serving.body import bad_field, bounded, decode_body, refuse_fields, typed_body, unread_fields, unsupported
 from syntagma.serving.chat.call_fields import WrittenCalls
 from syntagma.serving.chat.conversation import conversation_of
-from syntagma.serving.chat.legacy import PLACES, legacy_choice, legacy_tools
 from syntagma.serving.chat.wire import ChatRequest
 from syntagma.serving.chat.writer import ChatWriter
 from syntagma.serving.constraint_fields import response_format_of
@@ -43,6 +42,13 @@ _SHAPES: Final = {
 _PLACES: Final = {"/template_kwargs/reasoning_effort": "/reasoning_effort", "/template_kwargs": "/chat_template_kwargs"}
 """pointers of the codec → pointers in the request, see `placed`"""
 
+_LEGACY_PLACES: Final = {
+    "/tools/*/function": "/functions/*",
+    "/tools": "/functions",
+    "/tool_choice/function": "/function_call",
+}
+"""places in a current request → in one with OpenAI's older names, see `placed`"""
+
 
 class ChatDialect:
     """`POST /v1/chat/completions`."""
@@ -63,7 +69,7 @@ class ChatDialect:
         request = typed_body(data, ChatRequest)
         _refuse_unsupported(request)
         tools = offered(request.tools or (), ("function", "custom", None))
-        own = {**OPTION_PLACES, **_PLACES, **(PLACES if request.functions is not None else {})}
+        own = {**OPTION_PLACES, **_PLACES, **(_LEGACY_PLACES if request.functions is not None else {})}
         places = with_moved(own, tools.moved)
         notes = RequestNotes(data)
         last = len(request.messages) - 1
@@ -135,9 +141,9 @@ def _resolved(
         raise bad_field("/functions", "must not stand beside tools")
     choice = request.tool_choice
     if request.functions is not None:
-        choice = legacy_choice(request.function_call)
+        choice = _legacy_choice(request.function_call)
     return resolved(
-        tools or legacy_tools(request.functions or ()),
+        tools or _legacy_tools(request.functions or ()),
         settings,
         places,
         tool_choice="auto" if choice is None else choice,
@@ -160,3 +166,23 @@ def _logprobs(request: ChatRequest, limits: Limits) -> int | None:
         raise bad_field("/top_logprobs", "needs logprobs: true beside it")
     top = bounded("top_logprobs", request.top_logprobs, 0, 0, limits.server_top_logprobs)
     return top if request.logprobs else None
+
+
+def _legacy_tools(functions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """`functions` as tools."""
+    return [{"type": "function", "function": function} for function in functions]
+
+
+def _legacy_choice(choice: str | Mapping[str, Any] | None) -> str | dict[str, Any]:
+    """`function_call` as a tool choice.
+
+    Raises:
+        RequestError: `E-REQUEST-FIELD`.
+    """
+    if choice is None:
+        return "auto"
+    if isinstance(choice, str):
+        if choice not in ("auto", "none"):
+            raise bad_field("/function_call", "must be 'auto', 'none', or an object with a name")
+        return choice
+    return {"type": "function", "function": {"name": choice.get("name")}}

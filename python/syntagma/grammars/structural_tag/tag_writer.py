@@ -42,10 +42,10 @@ _SPACES = re.compile(r"\[ \\t\\n\\r\]\{0,([1-9]\d*)\}(?:\|\\n \{0,(\d+)\})?")
 
 
 class StructuralTag(dict[str, Any]):
-    """A structural tag, as plain data, and what of it accepts more than what it was made from.
+    """A structural tag as plain data, and the pointers of parts that accept more than the source grammar.
 
     Attributes:
-        wider: JSON pointer of a format in the tag → what more it accepts; empty: the tag is exact.
+        wider: JSON pointer of such a part → what more it accepts; empty: the tag is exact.
         embedded: JSON pointer of a format that is grammar text → why no other format says it.
     """
 
@@ -94,7 +94,7 @@ def _embeddable() -> dict[str, str]:
 
 
 def _most_spaces(pattern: str | None) -> int | None:
-    """How many characters whitespace of this pattern has at most; 0: no number says what it allows."""
+    """The most whitespace characters in a row that a pattern allows; 0: unbounded; None: no pattern."""
     if pattern is None:
         return None
     found = _SPACES.fullmatch(pattern)

@@ -1,4 +1,4 @@
-"""Requests that come together begin one after the other, so that answers that are under way go on."""
+"""Middleware: admits four requests per iteration of the event loop, so that answers under way go on."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-__all__ = ["Turns"]
+__all__ = ["Staggered"]
 
 _BEGIN = 4
-"""requests that may begin in one turn of the event loop; to begin takes about a millisecond"""
+"""requests that may begin in one iteration of the event loop; to begin takes about a millisecond"""
 
 
-class Turns:
-    """An ASGI application around another, which few requests enter in each turn of the event loop.
+class Staggered:
+    """An ASGI application around another, which few requests enter in each iteration of the event loop.
 
     Without it, hundreds of requests that come at once would pass through each stage side by side, and a piece of an
     answer would wait for all of them.
@@ -29,18 +29,18 @@ class Turns:
         self._app = app
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._begun = 0
-        """the requests that have begun in this turn"""
+        """the requests that have begun in this iteration"""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request; see ASGI."""
         if scope["type"] == "http":
-            await self._turn()
+            await self._wait_for_place()
         await self._app(scope, receive, send)
 
-    async def _turn(self) -> None:
+    async def _wait_for_place(self) -> None:
         loop = asyncio.get_running_loop()
         if not self._begun:
-            loop.call_soon(self._next_turn)
+            loop.call_soon(self._next_iteration)
         if self._begun < _BEGIN:
             self._begun += 1
             return
@@ -48,7 +48,7 @@ class Turns:
         self._waiting.append(waiting)
         await waiting
 
-    def _next_turn(self) -> None:
+    def _next_iteration(self) -> None:
         self._begun = 0
         while self._waiting and self._begun < _BEGIN:
             waiting = self._waiting.popleft()
@@ -56,4 +56,4 @@ class Turns:
                 waiting.set_result(None)
                 self._begun += 1
         if self._begun:
-            asyncio.get_running_loop().call_soon(self._next_turn)
+            asyncio.get_running_loop().call_soon(self._next_iteration)

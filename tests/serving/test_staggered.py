@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from syntagma.serving.turns import Turns
+from syntagma.serving.staggered import Staggered
 from tests.serving.test_life import Caller, run
 
 
 @pytest.mark.parametrize("count", [1, 4, 5, 203])
-def test_few_begin_in_one_turn_of_the_event_loop_in_the_order_in_which_they_came(count: int) -> None:
+def test_few_begin_in_one_iteration_of_the_event_loop_in_the_order_in_which_they_came(count: int) -> None:
     begun: list[int] = []
 
     async def app(scope: Any, _receive: Any, send: Any) -> None:
@@ -21,11 +21,11 @@ def test_few_begin_in_one_turn_of_the_event_loop_in_the_order_in_which_they_came
         await send({"type": "http.response.body", "body": b""})
 
     async def scene() -> None:
-        turns = Turns(app)
+        staggered = Staggered(app)
         # A second time, when the first ones are over.
         for _ in range(2):
             begun.clear()
-            callers = [asyncio.ensure_future(Caller(turns, f"{at}").run()) for at in range(count)]
+            callers = [asyncio.ensure_future(Caller(staggered, f"{at}").run()) for at in range(count)]
             most = before = 0
             while len(begun) < count:
                 await asyncio.sleep(0)
@@ -44,8 +44,8 @@ def test_one_that_is_cancelled_while_it_waits_holds_up_nobody() -> None:
         begun.append(scope["path"])
 
     async def scene() -> None:
-        turns = Turns(app)
-        callers = [asyncio.ensure_future(Caller(turns, f"{at}").run()) for at in range(30)]
+        staggered = Staggered(app)
+        callers = [asyncio.ensure_future(Caller(staggered, f"{at}").run()) for at in range(30)]
         await asyncio.sleep(0)
         for caller in callers[10:20]:
             caller.cancel()
