@@ -139,3 +139,44 @@ impl GrammarCompiler {
             .map(Arc::new)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matcher::GrammarMatcher;
+    use crate::tuning;
+    use crate::vocabulary::{VocabularyParts, bitmask_words};
+
+    fn vocabulary() -> Arc<Vocabulary> {
+        let bytes = (0..=u8::MAX).map(|byte| vec![byte]);
+        let words = (0..tuning::LEARNT_VOCABULARY).map(|number| format!("\"{number}").into_bytes());
+        let tokens = bytes.chain(words).collect();
+        let parts = VocabularyParts {
+            tokens,
+            ..VocabularyParts::default()
+        };
+        Arc::new(Vocabulary::new(&parts).unwrap())
+    }
+
+    /// The masks along a text in JSON.
+    fn masks(compiler: &GrammarCompiler) -> Vec<Vec<i32>> {
+        let schema = r#"{"type": "object", "properties": {"a": {"type": "integer"}}}"#;
+        let (options, limits) = Default::default();
+        let read = syntagma_grammar::syntax::json_schema::parse(schema, &options, &limits);
+        let mut matcher = GrammarMatcher::new(compiler.compile(&Arc::new(read.unwrap())).unwrap());
+        let mut mask = |byte: &u8| {
+            let mut row = vec![0; bitmask_words(compiler.vocabulary().size())];
+            matcher.fill_next_token_bitmask(&mut row).unwrap();
+            assert!(matcher.accept_token(u32::from(*byte)).unwrap());
+            row
+        };
+        br#"{"a": 12, "b": "c"#.iter().map(&mut mask).collect()
+    }
+
+    #[test]
+    fn a_lazy_compiler_finds_the_same_masks() {
+        let eager = GrammarCompiler::new(vocabulary(), Limits::default());
+        let lazy = GrammarCompiler::lazy(vocabulary(), Limits::default());
+        assert_eq!(masks(&lazy), masks(&eager));
+    }
+}
