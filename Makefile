@@ -20,7 +20,7 @@ AGENTS ?=
 # What the build of a wheel is told; on Linux it links against an old C library, so that the wheel runs everywhere.
 WHEEL ?= $(if $(filter Linux,$(shell uname)),--zig --compatibility manylinux2014)
 
-.PHONY: help run test test-long test-part check slice test-format lint lint-rust lint-python fuzz exactness sanitize bench tags docs format suite test-rust test-python test-torch test-engines test-clients test-agents test-inspector test-vllm response-templates verdicts wheel check-wheel train build clean toolchain site
+.PHONY: help run capi test-capi test test-long test-part check slice test-format lint lint-rust lint-python crates fuzz exactness sanitize bench tags docs format suite test-rust test-python test-torch test-engines test-clients test-agents test-inspector test-js wasm test-vllm response-templates verdicts wheel check-wheel train build clean toolchain site
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -119,7 +119,8 @@ sanitize: build ## threads in every order under loom, unsafe code under valgrind
 	RUSTFLAGS="--cfg loom" LOOM_MAX_PREEMPTIONS=3 cargo test --quiet --target-dir target/loom --package syntagma-engine --lib loom_tests
 	@if command -v valgrind >/dev/null; then \
 		PYTHONMALLOC=malloc valgrind --quiet --undef-value-errors=no --error-exitcode=9 --suppressions=tests/decoding/valgrind.supp $(BIN)/python -m pytest -q -p no:cacheprovider tests/decoding/test_bitmask.py; \
-	else echo "skipped: valgrind is not installed; it checks the unsafe code of the extension"; fi
+		VALGRIND=1 cargo test --quiet --package syntagma-capi --test c; \
+	else echo "skipped: valgrind is not installed; it checks the unsafe code of the extension and of the C library"; fi
 	@echo "skipped: miri, and the thread sanitizer with a standard library built for it, need a nightly toolchain; loom runs the threads"
 
 lint: lint-rust lint-python site ## check style, types, stubs, layers of imports, and the documentation's links
@@ -133,6 +134,12 @@ lint-rust: toolchain
 	found=$$(rustup toolchain list 2>/dev/null | sed -n "s/^\($$oldest[.-][^ ]*\).*/\1/p" | head -1); \
 	if [ -n "$$found" ]; then cargo "+$$found" check --workspace --quiet --target-dir target/oldest; \
 	else echo "skipped: Rust $$oldest is not installed; it builds what Cargo.toml promises"; fi
+
+# The two core crates, as a registry would take them: each builds from its own package, and is documented without a warning.
+crates: toolchain ## check that the core crates can be published
+	cargo publish --dry-run --quiet --allow-dirty --package syntagma-grammar --package syntagma-engine
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps --package syntagma-grammar --package syntagma-engine
+	@! grep -rlE "(foldhash|indexmap|smallvec|rustc_hash|regex_syntax)::" target/doc/syntagma_grammar target/doc/syntagma_engine
 
 lint-python: build
 	$(BIN)/ruff format --check .
@@ -197,6 +204,12 @@ test-agents: build ## whole agent programs at the server, with scripted models, 
 test-inspector: build ## the inspector in Chromium, if the system has it
 	$(BIN)/python -m tests.inspector.run $(INSPECTOR)
 
+wasm: | toolchain ## build the engine for browsers and node, js/dist/syntagma.wasm (minutes; names what it needs)
+	$(PYTHON) js/build.py
+
+test-js: build ## build it, and run the tests of the npm package in node; skipped by name where either cannot be had
+	$(BIN)/python -m tests.javascript.run
+
 test-vllm: build ## a real server of vLLM on the CPU with our parsers and grammars (6 GB, minutes)
 	$(BIN)/python -m tests.engines.run vllmcpu
 
@@ -217,6 +230,23 @@ wheel: $(WHEEL_VENV)/.installed ## build the wheel and the source distribution i
 	rm -rf dist
 	PATH="$(CURDIR)/$(WHEEL_VENV)/bin:$$PATH" maturin build --release --out dist $(WHEEL)
 	$(WHEEL_VENV)/bin/maturin sdist --out dist
+
+# One folder with the header, the libraries and what pkg-config reads; it may be moved.
+CAPI := target/capi
+VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
+
+capi: toolchain ## build the C library into target/capi, and write its header (docs/c.md)
+	SYNTAGMA_WRITE_HEADER=1 cargo test --quiet --package syntagma-capi --test header
+	cargo build --release --package syntagma-capi
+	mkdir -p $(CAPI)/include $(CAPI)/lib/pkgconfig
+	cp crates/capi/include/*.h $(CAPI)/include
+	cp target/release/libsyntagma.a $(CAPI)/lib
+	test ! -f target/release/libsyntagma.dylib || cp target/release/libsyntagma.dylib $(CAPI)/lib
+	test ! -f target/release/libsyntagma.so || { cp target/release/libsyntagma.so $(CAPI)/lib/libsyntagma.so.0 && ln -sf libsyntagma.so.0 $(CAPI)/lib/libsyntagma.so; }
+	sed 's/@VERSION@/$(VERSION)/' crates/capi/syntagma.pc.in > $(CAPI)/lib/pkgconfig/syntagma.pc
+
+test-capi: toolchain ## the C library: its header, and programs in C, under valgrind if there is one
+	$$(command -v valgrind >/dev/null && echo env VALGRIND=1) cargo test --quiet --package syntagma-capi
 
 check-wheel: ## install the wheel where there is nothing but Python, and run the README and the demonstration there
 	test -n "$$(ls dist/*.whl 2>/dev/null)" || $(MAKE) wheel

@@ -45,12 +45,13 @@ SCRIPTS = (
     "server_load",
     "embedded_speed",
     "wheel",
+    "wasm",
 )
 WHOLE = {"constrained_validity", "template_overhead", "embedded_speed", "wheel"}
 """scripts that do not know --quick"""
 NEEDED = {"in_process": ("torch", "transformers"), "batching": ("torch", "transformers", "uvicorn")}
 """libraries without which a script is left out, and its last results stay, unless it is asked for by name"""
-BY_NAME = {"wheel"}
+BY_NAME = {"wasm", "wheel"}
 """scripts that need more than this environment, so that they are run only when they are named"""
 _SECTION = re.compile(r"^## (\w+)\.py\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 _BY_HAND = re.compile(r"^## Experiments\n.*\Z", re.MULTILINE | re.DOTALL)

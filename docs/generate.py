@@ -32,12 +32,32 @@ from syntagma.parsing import INLINE, MEANING, MESSAGES, Transitions
 
 DOCS = Path(__file__).parent
 NOTE = "<!-- Written by `make docs`; change what it describes instead. -->\n\n"
+FIRST_COMMANDS = """\
+```sh
+syntagma formats hermes | grep call                                  # how a model writes, by a named format
+syntagma analyze examples/templates/bracket_calls.jinja | head -1    # the same, derived from a chat template
+echo '<tool_call>{"name": "clock", "arguments": {}}</tool_call>' | syntagma parse - --format hermes --events
+syntagma generate "Hello there" --model embedded --temperature 0     # the model that ships with the package
+```
+
+```text output
+call = "<tool_call>{envelope}</tool_call>"
+section = "<tool_call>[{calls}]</tool_call>"
+call = "{envelope}"
+# format: derived, proved
+{"type":"tool_call_start","index":0,"id":"call_…","name":"clock","span":[0,43]}
+{"type":"tool_call_delta","index":0,"arguments":"{}","span":[42,44]}
+{"type":"tool_call_end","index":0,"complete":true,"span":[44,44],"id":null}
+{"type":"message_end","finish_reason":"tool_calls","span":[58,58]}
+Hello! How can I help you?
+```
+"""
 
 
 def command_line() -> str:
     """Every command with its arguments and options, from the definitions that parse them."""
     group = get_command(app)
-    pages = [NOTE + "# Command line\n\n" + (group.help or "") + "\n"]
+    pages = [NOTE + "# Command line\n\n" + (group.help or "") + "\n\n" + FIRST_COMMANDS]
     for name, command in _commands(group):
         pages.append(f"\n## `syntagma {name}`\n\n{(command.help or '').strip()}\n\n| | |\n|---|---|\n")
         for parameter in command.params:
@@ -268,15 +288,18 @@ small = sg.Limits(schema_bytes=1024)
 try:
     sg.Grammar.from_json_schema({"enum": ["x" * 2000]}, limits=small)
 except sg.LimitError as error:
-    assert (error.code, error.limit, error.allowed) == ("E-LIMIT-SCHEMA-BYTES", "schema_bytes", 1024)
+    print(error.code, error.limit, error.allowed)
+```
+
+```text output
+E-LIMIT-SCHEMA-BYTES schema_bytes 1024
 ```
 
 Work is bounded by *fuel*: the units of work that an input costs. They are the same on every machine, so that an input
 that is accepted on one is accepted on all. Only templates are also bounded by time.
 
-`step_fuel` bounds the work of one call of a matcher, and what a compiled grammar knows already is no work. A mask, a
-step or a way to the end that was refused is refused whenever it is asked for again; one that was not asked for yet may
-be allowed after other questions have found out a part of it, and be refused without them.
+`step_fuel` bounds the work of one call of a matcher; what the compiled grammar knows already is no work. What was refused
+once is refused again. What was not asked for yet may be allowed later: other calls may have done a part of its work.
 
 A unit of `compile_fuel` costs about the same time and memory, whatever spends it. With the default, a server can
 compile grammars from strangers: `cargo run --release -p syntagma-fuzz --example hostile -- --attacks` shows what each

@@ -30,6 +30,7 @@ OF_PACKAGES = {"format_schema": "formats", "request": "constraints", "testing": 
 OF_DATA = {
     "conformance/formats": "tests/formats/test_conformance.py",
     "conformance/grammars": "tests/grammars",
+    "conformance/hosts": "tests/hosts",
     "conformance/json_schema": "tests/grammars",
     "conformance/openchatml": "tests/openchatml",
     "conformance/parsing": "tests/parsing",
@@ -54,7 +55,7 @@ def tests_of(changed: Iterable[str]) -> list[str]:
         elif (
             parts[0] == "tests"
             and len(parts) > 2
-            and parts[1] not in ("agents", "clients", "engines", "external", "mutants", "torch")
+            and parts[1] not in ("agents", "clients", "engines", "external", "javascript", "mutants", "torch")
         ):
             own.add(path if parts[-1].startswith("test_") else "/".join(parts[:2]))
         elif parts[0] == "tests" and len(parts) == 2:

@@ -21,6 +21,10 @@ __all__ = ["commands"]
 FUZZ = ("regex", "schema", "tokens", "ebnf", "gbnf", "lark", "formats", "completions")
 INSPECTOR = 4
 """the part in which Chromium runs, which has one client"""
+CRATES = 5
+"""the part in which the core crates are packed"""
+JAVASCRIPT = 2
+"""the part in which the engine is built for WebAssembly, which takes minutes"""
 
 
 def commands(part: int) -> list[str]:
@@ -36,8 +40,12 @@ def commands(part: int) -> list[str]:
         found.append(f'make test-clients CLIENTS="--jobs 2 --minutes 4 {clients}"')
     if agents:
         found.append(f'make test-agents AGENTS="--minutes 3 {agents}"')
+    if part == CRATES:
+        found.append("make crates")
     if part == INSPECTOR:
         found.append('make test-inspector INSPECTOR="--minutes 3"')
+    if part == JAVASCRIPT:
+        found.append("make test-js")
     return found
 
 

@@ -63,12 +63,12 @@ class Grammar:
     def spelled(self, escapes: list[tuple[str, str]]) -> Grammar: ...
     @staticmethod
     def labelled(label: str, grammar: Grammar) -> Grammar: ...
-    def to_bytes(self) -> bytes:
-        """The grammar as bytes for another process, with its report and warnings."""
+    def saved(self, schema: str | None, bounds: Sequence[tuple[str, str, int]]) -> bytes:
+        """The grammar with its schema and its bounds, as bytes for any host."""
 
     @staticmethod
-    def from_bytes(data: bytes) -> Grammar:
-        """Read a grammar from `to_bytes`.
+    def from_saved(data: bytes) -> tuple[Grammar, str | None, list[tuple[str, str, int]]]:
+        """Read what `saved` wrote.
 
         Raises `ArgumentError`: `E-STATE-FORMAT` (damaged, or not a grammar) or `E-STATE-VERSION`.
         """
@@ -280,3 +280,4 @@ def fill_next_token_bitmask_batch(
     matchers: Sequence[GrammarMatcher], bitmask: Any, indices: Sequence[int] | None, threads: int | None
 ) -> None: ...
 def accept_token_batch(matchers: Sequence[GrammarMatcher], ids: Sequence[int], threads: int | None) -> list[bool]: ...
+def read_tokenizer_json(text: bytes) -> tuple[list[bytes], list[int], list[int]]: ...

@@ -165,8 +165,6 @@ def test_a_field_of_another_type_is_refused(kind: str) -> None:
     text, read = TEXTS[kind]
     for field in json.loads(text):
         for value in (3, 1.5, True, {"a": 1}, [None], [[[]]], 10**30, [-1], "?", ["\x00"]):
-            if (field, value) == ("schema", "?"):  # a text: which one is not looked at
-                continue
             with pytest.raises(REFUSED):
                 read(json.dumps(json.loads(text) | {field: value}))
     for odd in ("", "{", "[]", "null", '"a"', "[" * 100_000, "{}", "\ud800", "1e999"):

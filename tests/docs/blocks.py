@@ -16,7 +16,8 @@ from pathlib import Path
 
 __all__ = ["run_blocks"]
 
-# A block of a kind that runs, and what it prints if that stands right below: "```text output".
+# A block of a kind that runs, and what it prints right below, in "```text output": "…" is any text, and whitespace does
+# not count.
 _BLOCK = re.compile(
     r"^( *)```(?P<kind>python|sh)(?P<needs> [\w-]+)?\n(?P<code>.*?)^ *```\n"
     r"(?:\n\1```text output\n(?P<output>.*?)^ *```)?",
@@ -46,7 +47,7 @@ def run_blocks(
         What is defined after the last block of Python.
 
     Raises:
-        AssertionError: a block prints something else than the page says, or a command fails.
+        AssertionError: a block prints something else than the page shows, or shows nothing of it; or a command fails.
     """
     text = page.read_text(encoding="utf-8")
     for named, port in (ports or {}).items():
@@ -58,10 +59,10 @@ def run_blocks(
                 continue
             code, promised = textwrap.dedent(block["code"]), block["output"]
             is_python = block["kind"] == "python"
-            printed = _python(code, page, names, quiet=promised is not None) if is_python else _shell(code, started)
-            if promised is not None:
-                same = printed.split() == promised.split()
-                assert same, f"{page.name} promises:\n{promised}\nand this came:\n{printed}"
+            printed = _python(code, page, names) if is_python else _shell(code, started)
+            shown = ".*".join(map(re.escape, " ".join((promised or "").split()).split("…")))
+            same = re.fullmatch(shown, " ".join(printed.split()), re.DOTALL)
+            assert same, f"{page.name} shows:\n{promised}\nand this came of\n{code}\n{printed}"
     finally:
         for group in started:  # what was started in the background, and is still there
             with contextlib.suppress(ProcessLookupError):
@@ -69,11 +70,11 @@ def run_blocks(
     return names
 
 
-def _python(code: str, page: Path, names: dict[str, object], *, quiet: bool) -> str:
-    """What the code prints, if it is to be quiet."""
-    with contextlib.redirect_stdout(io.StringIO()) if quiet else contextlib.nullcontext(sys.stdout) as out:
+def _python(code: str, page: Path, names: dict[str, object]) -> str:
+    """What the code prints."""
+    with contextlib.redirect_stdout(io.StringIO()) as out:
         exec(compile(code, str(page), "exec"), names)
-    return out.getvalue() if isinstance(out, io.StringIO) else ""
+    return out.getvalue()
 
 
 def _shell(code: str, started: list[int]) -> str:
@@ -82,7 +83,7 @@ def _shell(code: str, started: list[int]) -> str:
     path = os.pathsep.join([*here, os.environ.get("PATH", os.defpath)])
     with subprocess.Popen(
         ["bash", "-euo", "pipefail", "-c", _COMMAND + code],
-        env={**os.environ, "PATH": path, "COLUMNS": "120"},
+        env={**os.environ, "PATH": path, "COLUMNS": "120", "TQDM_DISABLE": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

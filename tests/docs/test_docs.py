@@ -128,6 +128,16 @@ def test_every_module_says_a_stability_that_the_policy_defines() -> None:
     assert {name for name, level in levels.items() if level == "adapter"} == others
 
 
+def test_the_page_for_rust_shows_what_the_crate_tests() -> None:
+    shown = re.findall(
+        r"^```rust\n.*?^```", (ROOT / "docs" / "rust.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+    tested = (ROOT / "crates" / "engine" / "README.md").read_text(encoding="utf-8")
+    assert [block in tested for block in shown] == [True]
+    oldest = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]["rust-version"]
+    assert f"need Rust {oldest}" in (ROOT / "docs" / "rust.md").read_text(encoding="utf-8")
+
+
 def test_hooks_run_targets_of_the_makefile() -> None:
     repos = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
     entries = [hook["entry"] for repo in repos for hook in repo["hooks"]]

@@ -65,10 +65,11 @@ def test_a_server_starts_and_answers(page: Path, command: str, tmp_path: Path) -
         assert answer.status_code == 200, answer.text
 
 
-def test_the_readme_shows_what_the_server_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("page", ["README.md", "docs/reference/server.md"])
+def test_a_page_shows_what_the_server_answers(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    with _served(["serve", "--model", "embedded"], tmp_path, ROOT / "README.md") as address:
-        run_blocks(ROOT / "README.md", here={"server"}, ports={"8000": int(address.rpartition(":")[2])})
+    with _served(["serve", "--model", "embedded"], tmp_path, ROOT / page) as address:
+        run_blocks(ROOT / page, here={"server"}, ports={"8000": int(address.rpartition(":")[2])})
 
 
 @contextlib.contextmanager

@@ -134,6 +134,5 @@ def test_models_have_names() -> None:
         handler("embedded")  # type: ignore[arg-type]
 
 
-def test_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_page_runs() -> None:
     run_blocks(PAGE)
-    assert '"minutes": 7' in capsys.readouterr().out

@@ -11,13 +11,10 @@ from tests.docs.blocks import run_blocks
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
-def test_the_page_runs(plain_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_page_runs(plain_folder: Path) -> None:
     pytest.importorskip("torch")
     pytest.importorskip("transformers")
     run_blocks(DOCS / "engines" / "transformers.md", folder=plain_folder)
-    printed = capsys.readouterr().out
-    assert "ToolCallDelta" in printed
-    assert "'minutes': 7" in printed
 
 
 def test_the_tutorial_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,6 +39,7 @@ def test_every_long_thing_comes_round() -> None:
         *AGENTS.usual(),
         *(f"fuzz-{target}" for target in FUZZ),
         "test-inspector",
+        "test-js",
     } <= words
     assert all(any(command.startswith("make test-part") for command in part) for part in parts)
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")

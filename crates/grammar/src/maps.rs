@@ -10,9 +10,53 @@
 use std::hash::{BuildHasher as _, Hash};
 use std::sync::LazyLock;
 
+#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub use foldhash::fast::RandomState as Seeded;
 use indexmap::{IndexMap, IndexSet};
 pub use rustc_hash::{FxBuildHasher as IdHash, FxHasher as IdHasher};
+
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+pub use given::{Seeded, give_secret};
+
+/// Where a process has neither random addresses nor a source of random numbers: a seed that the host draws.
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+mod given {
+    use std::hash::BuildHasher;
+    use std::sync::OnceLock;
+
+    use foldhash::SharedSeed;
+    use foldhash::fast::{FoldHasher, SeedableRandomState};
+
+    static SECRET: OnceLock<(u64, SharedSeed)> = OnceLock::new();
+
+    /// Gives the maps that are made from now on a seed; only the first one counts.
+    pub fn give_secret(secret: [u64; 2]) {
+        let _ = SECRET.set((secret[0], SharedSeed::from_u64(secret[1])));
+    }
+
+    /// The seed of maps with keys that a user may choose.
+    #[derive(Debug, Clone)]
+    pub struct Seeded(SeedableRandomState);
+
+    impl Default for Seeded {
+        fn default() -> Self {
+            let given = SECRET.get();
+            Self(
+                given.map_or_else(SeedableRandomState::random, |(own, shared)| {
+                    SeedableRandomState::with_seed(*own, shared)
+                }),
+            )
+        }
+    }
+
+    impl BuildHasher for Seeded {
+        type Hasher = FoldHasher<'static>;
+
+        fn build_hasher(&self) -> Self::Hasher {
+            self.0.build_hasher()
+        }
+    }
+}
 
 /// By a number of ours or an address.
 pub type IdMap<K, V> = std::collections::HashMap<K, V, IdHash>;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::arguments::Given;
-use crate::errors::{from_engine, unconverted};
+use crate::bounds::{GivenBound, read_bounds};
+use crate::errors::from_engine;
 use crate::fork::released;
 use crate::grammar::Grammar;
 use crate::limits::engine_limits;
@@ -79,41 +79,12 @@ impl GrammarCompiler {
     }
 }
 
-/// A bound on a labelled part: label, unit (`tokens` or `bytes`), at most so much.
-type GivenBound = (String, String, u32);
-
 /// A grammar compiled for a vocabulary. Immutable to the eye; shared between matchers and threads.
 #[pyclass(frozen, module = "syntagma._engine")]
 pub(crate) struct CompiledGrammar {
     pub(crate) inner: Arc<syntagma_engine::CompiledGrammar>,
     /// What its matchers keep to unless they are told otherwise.
     pub(crate) bounds: Vec<syntagma_engine::Bound>,
-}
-
-/// The bounds of a `syntagma.Budgets`.
-pub(crate) fn bounds_of(budgets: &Bound<'_, PyAny>) -> PyResult<Vec<syntagma_engine::Bound>> {
-    let Ok(bounds) = budgets.getattr("bounds") else {
-        let message = format!(
-            "budgets is Budgets or None, not a {}",
-            budgets.get_type().name()?
-        );
-        return Err(unconverted(budgets.py(), PyTypeError::new_err(message)));
-    };
-    Ok(read_bounds(bounds.call0()?.extract()?))
-}
-
-/// Bounds as the engine takes them; none but `tokens` counts tokens.
-pub(crate) fn read_bounds(given: Vec<GivenBound>) -> Vec<syntagma_engine::Bound> {
-    let read = |(label, unit, most): GivenBound| syntagma_engine::Bound {
-        label: label.into(),
-        unit: if unit == "tokens" {
-            syntagma_engine::Unit::Tokens
-        } else {
-            syntagma_engine::Unit::Bytes
-        },
-        most,
-    };
-    given.into_iter().map(read).collect()
 }
 
 #[pymethods]

@@ -1,63 +1,37 @@
-//! The table of errors: an error of the crates below becomes an exception of `syntagma.errors`, field by field.
+//! Errors of the crates below become exceptions of `syntagma.errors`, field by field.
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use syntagma_grammar::{Diagnostic, ErrorKind, SourceLocation};
+use syntagma_grammar::{Diagnostic, SourceLocation};
+use syntagma_host::{Error, ErrorKind};
 
 use crate::fork::released;
 
-/// An exception of `syntagma.errors`, named by its class.
-fn raise(
-    py: Python<'_>,
-    class: &str,
-    code: &str,
-    message: &str,
-    fields: &Bound<'_, PyDict>,
-) -> PyErr {
-    let made = py
-        .import("syntagma.errors")
-        .and_then(|module| module.getattr(class))
-        .and_then(|class| class.call((code, message), Some(fields)));
-    match made {
-        Ok(exception) => PyErr::from_value(exception),
-        Err(error) => error,
-    }
-}
-
-/// An error of the grammar crate.
-pub(crate) fn from_grammar(py: Python<'_>, error: &syntagma_grammar::Error) -> PyErr {
-    let fields = PyDict::new(py);
-    match grammar_fields(&fields, error) {
-        Ok(class) => raise(py, class, error.code(), error.message(), &fields),
-        Err(error) => error,
-    }
-}
-
-fn grammar_fields(
-    fields: &Bound<'_, PyDict>,
-    error: &syntagma_grammar::Error,
-) -> PyResult<&'static str> {
-    diagnostic_fields(fields, error)?;
-    Ok(match error.kind() {
-        ErrorKind::Schema => {
-            let pointers = PyDict::new(fields.py());
+/// An error as an exception of `syntagma.errors`.
+pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
+    let made = || {
+        let fields = PyDict::new(py);
+        diagnostic_fields(&fields, error)?;
+        if error.kind() == ErrorKind::Schema {
+            let pointers = PyDict::new(py);
             for (pointer, reason) in error.pointers() {
                 pointers.set_item(pointer, reason)?;
             }
             fields.set_item("pointers", pointers)?;
-            "UnsupportedSchema"
         }
-        ErrorKind::Limit => {
-            if let Some((limit, given, allowed)) = error.limit_detail() {
-                fields.set_item("limit", limit)?;
-                fields.set_item("given", given)?;
-                fields.set_item("allowed", allowed)?;
-            }
-            "LimitError"
+        if let Some((limit, given, allowed)) = error.limit() {
+            fields.set_item("limit", limit)?;
+            fields.set_item("given", given)?;
+            fields.set_item("allowed", allowed)?;
         }
-        _ => "GrammarError",
-    })
+        let class = py.import("syntagma.errors")?.getattr(error.kind().name())?;
+        class.call((error.code(), error.message()), Some(&fields))
+    };
+    match made() {
+        Ok(exception) => PyErr::from_value(exception),
+        Err(error) => error,
+    }
 }
 
 /// The hint and the place of something that is said about a source.
@@ -92,36 +66,12 @@ pub(crate) fn grammar<T: Send>(
 
 /// An error of the engine crate.
 pub(crate) fn from_engine(py: Python<'_>, error: &syntagma_engine::Error) -> PyErr {
-    if let Some(source) = error.grammar_error() {
-        return from_grammar(py, source);
-    }
-    let fields = PyDict::new(py);
-    let filled = fields
-        .set_item("hint", error.hint())
-        .and_then(|()| match error.limit_detail() {
-            Some((limit, allowed)) => {
-                fields.set_item("limit", limit)?;
-                fields.set_item("allowed", allowed)
-            }
-            None => Ok(()),
-        });
-    if let Err(error) = filled {
-        return error;
-    }
-    let class = match error.kind() {
-        syntagma_engine::ErrorKind::Grammar => "GrammarError",
-        syntagma_engine::ErrorKind::Vocabulary => "VocabularyError",
-        syntagma_engine::ErrorKind::Argument => "ArgumentError",
-        syntagma_engine::ErrorKind::Limit => "LimitError",
-        // Whatever else there may be one day is nothing that a caller did.
-        _ => "MatcherError",
-    };
-    raise(py, class, error.code(), error.message(), &fields)
+    raise(py, &error.clone().into())
 }
 
 /// An argument that the binding itself refuses.
-pub(crate) fn argument(py: Python<'_>, code: &str, message: &str) -> PyErr {
-    raise(py, "ArgumentError", code, message, &PyDict::new(py))
+pub(crate) fn argument(py: Python<'_>, code: &'static str, message: &str) -> PyErr {
+    raise(py, &Error::new(ErrorKind::Argument, code, message))
 }
 
 /// An argument that the conversion from Python refuses.
@@ -129,14 +79,14 @@ pub(crate) fn argument(py: Python<'_>, code: &str, message: &str) -> PyErr {
 /// A wrong type is `E-ARGUMENT-TYPE`, a number out of range `E-ARGUMENT-VALUE`, a lone surrogate `E-ARGUMENT-TEXT`.
 pub(crate) fn unconverted(py: Python<'_>, error: PyErr) -> PyErr {
     let message = error.value(py).to_string();
-    let (class, code) = if error.is_instance_of::<PyTypeError>(py) {
-        ("ArgumentTypeError", "E-ARGUMENT-TYPE")
+    let (kind, code) = if error.is_instance_of::<PyTypeError>(py) {
+        (ErrorKind::ArgumentType, "E-ARGUMENT-TYPE")
     } else if error.is_instance_of::<PyOverflowError>(py) {
-        ("ArgumentError", "E-ARGUMENT-VALUE")
+        (ErrorKind::Argument, "E-ARGUMENT-VALUE")
     } else if error.is_instance_of::<PyUnicodeError>(py) {
-        ("ArgumentError", "E-ARGUMENT-TEXT")
+        (ErrorKind::Argument, "E-ARGUMENT-TEXT")
     } else {
         return error;
     };
-    raise(py, class, code, &message, &PyDict::new(py))
+    raise(py, &Error::new(kind, code, message))
 }

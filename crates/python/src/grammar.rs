@@ -10,6 +10,7 @@ use pyo3::types::{PyBytes, PyDict};
 use syntagma_grammar::ir::{self, Expr, Lnf, Report, TokenSet, text};
 use syntagma_grammar::syntax::{ebnf, gbnf, json_schema, lark, regex, xgrammar};
 
+use crate::bounds::{GivenBound, given_bound, read_bounds};
 use crate::errors::{self, diagnostic_fields};
 use crate::fork::released;
 use crate::limits::grammar_limits;
@@ -281,18 +282,32 @@ impl Grammar {
         read(py, || Ok(ir::Grammar::labelled(label, &grammar.0)))
     }
 
-    #[doc = stub!("Grammar.to_bytes")]
-    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let bytes = released(py, || self.0.to_bytes());
+    #[doc = stub!("Grammar.saved")]
+    fn saved<'py>(
+        &self,
+        py: Python<'py>,
+        schema: Option<String>,
+        bounds: Vec<GivenBound>,
+    ) -> Bound<'py, PyBytes> {
+        let whole = syntagma_host::Grammar {
+            grammar: Arc::clone(&self.0),
+            schema,
+            bounds: read_bounds(bounds),
+        };
+        let bytes = released(py, || whole.to_bytes());
         PyBytes::new(py, &bytes)
     }
 
-    #[doc = stub!("Grammar.from_bytes")]
+    #[doc = stub!("Grammar.from_saved")]
     #[staticmethod]
-    fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
-        released(py, || ir::Grammar::from_bytes(data))
-            .map(|grammar| Self(Arc::new(grammar)))
-            .map_err(|error| errors::argument(py, error.code(), error.message()))
+    fn from_saved(
+        py: Python<'_>,
+        data: &[u8],
+    ) -> PyResult<(Self, Option<String>, Vec<GivenBound>)> {
+        let read = released(py, || syntagma_host::Grammar::from_bytes(data));
+        let whole = read.map_err(|error| errors::raise(py, &error))?;
+        let bounds = whole.bounds.iter().map(given_bound).collect();
+        Ok((Self(whole.grammar), whole.schema, bounds))
     }
 
     fn placed(&self, place: &str) -> Self {

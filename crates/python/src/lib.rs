@@ -11,6 +11,7 @@ include!(concat!(env!("OUT_DIR"), "/stubs.rs"));
 mod arguments;
 mod batch;
 mod bitmask;
+mod bounds;
 mod compiler;
 mod errors;
 mod fork;
@@ -32,7 +33,7 @@ mod _engine {
     #[pymodule_export]
     use crate::matcher::GrammarMatcher;
     #[pymodule_export]
-    use crate::vocabulary::Vocabulary;
+    use crate::vocabulary::{Vocabulary, read_tokenizer_json};
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {

@@ -9,7 +9,8 @@ use syntagma_engine::{Jump, NextMask, Verdict, caught};
 
 use crate::arguments::Given;
 use crate::bitmask::{Bitmask, Logits};
-use crate::compiler::{CompiledGrammar, bounds_of};
+use crate::bounds::bounds_of;
+use crate::compiler::CompiledGrammar;
 use crate::errors::{argument, from_engine};
 use crate::fork::{at_hand, released};
 

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use syntagma_engine::{VocabularyParts, caught};
+use syntagma_host::TokenizerJson;
 
-use crate::errors::from_engine;
+use crate::errors::{from_engine, raise};
 use crate::fork::released;
 
 /// A vocabulary. Immutable.
@@ -44,4 +46,15 @@ impl Vocabulary {
     fn memory_bytes(&self) -> usize {
         self.0.memory_bytes()
     }
+}
+
+/// The tokens of a `tokenizer.json`, by id, the special ones, and those that are added.
+type Read<'py> = (Vec<Bound<'py, PyBytes>>, Vec<u32>, Vec<u32>);
+
+#[pyfunction]
+pub(crate) fn read_tokenizer_json<'py>(py: Python<'py>, text: &[u8]) -> PyResult<Read<'py>> {
+    let read = released(py, || TokenizerJson::read(text)).map_err(|error| raise(py, &error))?;
+    let tokens = read.tokens.iter();
+    let tokens = tokens.map(|token| PyBytes::new(py, token)).collect();
+    Ok((tokens, read.special_ids, read.added_ids))
 }

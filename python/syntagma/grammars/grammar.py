@@ -51,8 +51,6 @@ __all__ = ["Grammar", "Whitespace"]
 
 _DEFAULT_LIMITS = Limits()
 _MAX_BOUND = 2**32 - 1
-_STATE_VERSION = 1
-"""of what is pickled"""
 _Bound: TypeAlias = tuple[str, str, int]
 """A label, what is counted, and how many there may be."""
 _SCHEMA_GRAMMARS: LruCache[_engine.Grammar] = LruCache(16 << 20)
@@ -730,8 +728,23 @@ class Grammar:
     def __deepcopy__(self, _memo: object) -> Grammar:
         return self
 
-    def __getstate__(self) -> tuple[int, bytes, str | None, tuple[_Bound, ...]]:
-        return _STATE_VERSION, self._inner.to_bytes(), self._schema, self._bounds
+    def to_bytes(self) -> bytes:
+        """The grammar with its report, warnings and bounds, for another process or another host (`docs/c.md`)."""
+        return self._inner.saved(self._schema, self._bounds)
+
+    @classmethod
+    @entry
+    def from_bytes(cls, data: bytes) -> Grammar:
+        """Read a grammar from `to_bytes`, of any host.
+
+        Raises:
+            ArgumentError: `E-STATE-FORMAT`, the bytes are no saved grammar, or damaged; `E-STATE-VERSION`, they are of
+                another version.
+        """
+        return cls(*_engine.Grammar.from_saved(data))
+
+    def __getstate__(self) -> bytes:
+        return self.to_bytes()
 
     def __setstate__(self, state: object) -> None:
         """Be the grammar that was pickled.
@@ -740,11 +753,10 @@ class Grammar:
             ArgumentError: `E-STATE-FORMAT`, the state is no grammar's; `E-STATE-VERSION`, it is another version's.
         """
         match state:
-            case (int(version), *_) if version != _STATE_VERSION:
+            case bytes():
+                self.__init__(*_engine.Grammar.from_saved(state))  # type: ignore[misc]
+            case (int(version), *_):
                 raise ArgumentError("E-STATE-VERSION", f"a grammar of version {version} cannot be read here")
-            case (int(), bytes(inner), str() | None as schema, tuple(bounds)):
-                self._inner, self._schema, self._bounds = _engine.Grammar.from_bytes(inner), schema, bounds
-                self._made = None
             case _:
                 raise ArgumentError("E-STATE-FORMAT", "this is not a pickled grammar")
 

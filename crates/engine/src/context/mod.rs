@@ -4,7 +4,7 @@ mod fork_gate;
 mod registry;
 mod workers;
 
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 pub use fork_gate::AtWork;
@@ -34,6 +34,16 @@ pub struct EngineContext {
     workers: Mutex<Arc<Workers>>,
 }
 
+/// A number that nobody outside can know.
+fn secret(at: u64) -> u64 {
+    // The standard library has no source of random numbers there; the maps have what the host drew.
+    #[cfg(all(target_family = "wasm", target_os = "unknown"))]
+    let state = crate::maps::Seeded::default();
+    #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+    let state = std::hash::RandomState::new();
+    state.hash_one(at)
+}
+
 impl EngineContext {
     /// The context of this process.
     #[must_use]
@@ -42,7 +52,7 @@ impl EngineContext {
             fork_gate: ForkGate::default(),
             registry: Registry::default(),
             partitions: Partitions::default(),
-            secrets: [0, 1].map(|_| RandomState::new().hash_one(0)),
+            secrets: [0, 1].map(secret),
             workers: Mutex::default(),
         });
         &CURRENT

@@ -10,7 +10,7 @@ from syntagma.compat.xgrammar.arguments import integer, wrong_value
 __all__ = ["get_max_recursion_depth", "get_serialization_version", "max_recursion_depth", "set_max_recursion_depth"]
 
 _DEPTH_LIMIT = 1_000_000
-_VERSION = "syntagma-2"
+_VERSION = "syntagma-3"
 _depth = 10_000
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -19,7 +19,6 @@ from syntagma.compat.xgrammar.tokenizer_info import TokenizerInfo
 from syntagma.errors import SyntagmaError
 from syntagma.formats.styles import styled
 from syntagma.limits import Limits
-from syntagma.typed import as_type
 
 __all__ = [
     "Grammar",
@@ -33,8 +32,6 @@ __all__ = [
 
 Own: TypeAlias = grammars.Grammar
 _INDENTED = (",", ": ")
-_Bounds = tuple[tuple[str, Literal["tokens", "bytes"], Annotated[int, msgspec.Meta(ge=0, lt=2**32)]], ...]
-"""the bounds of labelled parts, as a grammar stores them"""
 
 
 class SchemaOptions(NamedTuple):
@@ -201,8 +198,7 @@ class Grammar:
 
     def serialize_json(self) -> str:
         """The grammar as JSON text."""
-        version, rules, schema, bounds = self._inner.__getstate__()
-        return write("Grammar", state=version, rules=base64.b64encode(rules).decode(), schema=schema, bounds=bounds)
+        return write("Grammar", grammar=base64.b64encode(self._inner.to_bytes()).decode())
 
     @staticmethod
     def deserialize_json(json_string: str) -> Grammar:
@@ -212,19 +208,11 @@ class Grammar:
             WrongTypeError: not a string.
             InvalidJSONError, DeserializeFormatError, DeserializeVersionError: not the text of a grammar.
         """
-        version, rules, schema, bounds = read(json_string, "Grammar", "state", "rules", "schema", "bounds")
-        inner = grammars.Grammar.__new__(grammars.Grammar)
+        (given,) = read(json_string, "Grammar", "grammar")
         try:
-            state = (
-                integer("state", version),
-                base64.b64decode(rules, validate=True),
-                schema,
-                as_type(bounds, _Bounds),
-            )
-            inner.__setstate__(state)
+            return Grammar._of(grammars.Grammar.from_bytes(base64.b64decode(given, validate=True)))
         except (SyntagmaError, ValueError, TypeError) as error:
             raise DeserializeFormatError(f"the text does not contain a grammar: {error}") from error
-        return Grammar._of(inner)
 
 
 def grammar_of(value: object, name: str = "grammar") -> Grammar:

@@ -1,0 +1,82 @@
+//! The programs in `c/`, which test the library as C sees it.
+#![cfg(target_os = "linux")]
+
+mod program;
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use program::{Program, folder, succeeds};
+
+const CRATE: &str = env!("CARGO_MANIFEST_DIR");
+const CALLS: Program = Program {
+    folder: CRATE,
+    source: "c/calls.c",
+    library: "syntagma",
+    is_static: false,
+    watched: true,
+};
+const RUNNER: Program = Program {
+    source: "c/conformance.c",
+    ..CALLS
+};
+
+/// Has the runner read cases; the tokenizer is the one that ships with the package.
+fn conformance(runner: Program, cases: &Path) -> Option<Output> {
+    let tokenizer = format!("{CRATE}/../../python/syntagma/embedded/data/tokenizer.json");
+    let mut run = runner.compiled()?;
+    Some(run.arg(cases).arg(tokenizer).output().unwrap())
+}
+
+fn cases() -> String {
+    format!("{CRATE}/../../conformance/hosts/cases.jsonl")
+}
+
+#[test]
+fn calls_keep_what_the_header_promises() {
+    if let Some(mut run) = CALLS.compiled() {
+        succeeds(&run.output().unwrap());
+    }
+}
+
+#[test]
+fn the_shared_cases_hold() {
+    let plain = Program {
+        is_static: true,
+        watched: false,
+        ..RUNNER
+    };
+    for runner in [RUNNER, plain] {
+        if let Some(done) = conformance(runner, cases().as_ref()) {
+            succeeds(&done);
+        }
+    }
+}
+
+#[test]
+fn the_runner_sees_what_differs() {
+    let cases = fs::read_to_string(cases()).unwrap();
+    let runner = Program {
+        watched: false,
+        ..RUNNER
+    };
+    for (found, other) in [
+        ("\"masks\":[\"", "\"masks\":[\"1"),
+        ("\"ends\":\"0", "\"ends\":\"1"),
+        ("\"status\":\"exact\"", "\"status\":\"widened\""),
+        ("E-GRAMMAR-SYNTAX", "E-GRAMMAR-START"),
+    ] {
+        assert!(cases.contains(found));
+        let path = folder().join("cases.jsonl");
+        fs::write(&path, cases.replacen(found, other, 1)).unwrap();
+        if let Some(done) = conformance(runner, &path) {
+            assert_eq!(done.status.code(), Some(1), "{other}");
+            let said = String::from_utf8_lossy(&done.stdout).into_owned();
+            assert!(
+                said.ends_with(" 1 failures\n") || said.ends_with(" 2 failures\n"),
+                "{said}"
+            );
+        }
+    }
+}

@@ -1,0 +1,227 @@
+/**
+ * The WebAssembly module: loaded when it is first needed, and made anew after a trap.
+ *
+ * A trap (a panic, or a stack that is too deep) ends an instance, never the page: its values are gone, and whatever is
+ * asked of them throws. What can be made again, vocabularies, compilers and grammars, is made again in the next instance.
+ */
+import { SyntagmaError, check } from "./errors.js";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+let source = () => new URL("../dist/syntagma.wasm", import.meta.url);
+let module;
+let latest;
+
+/** Says where the module is, before anything else: see `index.d.ts`. */
+export function useWasm(given) {
+  source = () => given;
+  module = latest = undefined;
+}
+
+async function load(from) {
+  if (from instanceof WebAssembly.Module) {
+    return from;
+  }
+  if (from instanceof ArrayBuffer || ArrayBuffer.isView(from)) {
+    return WebAssembly.compile(from);
+  }
+  if (from instanceof URL && from.protocol === "file:") {
+    const { readFile } = await import(/* @vite-ignore */ "node:fs/promises");
+    return WebAssembly.compile(await readFile(from));
+  }
+  const response = from instanceof Response ? from : await fetch(from);
+  if (!response.ok) {
+    throw new SyntagmaError({
+      kind: "ArgumentError",
+      code: "E-ARGUMENT-VALUE",
+      message: `the module cannot be loaded: ${response.url} gives ${response.status}`,
+      hint: "useWasm(source) says where syntagma.wasm is",
+    });
+  }
+  // Servers that do not know the type of the file send it all the same.
+  return WebAssembly.compile(await response.arrayBuffer());
+}
+
+/** The instance that values are made in now. */
+export async function instance() {
+  if (latest === undefined || (await latest).ended) {
+    module ??= load(source());
+    latest = module.then(async (loaded) => new Instance((await WebAssembly.instantiate(loaded)).exports));
+    const [asked, loading] = [latest, module];
+    asked.catch(() => {
+      // What could not be loaded is tried again.
+      latest = latest === asked ? undefined : latest;
+      module = module === loading ? undefined : module;
+    });
+  }
+  return latest;
+}
+
+const forgotten = new FinalizationRegistry(({ owner, number }) => owner.drop(number));
+
+class Instance {
+  #exports;
+
+  constructor(exports) {
+    this.#exports = exports;
+    /** The error after which nothing more can be asked. */
+    this.ended = undefined;
+    exports.begin(...crypto.getRandomValues(new BigUint64Array(2)));
+  }
+
+  /** Calls an export that gives a number, -1 for an error. */
+  call(name, ...numbers) {
+    if (this.ended) {
+      throw this.ended;
+    }
+    let answer;
+    try {
+      answer = this.#exports[name](...numbers);
+    } catch (trap) {
+      throw this.#end(trap);
+    }
+    if (answer === -1) {
+      throw this.error();
+    }
+    return answer;
+  }
+
+  /** The error that is the output. */
+  error() {
+    return new SyntagmaError(JSON.parse(this.text()));
+  }
+
+  #end(trap) {
+    const { last_words: words, last_words_length: length, memory } = this.#exports;
+    const said = decoder.decode(new Uint8Array(memory.buffer, words(), length()).slice());
+    this.ended = new SyntagmaError({
+      kind: "MatcherError",
+      code: "E-ENGINE-PANIC",
+      message: said ? `a panic: ${said}` : `the engine stopped: ${trap.message ?? trap}`,
+      hint: "make the compiled grammar and the matcher again; please report this with the grammar",
+    });
+    return this.ended;
+  }
+
+  /** Writes arguments: a number is one of 4 bytes; a string or bytes stand behind their length, and arrays behind theirs. */
+  write(...parts) {
+    const ready = [];
+    let length = 0;
+    const add = (part) => {
+      if (typeof part === "number") {
+        length += 4;
+        ready.push(part);
+      } else if (Array.isArray(part)) {
+        add(part.length);
+        part.forEach(add);
+      } else {
+        const bytes = typeof part === "string" ? encoder.encode(part) : part;
+        add(bytes.length);
+        length += bytes.length;
+        ready.push(bytes);
+      }
+    };
+    parts.forEach(add);
+    let at = this.call("input", length);
+    const { buffer } = this.#exports.memory;
+    const [view, memory] = [new DataView(buffer), new Uint8Array(buffer)];
+    for (const part of ready) {
+      if (typeof part === "number") {
+        view.setUint32(at, part, true);
+        at += 4;
+      } else {
+        memory.set(part, at);
+        at += part.length;
+      }
+    }
+  }
+
+  /** The bytes of the output. */
+  bytes() {
+    const at = this.call("output");
+    return new Uint8Array(this.#exports.memory.buffer, at, this.call("output_length")).slice();
+  }
+
+  text() {
+    return decoder.decode(this.bytes());
+  }
+
+  /** So many words from an address on. */
+  words(at, count) {
+    return new Int32Array(this.#exports.memory.buffer, at, count).slice();
+  }
+
+  /** A value of a call that gives its number. */
+  make(name, ...numbers) {
+    return new Handle(this, this.call(name, ...numbers));
+  }
+
+  drop(number) {
+    if (!this.ended) {
+      this.call("dispose", number);
+    }
+  }
+}
+
+/** A value in an instance. What nobody holds any more is dropped, at once with `dispose`. */
+class Handle {
+  constructor(owner, number) {
+    this.owner = owner;
+    this.number = number;
+    forgotten.register(this, { owner, number }, this);
+  }
+
+  call(name, ...numbers) {
+    return this.owner.call(name, this.id(), ...numbers);
+  }
+
+  id() {
+    if (this.number === 0) {
+      throw new SyntagmaError({
+        kind: "ArgumentError",
+        code: "E-ARGUMENT-FINISHED",
+        message: "it is used after dispose()",
+      });
+    }
+    return this.number;
+  }
+
+  dispose() {
+    if (this.number !== 0) {
+      forgotten.unregister(this);
+      this.owner.drop(this.number);
+      this.number = 0;
+    }
+  }
+}
+
+/** A handle that is made again where its instance has ended. */
+export class Lasting {
+  #make;
+
+  static async of(make) {
+    const made = new Lasting();
+    made.#make = make;
+    made.now = await make(await instance());
+    return made;
+  }
+
+  /** The handle, in the instance of today. */
+  async get() {
+    if (this.now.number !== 0 && this.now.owner.ended) {
+      this.now = await this.#make(await instance());
+    }
+    this.now.id();
+    return this.now;
+  }
+
+  dispose() {
+    this.now.dispose();
+  }
+}
+
+/** Refuses what no factory has made. */
+export function checkHandle(name, handle) {
+  return check(name, handle, handle instanceof Handle || handle instanceof Lasting, "a handle; use the static methods");
+}

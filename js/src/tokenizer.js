@@ -1,0 +1,178 @@
+import { check, checkText, checkWhole, wrongValue } from "./errors.js";
+import { Lasting, checkHandle } from "./instance.js";
+
+// Texts of tokens that end a turn where none are given: those that xgrammar was found to use.
+const STOPS = new Set([
+  "</s>",
+  "<eos>",
+  "<|eos|>",
+  "<|end_of_text|>",
+  "<|eot_id|>",
+  "<end_of_turn>",
+  "<|endoftext|>",
+  "<｜end▁of▁sentence｜>",
+]);
+
+const encoder = new TextEncoder();
+let alphabet;
+
+/** The alphabet of byte-level BPE, by the published table of the GPT-2 encoder: printable Latin-1 means itself. */
+function byteAlphabet() {
+  if (alphabet === undefined) {
+    alphabet = new Map();
+    let moved = 0;
+    for (let byte = 0; byte < 256; byte++) {
+      const printable = (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad);
+      alphabet.set(printable ? byte : 0x100 + moved++, byte);
+    }
+  }
+  return alphabet;
+}
+
+function byteLevel(text) {
+  const known = byteAlphabet();
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) {
+    const byte = known.get(text.charCodeAt(at));
+    if (byte === undefined) {
+      // An added token is written as it is.
+      return encoder.encode(text);
+    }
+    bytes[at] = byte;
+  }
+  return bytes;
+}
+
+function byteFallback(text) {
+  const byte = /^<0x([0-9A-Fa-f]{2})>$/.exec(text);
+  return byte ? Uint8Array.of(Number.parseInt(byte[1], 16)) : encoder.encode(text.replaceAll("▁", " "));
+}
+
+const SPELLINGS = { raw: (text) => encoder.encode(text), byte_fallback: byteFallback, byte_level: byteLevel };
+
+/** Token ids, which are given as one, as several or not at all. */
+export function readIds(name, given) {
+  if (given === undefined || given === null) {
+    return undefined;
+  }
+  const list = typeof given === "number" ? [given] : given;
+  check(name, given, Array.isArray(list), "a token id or an array of them");
+  return list.map((id, at) => checkWhole(`${name}/${at}`, id));
+}
+
+export class TokenizerInfo {
+  #make;
+  #size;
+  #byStops = new Map();
+
+  /** @internal */
+  constructor(handle) {
+    this.handle = checkHandle("handle", handle);
+  }
+
+  /** `make(instance, ends, special)` makes the vocabulary with these ends of the turn and special tokens. */
+  static async #of(make, stops, special = stops) {
+    const info = new TokenizerInfo(await Lasting.of((instance) => make(instance, stops, special)));
+    info.#make = make;
+    info.#size = info.handle.now.call("vocabulary_size");
+    info.stopTokenIds = stops;
+    return info;
+  }
+
+  static async createTokenizerInfo(
+    encodedVocab,
+    vocabType = "raw",
+    prependSpaceInTokenization = false,
+    vocabSize = undefined,
+    stopTokenIds = undefined,
+  ) {
+    check("encodedVocab", encodedVocab, Array.isArray(encodedVocab), "an array of tokens");
+    check(
+      "prependSpaceInTokenization",
+      prependSpaceInTokenization,
+      typeof prependSpaceInTokenization === "boolean",
+      "true or false",
+    );
+    if (!Object.hasOwn(SPELLINGS, vocabType)) {
+      throw wrongValue("vocabType", `vocabType ${vocabType} is not known`, `known: ${Object.keys(SPELLINGS).join(", ")}`);
+    }
+    const spell = SPELLINGS[vocabType];
+    const bytesOf = (token, id) => {
+      if (token instanceof Uint8Array) {
+        return token;
+      }
+      return spell(check(`encodedVocab/${id}`, token, typeof token === "string", "a string or bytes"));
+    };
+    const stops = readIds("stopTokenIds", stopTokenIds);
+    const detected = () => encodedVocab.flatMap((token, id) => (STOPS.has(token) ? [id] : []));
+    const size = vocabSize === undefined ? encodedVocab.length : checkWhole("vocabSize", vocabSize);
+    return TokenizerInfo.#of((instance, ends, special) => {
+      instance.write(size, ends, special, special, encodedVocab.map(bytesOf));
+      return instance.make("vocabulary");
+    }, stops ?? detected());
+  }
+
+  static async fromTokens(tokens, options = {}) {
+    const { vocabSize = tokens.length, stopTokenIds, specialTokenIds = [], addedTokenIds = [] } = options;
+    check("tokens", tokens, Array.isArray(tokens) && tokens.every((token) => token instanceof Uint8Array), "bytes");
+    checkWhole("vocabSize", vocabSize);
+    const given = readIds("specialTokenIds", specialTokenIds);
+    const added = readIds("addedTokenIds", addedTokenIds);
+    return TokenizerInfo.#of((instance, ends, special) => {
+      instance.write(vocabSize, ends, [...given, ...special], added, tokens);
+      return instance.make("vocabulary");
+    }, readIds("stopTokenIds", stopTokenIds) ?? []);
+  }
+
+  static async fromTokenizerJson(json, { vocabSize = 0, stopTokenIds = undefined } = {}) {
+    checkText("json", json);
+    let stops = readIds("stopTokenIds", stopTokenIds);
+    if (stops === undefined) {
+      let added;
+      try {
+        added = JSON.parse(json)?.added_tokens;
+      } catch {
+        // The reader says what is wrong with it.
+      }
+      added = Array.isArray(added) ? added : [];
+      stops = added.flatMap((token) => (STOPS.has(token?.content) ? [token.id] : []));
+    }
+    checkWhole("vocabSize", vocabSize);
+    return TokenizerInfo.#of((instance, ends, special) => {
+      instance.write(vocabSize, ends, special, json);
+      return instance.make("vocabulary_of_tokenizer_json");
+    }, stops);
+  }
+
+  getVocabSize() {
+    return this.#size;
+  }
+
+  /** The bytes of a token. */
+  tokenBytes(tokenID) {
+    const { now } = this.handle;
+    now.call("vocabulary_token", checkWhole("tokenID", tokenID));
+    return now.owner.bytes();
+  }
+
+  /** @internal The same vocabulary with other ends of the turn; each is made once. */
+  async withStops(stops) {
+    const key = stops.join();
+    if (key === this.stopTokenIds.join()) {
+      return this;
+    }
+    if (!this.#byStops.has(key)) {
+      // What ended a turn before is no text now.
+      const special = [...new Set([...this.stopTokenIds, ...stops])];
+      this.#byStops.set(key, await TokenizerInfo.#of(this.#make, stops, special));
+    }
+    return this.#byStops.get(key);
+  }
+
+  dispose() {
+    for (const info of this.#byStops.values()) {
+      info.dispose();
+    }
+    this.handle.dispose();
+  }
+}
