@@ -119,6 +119,8 @@ test("rollback, fork, saved places and jumps", async () => {
   assert.deepEqual(saved.allowedTokens(), matcher.allowedTokens());
   matcher.rollBack(1);
   assert.ok(!matcher.isCompleted());
+  const ids = (word) => [...new TextEncoder().encode(word)];
+  assert.deepEqual([ids("orld!x"), ids("x"), []].map((one) => matcher.validateTokens(one)), [5, 0, 0]);
   assert.equal((await errorOf(() => matcher.rollBack(9))).code, "E-MATCHER-ROLLBACK");
   assert.equal(matcher.getMaxRollbackTokens(), -1);
 });
