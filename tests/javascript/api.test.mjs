@@ -297,22 +297,42 @@ test("a stack that is too deep ends the instance, not the page", async () => {
   assert.ok(again.acceptText('{"name": "a'));
 });
 
-test("the deepest sources that are read, read in a page's stack", async () => {
-  const deep = 120;
+test("the deepest sources that are read fit into the stack of a page", async () => {
+  const nested = (begin, inner, end) => (deep) => begin.repeat(deep) + inner + end.repeat(deep);
+  const tags = '{"type": "triggered_tags", "triggers": ["<a>"], "tags": [{"begin": "<a>", "end": "</a>", "content": ';
   const sources = [
-    ["json_schema", '{"items": '.repeat(deep) + "{}" + "}".repeat(deep)],
-    ["json_schema", '{"not": '.repeat(60) + '{"type": "string"}' + "}".repeat(60)],
-    ["gbnf", `root ::= ${"(".repeat(deep)}"a"${")".repeat(deep)}`],
-    ["regex", `${"(a|".repeat(deep)}b${")".repeat(deep)}`],
-    ["structural_tag", `${'{"type": "optional", "content": '.repeat(deep)}{"type": "any_text"}${"}".repeat(deep)}`],
+    ["json_schema", nested('{"items": ', "{}", "}")],
+    ["json_schema", nested('{"properties": {"a": ', "{}", "}}")],
+    ["json_schema", nested('{"not": ', '{"type": "string"}', "}")],
+    ["json_schema", nested('{"anyOf": [{"type": "null"}, ', "{}", "]}")],
+    ["gbnf", (deep) => `root ::= ${nested('("b" | ', '"a"', ")*")(deep)}`],
+    ["ebnf", (deep) => `start ::= ${nested("~(", '"a"', ")")(deep)};`],
+    ["lark", (deep) => `start: ${nested('("b" | ', '"a"', ")*")(deep)}`],
+    ["regex", nested("(a|", "b", ")")],
+    ["regex", nested("(a|", "b", ")*")],
+    ["structural_tag", nested('{"type": "optional", "content": ', '{"type": "any_text"}', "}")],
+    ["structural_tag", nested(tags, '{"type": "any_text"}', "}]}")],
   ];
   const compiler = await GrammarCompiler.createGrammarCompiler(await bytesAndWords());
+  const first = await instance();
   for (const [notation, source] of sources) {
-    try {
-      const compiled = await compiler.compileGrammar(await Grammar.read(notation, source));
-      (await GrammarMatcher.createGrammarMatcher(compiled)).allowedTokens();
-    } catch (error) {
-      assert.ok(error instanceof SyntagmaError && error.code !== "E-ENGINE-PANIC", `${notation}: ${error}`);
+    const told = [];
+    for (const deep of [40, 90, 126, 200, 255, 20_000]) {
+      try {
+        const options = notation === "json_schema" ? { strict: true } : {};
+        const compiled = await compiler.compileGrammar(await Grammar.read(notation, source(deep), options));
+        const matcher = await GrammarMatcher.createGrammarMatcher(compiled);
+        matcher.acceptText("[".repeat(deep));
+        matcher.allowedTokens();
+        matcher.shortestClose(60);
+        matcher.explain();
+        told.push("read");
+      } catch (error) {
+        told.push(error.code);
+      }
     }
+    assert.equal(told[0], "read", `${notation}: ${told}`);
+    assert.match(told.join(), /^(read,?)*(E-(LIMIT|GRAMMAR)[A-Z-]*,?)+$/, `${notation}: ${told}`);
   }
+  assert.equal(await instance(), first);
 });
