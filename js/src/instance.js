@@ -26,9 +26,10 @@ async function load(from) {
   if (from instanceof ArrayBuffer || ArrayBuffer.isView(from)) {
     return WebAssembly.compile(from);
   }
-  if (from instanceof URL && from.protocol === "file:") {
-    const { readFile } = await import(/* @vite-ignore */ "node:fs/promises");
-    return WebAssembly.compile(await readFile(from));
+  // Not imported: bundlers for browsers have no such module.
+  const files = globalThis.process?.getBuiltinModule?.("node:fs");
+  if (files && from instanceof URL && from.protocol === "file:") {
+    return WebAssembly.compile(await files.promises.readFile(from));
   }
   const response = from instanceof Response ? from : await fetch(from);
   if (!response.ok) {
