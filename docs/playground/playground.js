@@ -28,7 +28,11 @@ function show(id, text, kind = "") {
 }
 
 function told(error) {
-  const where = error.line ? ` in line ${error.line}, column ${error.column}` : error.pointer ? ` at ${error.pointer}` : "";
+  const where = error.line
+    ? ` in line ${error.line}, column ${error.column}`
+    : error.pointer
+      ? ` at ${error.pointer}`
+      : "";
   const reasons = Object.entries(error.pointers ?? {}).map(([pointer, reason]) => `${pointer}: ${reason}`);
   const parts = [`${error.code ?? error.name}${where}: ${error.message}`, error.excerpt, error.hint, ...reasons];
   return parts.filter(Boolean).join("\n");

@@ -104,6 +104,11 @@ class Instance {
     return answer;
   }
 
+  /** An address, of which the sign is a bit like any other. */
+  #address(name, ...numbers) {
+    return this.call(name, ...numbers) >>> 0;
+  }
+
   /** The error that is the output. */
   error() {
     return new SyntagmaError(JSON.parse(this.text()));
@@ -121,7 +126,10 @@ class Instance {
     return this.ended;
   }
 
-  /** Writes arguments: a number is one of 4 bytes; a string or bytes stand behind their length, arrays behind theirs, and `Raw` behind nothing. */
+  /**
+   * Writes arguments: a number is one of 4 bytes; a string or bytes stand behind their length, arrays behind theirs, and
+   * `Raw` behind nothing.
+   */
   write(...parts) {
     const ready = [];
     let length = 0;
@@ -143,7 +151,7 @@ class Instance {
       }
     };
     parts.forEach(add);
-    let at = this.call("input", length);
+    let at = this.#address("input", length);
     const { buffer } = this.#exports.memory;
     const [view, memory] = [new DataView(buffer), new Uint8Array(buffer)];
     for (const part of ready) {
@@ -159,7 +167,7 @@ class Instance {
 
   /** The bytes of the output. */
   bytes() {
-    const at = this.call("output");
+    const at = this.#address("output");
     return new Uint8Array(this.#exports.memory.buffer, at, this.call("output_length")).slice();
   }
 
@@ -169,7 +177,7 @@ class Instance {
 
   /** So many words from an address on. */
   words(at, count) {
-    return new Int32Array(this.#exports.memory.buffer, at, count).slice();
+    return new Int32Array(this.#exports.memory.buffer, at >>> 0, count).slice();
   }
 
   /** A value of a call that gives its number. */

@@ -33,7 +33,10 @@ const allows = async (matcher, tail) => {
 async function errorOf(work) {
   const error = await Promise.resolve()
     .then(work)
-    .then(() => assert.fail("no error"), (given) => given);
+    .then(
+      () => assert.fail("no error"),
+      (given) => given,
+    );
   assert.ok(error instanceof SyntagmaError, String(error?.stack));
   return error;
 }
@@ -81,7 +84,11 @@ test("vocabularies are spelled as web-xgrammar has it", async () => {
   };
   for (const [type, tokens] of Object.entries(spelled)) {
     const info = await TokenizerInfo.createTokenizerInfo(tokens, type, false, 40);
-    assert.deepEqual(expected.map((_, id) => text(info.tokenBytes(id))), expected, type);
+    assert.deepEqual(
+      expected.map((_, id) => text(info.tokenBytes(id))),
+      expected,
+      type,
+    );
     assert.equal(info.getVocabSize(), 40);
     assert.deepEqual(info.stopTokenIds, [3]);
     info.dispose();
@@ -90,6 +97,25 @@ test("vocabularies are spelled as web-xgrammar has it", async () => {
   assert.equal(error.pointer, "/vocabType");
   assert.equal((await errorOf(() => TokenizerInfo.createTokenizerInfo(["a", 1]))).pointer, "/encodedVocab/1");
   assert.equal((await errorOf(() => TokenizerInfo.createTokenizerInfo(["a"], "raw", false, 1, 7))).code, "E-VOCAB-ID");
+});
+
+test("a tokenizer.json is read as Python reads it", async () => {
+  const added = [{ id: 2, content: "</s>", special: true }];
+  const file = { model: { type: "BPE", vocab: { Ġa: 0, Ċ: 1 } }, decoder: { type: "ByteLevel" }, added_tokens: added };
+  const info = await TokenizerInfo.fromTokenizerJson(JSON.stringify(file), { vocabSize: 8 });
+  assert.deepEqual(
+    [0, 1, 2].map((id) => text(info.tokenBytes(id))),
+    [" a", "\n", "</s>"],
+  );
+  assert.deepEqual([info.getVocabSize(), info.stopTokenIds], [8, [2]]);
+  const unread = [
+    ["{", "E-VOCAB-FILE"],
+    ["{}", "E-VOCAB-EOS"],
+    [JSON.stringify({ added_tokens: added }), "E-VOCAB-MODEL"],
+  ];
+  for (const [json, code] of unread) {
+    assert.equal((await errorOf(() => TokenizerInfo.fromTokenizerJson(json))).code, code);
+  }
 });
 
 test("stop tokens may be others, or none", async () => {
@@ -120,7 +146,10 @@ test("rollback, fork, saved places and jumps", async () => {
   matcher.rollBack(1);
   assert.ok(!matcher.isCompleted());
   const ids = (word) => [...new TextEncoder().encode(word)];
-  assert.deepEqual([ids("orld!x"), ids("x"), []].map((one) => matcher.validateTokens(one)), [5, 0, 0]);
+  assert.deepEqual(
+    [ids("orld!x"), ids("x"), []].map((one) => matcher.validateTokens(one)),
+    [5, 0, 0],
+  );
   assert.equal((await errorOf(() => matcher.rollBack(9))).code, "E-MATCHER-ROLLBACK");
   assert.equal(matcher.getMaxRollbackTokens(), -1);
 });
@@ -137,6 +166,10 @@ test("errors have a code, a place and a hint", async () => {
   assert.equal((await errorOf(() => Grammar.fromJSONSchema({}))).code, "E-ARGUMENT-TYPE");
   assert.equal((await errorOf(() => Grammar.read("bnf", ""))).code, "E-GRAMMAR-DIALECT");
   assert.equal((await errorOf(() => new Grammar("no handle"))).code, "E-ARGUMENT-TYPE");
+  const surrogates = [() => Grammar.fromRegex("\ud800"), () => TokenizerInfo.createTokenizerInfo(["a", "\udfff"])];
+  for (const half of surrogates) {
+    assert.equal((await errorOf(half)).code, "E-ARGUMENT-TEXT");
+  }
 });
 
 test("every notation, and what is not enforced is reported", async () => {
@@ -154,7 +187,9 @@ test("every notation, and what is not enforced is reported", async () => {
     assert.deepEqual(matcher.captures(), String(grammar).includes("@word") ? { word: [[0, 2]] } : {});
     assert.equal(grammar.report().status, "exact");
   }
-  const wide = await Grammar.read("json_schema", '{"not": {"pattern": "(?=a)b|c(?!d)"}}', { allow_widened: true }).catch(() => null);
+  const wide = await Grammar.read("json_schema", '{"not": {"pattern": "(?=a)b|c(?!d)"}}', {
+    allow_widened: true,
+  }).catch(() => null);
   assert.ok(wide === null || wide.report().status);
   const explained = (await matcherOf((one) => one.compileGrammar("root ::= [0-9]+"))).explain(0x61);
   assert.deepEqual([explained.token, explained.dies_at, explained.accepting], ["dies", 0, false]);
@@ -200,7 +235,10 @@ test("structural tags in all forms", async () => {
     assert.ok(!(await allows(matcher, '<f=a>{"x": "y"}')));
   }
   const style = await errorOf(() =>
-    Grammar.fromStructuralTag({ type: "sequence", elements: [{ type: "json_schema", json_schema: {}, style: "qwen_xml" }] }),
+    Grammar.fromStructuralTag({
+      type: "sequence",
+      elements: [{ type: "json_schema", json_schema: {}, style: "qwen_xml" }],
+    }),
   );
   assert.deepEqual([style.code, style.pointer], ["E-GRAMMAR-UNSUPPORTED", "/elements/0/style"]);
   const named = await errorOf(() => Grammar.fromStructuralTag({ type: "qwen_xml_parameter", json_schema: {} }));
