@@ -1,9 +1,10 @@
 """The C library beside the one of llguidance: schemas compiled, the first mask, new masks, and known ones.
 
-One program in C (`benchmarks/c/library.c`) is linked once with each; they take turns, in three rounds, and of a time the
-least counts, in CPU of the thread. `compile` is from the text of a schema to a matcher, by a process that has not seen
-it before. Masks are those along all valid documents of a schema, the mean of each schema: `new` when they are read for
-the first time, `known` the same again. Only schemas count that both read to their end. Times are microseconds.
+One program in C (`benchmarks/c/library.c`) is linked once with each; they take turns, in three rounds, and of a time
+the least counts, in CPU of the thread. `compile` is from the text of a schema to a matcher, by a process that has not
+seen it before. Masks are those along all valid documents of a schema, the mean of each schema: `new` when they are
+read for the first time, `known` the same again. Only schemas count that both read to their end. Times are
+microseconds.
 
 Run: `python benchmarks/c_library.py [--quick] [vocabulary …]`; it needs cargo and a C compiler. cargo fetches
 llguidance where it can.
