@@ -10,7 +10,6 @@ import functools
 import inspect
 import numbers
 import os
-import sys
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
@@ -211,37 +210,15 @@ def _fields(kind: type) -> list[tuple[str, Any, frozenset[Any]]]:
     return found
 
 
-def _hints(owner: Any) -> dict[str, Any]:
-    """The types of parameters by name, without those that cannot be evaluated."""
-    names = {**vars(typing), **getattr(inspect.unwrap(owner), "__globals__", {})}
+@functools.cache
+def _hints(call: Callable[..., Any]) -> dict[str, Any]:
+    """The types of a callable's arguments by name; keys of a `TypedDict` in place of `**options` that it types."""
     found: dict[str, Any] = {}
-    for name, annotation in getattr(owner, "__annotations__", {}).items():
-        hint = _evaluated(annotation, names)
-        if get_origin(hint) is typing.Unpack:
-            found.update(_typed_dict(get_args(hint)[0]))
-        elif hint is not None or annotation in (None, "None"):
-            found[name] = type(None) if hint is None else hint
-    return found
-
-
-def _evaluated(annotation: Any, names: dict[str, Any]) -> Any:
-    if not isinstance(annotation, str):
-        return annotation
-    try:
-        return eval(annotation, names)  # an annotation of our own
-    except (NameError, AttributeError, TypeError):
-        return Any
-
-
-def _typed_dict(kind: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for base in reversed([kind, *getattr(kind, "__orig_bases__", ())]):
-        names = {**vars(typing), **vars(sys.modules.get(getattr(base, "__module__", ""), typing))}
-        for name, hint in getattr(base, "__annotations__", {}).items():
-            text = hint.__forward_arg__ if isinstance(hint, typing.ForwardRef) else hint
-            known = _evaluated(text, names)
-            if known is not Any or name not in found:
-                found[name] = known
+    for name, wanted in typing.get_type_hints(inspect.unwrap(call)).items():
+        if get_origin(wanted) is typing.Unpack:
+            found |= typing.get_type_hints(get_args(wanted)[0])
+        else:
+            found[name] = wanted
     return found
 
 

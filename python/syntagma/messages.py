@@ -24,7 +24,6 @@ __all__ = [
     "with_reader",
 ]
 
-ToolLike: TypeAlias = "Tool | Mapping[str, Any]"
 ToolChoice: TypeAlias = str | Mapping[str, Any]
 Reader: TypeAlias = "Callable[[Message], tuple[Any, str | None]]"
 """what a message is as a value, and why it is none"""
@@ -324,6 +323,9 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
 
 _SYNTAXES = ("lark", "regex")
 _SYNTAX_NAMES = {"lark": "Lark grammar", "regex": "regular expression"}
+
+
+ToolLike: TypeAlias = Tool | Mapping[str, Any]
 
 
 def _custom_tool(data: Mapping[str, Any]) -> Tool:

@@ -6,6 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
+from syntagma.doctor.values import object_of
+
 __all__ = ["DONE", "Events", "read_events"]
 
 DONE: Final = "[DONE]"
@@ -47,14 +49,13 @@ def read_events(received: bytes) -> Events:
             broken.append(("a line that is not a field of an event", line.decode("utf-8", "replace")))
     if held:
         data.append(_text(b"\n".join(held), broken))
-    chunks = []
+    chunks: list[dict[str, Any]] = []
     for one in data:
         if one.strip() != DONE:
-            value = _decoded(one)
-            if isinstance(value, dict):
-                chunks.append(value)
-            else:
+            if (chunk := object_of(one)) is None:
                 broken.append(("an event that is not a JSON object", one))
+            else:
+                chunks.append(chunk)
     unended = bool(held) or bool(rest)
     return Events(data=tuple(data), chunks=tuple(chunks), broken=tuple(broken), unended=unended)
 
@@ -66,10 +67,3 @@ def _text(value: bytes, broken: list[tuple[str, str]]) -> str:
         text = value.decode("utf-8", "replace")
         broken.append(("an event that is not UTF-8", text))
         return text
-
-
-def _decoded(text: str) -> Any:
-    try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        return None

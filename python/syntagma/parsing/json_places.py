@@ -59,11 +59,6 @@ class JsonPlaces:
         self._key: list[str] = []
         self._awaits_key = False
 
-    @property
-    def depth(self) -> int:
-        """The number of open objects and arrays."""
-        return len(self._open)
-
     def feed(self, text: str) -> list[Run]:
         """The runs of more text, with neighbours of one pointer joined."""
         runs: list[Run] = []

@@ -75,7 +75,7 @@ class KeywordArguments(ArgumentSource):
         self._form = form
         self._closer = closer.text if closer is not None else ""
         # If the call has no closer, a value that goes on cannot be told from text after the call: nothing is repaired.
-        self._mending = mending if closer is not None else None
+        self._mending: Mending | None = mending if closer is not None else None
         if self._mending is not None:
             self._mending.after = self._may_follow
             self._mending.signs += form.argument_separator[:1] + form.argument_opener[:1] + form.value.closer[:1]
@@ -107,15 +107,6 @@ class KeywordArguments(ArgumentSource):
     def pending(self) -> str:
         """See `ArgumentSource`."""
         return self._machine.pending if self._machine is not None else ""
-
-    @property
-    def has_repair(self) -> bool:
-        """See `ArgumentSource`."""
-        return self._mending is not None and bool(self._mending.repairs)
-
-    def take_repair(self) -> str | None:
-        """See `ArgumentSource`."""
-        return self._mending.take() if self._mending is not None else None
 
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
         """See `ArgumentSource`."""

@@ -36,7 +36,7 @@ class LiteralArguments(ArgumentSource):
 
     def __init__(self, notation: Notation, closers: Iterable[str] = (), mending: Mending | None = None) -> None:
         self._machine = LiteralMachine(notation, mending=mending)
-        self._mending = mending
+        self._mending: Mending | None = mending
         self._notation = notation
         self._wrapped: Mapping[str, Any] | None = None  # the schema, as long as a wrapper may begin
         self._wrapper: Wrapper | None = None
@@ -61,15 +61,6 @@ class LiteralArguments(ArgumentSource):
     def pending(self) -> str:
         """See `ArgumentSource`."""
         return self._machine.pending
-
-    @property
-    def has_repair(self) -> bool:
-        """See `ArgumentSource`."""
-        return self._mending is not None and bool(self._mending.repairs)
-
-    def take_repair(self) -> str | None:
-        """See `ArgumentSource`."""
-        return self._mending.take() if self._mending is not None else None
 
     def feed(self, text: str, pos: int, end: int) -> tuple[int, str]:
         """See `ArgumentSource`."""

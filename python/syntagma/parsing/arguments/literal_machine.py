@@ -63,7 +63,7 @@ class LiteralMachine(ArgumentSource):
 
     def __init__(self, notation: Notation, ends: str = "", mending: Mending | None = None) -> None:
         self._notation = notation
-        self._mending = mending
+        self._mending: Mending | None = mending
         self._key: list[str] = []
         self._own_stops = _stops(_STRUCTURE + WHITESPACE + ends) if ends else _WORD_STOPS
         self._words = {

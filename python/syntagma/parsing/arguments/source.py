@@ -22,6 +22,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
+from syntagma.parsing.repairs import Repairs
+
 __all__ = ["ArgumentSource", "OpenString"]
 
 
@@ -55,6 +57,8 @@ class ArgumentSource(ABC):
 
     done: bool
     bad: bool
+    _mending: Repairs | None = None
+    """the repairs of a source that mends slips"""
 
     def declare(self, schema: Mapping[str, Any] | None) -> None:  # noqa: B027  # optional
         """Take the schema of the tool's parameters (None: undeclared), which says how raw values are typed."""
@@ -91,11 +95,11 @@ class ArgumentSource(ABC):
     @property
     def has_repair(self) -> bool:
         """Whether `feed` has stopped at a repair that `take_repair` has not returned yet."""
-        return False
+        return self._mending is not None and bool(self._mending.repairs)
 
     def take_repair(self) -> str | None:
         """The repair at which `feed` has stopped, as a sentence, returned once; None: there is none."""
-        return None
+        return self._mending.take() if self._mending is not None else None
 
     @property
     def pending(self) -> str:

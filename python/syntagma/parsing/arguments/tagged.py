@@ -71,8 +71,8 @@ class TaggedArguments(ArgumentSource):
 
     __slots__ = (
         *("_after_separator", "_after_value", "_allowed", "_argument", "_block", "_closed_at", "_doubled", "_ends"),
-        *("_form", "_header", "_looked_to", "_next_value", "_number", "_opened", "_pieces", "_read_at"),
-        *("_properties", "_repairs", "_schema", "_separated", "_unclosed", "_value", "_window", "_wrapped"),
+        *("_form", "_header", "_looked_to", "_mending", "_next_value", "_number", "_opened", "_pieces", "_read_at"),
+        *("_properties", "_schema", "_separated", "_unclosed", "_value", "_window", "_wrapped"),
         *("_wrapper", "_written", "bad", "done", "withheld"),
     )
 
@@ -104,7 +104,7 @@ class TaggedArguments(ArgumentSource):
         self._block: Block = form.value
         assert form.argument is not None
         self._argument = form.argument
-        self._repairs = repairs
+        self._mending = repairs
         self._schema: Any = None
         self._properties: Mapping[str, Any] = {}
         self._header: HeaderReader | None = None
@@ -126,15 +126,6 @@ class TaggedArguments(ArgumentSource):
         self._properties = properties if isinstance(properties, Mapping) else {}
 
     @property
-    def has_repair(self) -> bool:
-        """See `ArgumentSource`."""
-        return self._repairs is not None and bool(self._repairs.repairs)
-
-    def take_repair(self) -> str | None:
-        """See `ArgumentSource`."""
-        return self._repairs.take() if self._repairs is not None else None
-
-    @property
     def open_string(self) -> OpenString | None:
         """See `ArgumentSource`."""
         return self._value.open_string if self._value is not None else None
@@ -144,7 +135,7 @@ class TaggedArguments(ArgumentSource):
         out: list[str] = []
         start = pos
         # One fragment at a time, so that its span does not depend on the chunks.
-        repairs = self._repairs.repairs if self._repairs is not None else ()
+        repairs = self._mending.repairs if self._mending is not None else ()
         while not (self.done or self.bad or out or repairs):
             if self._number:
                 out.append(self._number)
@@ -186,7 +177,7 @@ class TaggedArguments(ArgumentSource):
         self._next_value = None
         self._written.add(key)
         self._allowed = self._types(key, written_type)
-        if not self._opened and self._repairs is not None and may_wrap(key, self._properties):
+        if not self._opened and self._mending is not None and may_wrap(key, self._properties):
             self._wrapper = key
         else:
             self._name(key, out)
@@ -228,14 +219,14 @@ class TaggedArguments(ArgumentSource):
             # Its markers must have the tokens of markers.
             return len(closer) if self._window.are_markers(at, pieces) else -1
         assert self._unclosed is not None
-        assert self._repairs is not None
+        assert self._mending is not None
         if closer in self._unclosed.ends:
             ends, size = self._ends_call(self._unclosed, at), self._unclosed.ends[closer]
         else:
             ends, size = self._begins_argument(at + 1), self._unclosed.lines[closer]
         if not ends:
             return None if ends is None else -1
-        return size if self._repairs.tell("unclosed") else None
+        return size if self._mending.tell("unclosed") else None
 
     def _ends_call(self, unclosed: UnclosedValues, at: int) -> bool | None:
         """Whether the call's closer, found here, ends a value: its own closer does not come before the next call.
@@ -304,13 +295,13 @@ class TaggedArguments(ArgumentSource):
     def _without_zeros(self, text: str) -> str:
         """A number that has zeros before it, without them, where the schema takes one; empty: it is something else."""
         bare = text.strip()
-        if self._repairs is None or not bare.lstrip("+-").startswith("0") or "string" in self._allowed:
+        if self._mending is None or not bare.lstrip("+-").startswith("0") or "string" in self._allowed:
             return ""
         number = _LEADING_ZEROS.sub(r"\1", bare)
         typed = to_json(number, self._allowed, self._form.notation) if number != bare and self._allowed else '"'
         if typed.startswith('"'):
             return ""
-        self._repairs.tell("zeros")
+        self._mending.tell("zeros")
         return typed
 
     def _typed(self, text: str) -> str:
@@ -324,11 +315,11 @@ class TaggedArguments(ArgumentSource):
     def _unwrap(self, at: int, out: list[str], *, alone: bool) -> int:
         """After an argument that may be a wrapper around the arguments: take it off, or pass it on."""
         assert self._wrapper is not None
-        assert self._repairs is not None
+        assert self._mending is not None
         notation = self._form.notation
         text = self._wrapped if notation.is_json else literal_to_json(self._wrapped, notation) or self._wrapped
         inner = members_of(text, self._schema) if alone else None
-        if inner is not None and not self._repairs.tell("wrapper"):
+        if inner is not None and not self._mending.tell("wrapper"):
             return at
         if inner is not None:
             out.append(inner)
@@ -347,9 +338,9 @@ class TaggedArguments(ArgumentSource):
         if at == end:
             return at
         run, after = run_at(self._window, at, self._after_separator if self._separated else self._after_value)
-        if run is not None and self._doubled and self._repairs is not None:
+        if run is not None and self._doubled and self._mending is not None:
             # Reported where the next text that adds something begins: spans must not depend on the chunks.
-            if not self._repairs.tell("twice"):
+            if not self._mending.tell("twice"):
                 return at
             self._doubled = False
         if self._wrapper is not None and (run is not None or after >= 0):
@@ -373,7 +364,7 @@ class TaggedArguments(ArgumentSource):
     def _begins_twice(self, run: LiteralRun, at: int) -> bool:
         """Whether the end of the arguments, found here, is the beginning of a value's closer, or may be."""
         closer, window = self._block.closer.strip(), self._window
-        if self._repairs is None or len(closer) <= run.size:
+        if self._mending is None or len(closer) <= run.size:
             return False
         return window.text.startswith(closer, at) or (window.cut_at(at, closer) and not window.is_final)
 
@@ -381,7 +372,7 @@ class TaggedArguments(ArgumentSource):
         """At something that does not follow a value: whether it is the value's closer again, which is left out."""
         closer = self._block.closer.strip()
         stands = bool(closer) and self._window.text.startswith(closer, at)
-        if self._repairs is None or not (stands or (self._window.cut_at(at, closer) and not self._window.is_final)):
+        if self._mending is None or not (stands or (self._window.cut_at(at, closer) and not self._window.is_final)):
             self.bad = True
         elif stands:
             self._doubled = True
@@ -399,7 +390,7 @@ class TaggedArguments(ArgumentSource):
             window = self._window
             if window.cut_at(header.pos - window.base, self._block.after_opener) and not window.is_final:
                 return pos  # what the value adds begins with its header, whatever the chunks are
-            if self._repairs is not None and not all(map(self._repairs.tell, header.slips)):
+            if self._mending is not None and not all(map(self._mending.tell, header.slips)):
                 return pos
             self._next_value = (header.key or "", header.written_type)
             self._header = None
