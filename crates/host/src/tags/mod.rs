@@ -16,7 +16,7 @@ use syntagma_grammar::{Diagnostic, Error as GrammarError, Limits, SourceLocation
 
 use self::fields::{Fields, invalid, unsupported};
 use crate::error::{Error, ErrorKind};
-use crate::grammar::tokens;
+use crate::values::tokens;
 
 /// Formats inside of formats, whatever the limits say, because reading them recurses.
 const MAX_DEPTH: usize = 128;
