@@ -90,7 +90,8 @@ function showPlace(text, taken) {
   }
 }
 
-function showTokens(matcher, info) {
+/** The tokens that may come next; one that is chosen goes on behind what was taken of the text. */
+function showTokens(matcher, info, taken) {
   const ids = matcher.isTerminated() ? [] : matcher.allowedTokens();
   show("count", `(${ids.length} of ${matcher.getVocabSize()})`);
   const buttons = Array.from(ids.slice(0, SHOWN), (id) => {
@@ -100,7 +101,7 @@ function showTokens(matcher, info) {
     button.textContent = ends ? "the end" : JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"');
     button.disabled = ends || text.includes("\ufffd");
     button.onclick = () => {
-      at("text").value += text;
+      at("text").value = taken + text;
       run();
     };
     return button;
@@ -128,7 +129,7 @@ async function run() {
       show("verdict", accepting ? "all of it is allowed, and the text may end here" : "allowed so far", "right");
     }
     showPlace(text, taken);
-    showTokens(matcher, made.compiled.tokenizerInfo());
+    showTokens(matcher, made.compiled.tokenizerInfo(), text.slice(0, taken));
   } catch (error) {
     show("cost", told(error), "wrong");
     made = { key: undefined };

@@ -91,6 +91,13 @@ export class GrammarMatcher {
     return this.acceptText(inputStr);
   }
 
+  /** How many of the tokens could be accepted in this order; nothing changes. */
+  validateTokens(tokenIDs) {
+    check("tokenIDs", tokenIDs, Array.isArray(tokenIDs), "an array of token ids");
+    this.handle.owner.write(readIds("tokenIDs", tokenIDs));
+    return this.handle.call("matcher_validate");
+  }
+
   async getNextTokenBitmask() {
     return this.nextTokenBitmask();
   }

@@ -1,5 +1,6 @@
 // The page about the package: its example prints what the page says, and its table has what the types have.
 import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
 import { test } from "node:test";
 
 import * as syntagma from "../../js/src/index.js";
@@ -50,6 +51,15 @@ test("types, classes and the table of the page have the same methods", () => {
   }
   const values = [...TYPES.matchAll(/export declare (?:class|function) (\w+)/g)].map(([, name]) => name);
   assert.deepEqual(Object.keys(syntagma).filter((name) => name !== "default").sort(), values.sort());
+});
+
+test("the package imports nothing but itself, so every bundler takes it", () => {
+  for (const name of readdirSync(new URL("js/src/", ROOT))) {
+    const source = read(`js/src/${name}`);
+    const imported = [...source.matchAll(/^(?:import|export)[^;]*?from "([^"]+)"|import\(([^)]*)\)/gms)];
+    assert.ok(imported.every(([, from]) => from?.startsWith("./")), name);
+  }
+  assert.equal(JSON.parse(read("js/package.json")).sideEffects, false);
 });
 
 test("what the page says of notations and formats is what is read", async () => {
