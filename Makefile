@@ -256,4 +256,4 @@ train: $(TORCH_VENV)/.installed ## train the shipped model (resumes; hours)
 	$(TORCH_VENV)/bin/python training/train.py
 
 clean: ## remove what the targets made
-	rm -rf site docs/reference/api $(VENV) $(VENV)-engines-* $(VENV)-clients-* $(VENV)-agents-* $(TORCH_VENV) $(BENCH_VENV) $(WHEEL_VENV) target build dist
+	rm -rf site docs/reference/api $(VENV) $(VENV)-engines-* $(VENV)-clients-* $(VENV)-agents-* $(VENV)-javascript $(TORCH_VENV) $(BENCH_VENV) $(WHEEL_VENV) target build dist js/dist

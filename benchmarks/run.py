@@ -46,12 +46,13 @@ SCRIPTS = (
     "embedded_speed",
     "wheel",
     "wasm",
+    "c_library",
 )
 WHOLE = {"constrained_validity", "template_overhead", "embedded_speed", "wheel"}
 """scripts that do not know --quick"""
 NEEDED = {"in_process": ("torch", "transformers"), "batching": ("torch", "transformers", "uvicorn")}
 """libraries without which a script is left out, and its last results stay, unless it is asked for by name"""
-BY_NAME = {"wasm", "wheel"}
+BY_NAME = {"c_library", "wasm", "wheel"}
 """scripts that need more than this environment, so that they are run only when they are named"""
 _SECTION = re.compile(r"^## (\w+)\.py\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 _BY_HAND = re.compile(r"^## Experiments\n.*\Z", re.MULTILINE | re.DOTALL)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import shutil
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ INDEX_PAGES = ("docs/index", "docs/engines/index")
 REFERENCE_PAGE = "docs/reference/python"
 ELSEWHERE = ("conformance/", "README", "python/")
 """pages that others link to, and that belong to no part of the tree"""
+PLAYGROUND = ("docs/playground", "js/src", "js/dist", "python/syntagma/embedded/data/tokenizer.json")
 _HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 _LINK = re.compile(r"\]\(([^)#:\s]+)\.md(?:#[^)]*)?\)")
 _REDIRECT = """<!doctype html>
@@ -26,6 +28,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """What Sphinx asks of an extension."""
     app.connect("source-read", add_tree)
     app.connect("build-finished", write_front_page)
+    app.connect("build-finished", copy_playground)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -58,3 +61,15 @@ def write_front_page(app: Sphinx, failure: Exception | None) -> None:
     """Lead from the top of the site to its first page, which lies in a folder as in the repository."""
     if failure is None and app.builder.name == "html":
         (app.outdir / "index.html").write_text(_REDIRECT.format(f"{app.config.root_doc}.html"), encoding="utf-8")
+
+
+def copy_playground(app: Sphinx, failure: Exception | None) -> None:
+    """Put the playground and what it loads where they are in the repository, the engine only if it was built."""
+    if failure is None and app.builder.name == "html":
+        for path in PLAYGROUND:
+            source, copy = app.srcdir / path, app.outdir / path
+            if source.is_dir():
+                shutil.copytree(source, copy, dirs_exist_ok=True)
+            elif source.exists():
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, copy)

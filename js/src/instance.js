@@ -58,6 +58,13 @@ export async function instance() {
   return latest;
 }
 
+/** Bytes that are written as they are, without their length. */
+export class Raw {
+  constructor(bytes) {
+    this.bytes = bytes;
+  }
+}
+
 const forgotten = new FinalizationRegistry(({ owner, number }) => owner.drop(number));
 
 class Instance {
@@ -104,7 +111,7 @@ class Instance {
     return this.ended;
   }
 
-  /** Writes arguments: a number is one of 4 bytes; a string or bytes stand behind their length, and arrays behind theirs. */
+  /** Writes arguments: a number is one of 4 bytes; a string or bytes stand behind their length, arrays behind theirs, and `Raw` behind nothing. */
   write(...parts) {
     const ready = [];
     let length = 0;
@@ -115,6 +122,9 @@ class Instance {
       } else if (Array.isArray(part)) {
         add(part.length);
         part.forEach(add);
+      } else if (part instanceof Raw) {
+        length += part.bytes.length;
+        ready.push(part.bytes);
       } else {
         const bytes = typeof part === "string" ? encoder.encode(part) : part;
         add(bytes.length);

@@ -1,5 +1,5 @@
 import { check, checkText, checkWhole, wrongValue } from "./errors.js";
-import { Lasting, checkHandle } from "./instance.js";
+import { Lasting, Raw, checkHandle } from "./instance.js";
 
 // Texts of tokens that end a turn where none are given: those that xgrammar was found to use.
 const STOPS = new Set([
@@ -14,41 +14,70 @@ const STOPS = new Set([
 ]);
 
 const encoder = new TextEncoder();
-let alphabet;
 
-/** The alphabet of byte-level BPE, by the published table of the GPT-2 encoder: printable Latin-1 means itself. */
+/** Bytes by character of the alphabet of byte-level BPE, by the published table of the GPT-2 encoder; -1 for others. */
 function byteAlphabet() {
-  if (alphabet === undefined) {
-    alphabet = new Map();
-    let moved = 0;
-    for (let byte = 0; byte < 256; byte++) {
-      const printable = (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad);
-      alphabet.set(printable ? byte : 0x100 + moved++, byte);
-    }
+  const alphabet = new Int16Array(0x200).fill(-1);
+  let moved = 0x100;
+  for (let byte = 0; byte < 0x100; byte++) {
+    const printable = (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad);
+    alphabet[printable ? byte : moved++] = byte;
   }
   return alphabet;
 }
 
-function byteLevel(text) {
-  const known = byteAlphabet();
-  const bytes = new Uint8Array(text.length);
-  for (let at = 0; at < text.length; at++) {
-    const byte = known.get(text.charCodeAt(at));
-    if (byte === undefined) {
-      // An added token is written as it is.
-      return encoder.encode(text);
+/** Writes text into bytes from `at` on: where it ends. */
+const spellRaw = (text, bytes, at) => at + encoder.encodeInto(text, bytes.subarray(at)).written;
+
+function spellByteLevel(alphabet) {
+  return (text, bytes, at) => {
+    for (let place = 0; place < text.length; place++) {
+      const byte = alphabet[text.charCodeAt(place)] ?? -1;
+      if (byte < 0) {
+        // An added token is written as it is.
+        return spellRaw(text, bytes, at);
+      }
+      bytes[at + place] = byte;
     }
-    bytes[at] = byte;
-  }
-  return bytes;
+    return at + text.length;
+  };
 }
 
-function byteFallback(text) {
+function spellByteFallback(text, bytes, at) {
   const byte = /^<0x([0-9A-Fa-f]{2})>$/.exec(text);
-  return byte ? Uint8Array.of(Number.parseInt(byte[1], 16)) : encoder.encode(text.replaceAll("▁", " "));
+  if (byte === null) {
+    return spellRaw(text.replaceAll("▁", " "), bytes, at);
+  }
+  bytes[at] = Number.parseInt(byte[1], 16);
+  return at + 1;
 }
 
-const SPELLINGS = { raw: (text) => encoder.encode(text), byte_fallback: byteFallback, byte_level: byteLevel };
+const SPELLINGS = {
+  raw: () => spellRaw,
+  byte_fallback: () => spellByteFallback,
+  byte_level: () => spellByteLevel(byteAlphabet()),
+};
+
+/** Tokens as the module reads them: their number, and each behind its length. One buffer, since there are many. */
+function packed(tokens, spell) {
+  // A character has three bytes at most, or four for two units of the string.
+  const most = tokens.reduce((sum, token) => sum + 4 + 3 * token.length, 4);
+  const bytes = new Uint8Array(most);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, tokens.length, true);
+  let at = 4;
+  for (const token of tokens) {
+    const begin = at + 4;
+    if (typeof token === "string") {
+      at = spell(token, bytes, begin);
+    } else {
+      bytes.set(token, begin);
+      at = begin + token.length;
+    }
+    view.setUint32(begin - 4, at - begin, true);
+  }
+  return bytes.subarray(0, at);
+}
 
 /** Token ids, which are given as one, as several or not at all. */
 export function readIds(name, given) {
@@ -96,18 +125,15 @@ export class TokenizerInfo {
     if (!Object.hasOwn(SPELLINGS, vocabType)) {
       throw wrongValue("vocabType", `vocabType ${vocabType} is not known`, `known: ${Object.keys(SPELLINGS).join(", ")}`);
     }
-    const spell = SPELLINGS[vocabType];
-    const bytesOf = (token, id) => {
-      if (token instanceof Uint8Array) {
-        return token;
-      }
-      return spell(check(`encodedVocab/${id}`, token, typeof token === "string", "a string or bytes"));
-    };
+    encodedVocab.forEach((token, id) => {
+      const is = typeof token === "string" || token instanceof Uint8Array;
+      check(`encodedVocab/${id}`, token, is, "a string or bytes");
+    });
     const stops = readIds("stopTokenIds", stopTokenIds);
     const detected = () => encodedVocab.flatMap((token, id) => (STOPS.has(token) ? [id] : []));
     const size = vocabSize === undefined ? encodedVocab.length : checkWhole("vocabSize", vocabSize);
     return TokenizerInfo.#of((instance, ends, special) => {
-      instance.write(size, ends, special, special, encodedVocab.map(bytesOf));
+      instance.write(size, ends, special, special, new Raw(packed(encodedVocab, SPELLINGS[vocabType]())));
       return instance.make("vocabulary");
     }, stops ?? detected());
   }
@@ -119,7 +145,7 @@ export class TokenizerInfo {
     const given = readIds("specialTokenIds", specialTokenIds);
     const added = readIds("addedTokenIds", addedTokenIds);
     return TokenizerInfo.#of((instance, ends, special) => {
-      instance.write(vocabSize, ends, [...given, ...special], added, tokens);
+      instance.write(vocabSize, ends, [...given, ...special], added, new Raw(packed(tokens)));
       return instance.make("vocabulary");
     }, readIds("stopTokenIds", stopTokenIds) ?? []);
   }

@@ -1,5 +1,6 @@
 // What the package promises beside the masks: lifetimes, errors, vocabularies, what web-xgrammar's methods do.
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 
 import {
@@ -10,9 +11,10 @@ import {
   SyntagmaError,
   Testings,
   TokenizerInfo,
+  useWasm,
 } from "../../js/src/index.js";
 import { instance } from "../../js/src/instance.js";
-import { bytesAndWords, matcherOf } from "./support.mjs";
+import { ROOT, bytesAndWords, matcherOf } from "./support.mjs";
 
 const SCHEMA = JSON.stringify({
   type: "object",
@@ -230,6 +232,31 @@ test("after a panic, vocabularies, compilers and grammars are made again, and wh
   const matcher = await GrammarMatcher.createGrammarMatcher(await compiler.compileGrammar(grammar));
   assert.notEqual(await instance(), before);
   assert.ok(matcher.acceptText("ab") && matcher.isCompleted());
+});
+
+test("the module imports nothing, and each instance draws a seed of its own", async () => {
+  const bytes = await readFile(new URL("js/dist/syntagma.wasm", ROOT));
+  assert.deepEqual(WebAssembly.Module.imports(await WebAssembly.compile(bytes)), []);
+  const drawn = [];
+  const draw = crypto.getRandomValues;
+  crypto.getRandomValues = (numbers) => {
+    draw.call(crypto, numbers);
+    drawn.push(numbers.join());
+    return numbers;
+  };
+  try {
+    for (const source of [bytes, new Uint8Array(bytes).buffer, await WebAssembly.compile(bytes)]) {
+      useWasm(source);
+      await Grammar.fromRegex("a");
+    }
+  } finally {
+    crypto.getRandomValues = draw;
+  }
+  assert.equal(new Set(drawn).size, 3);
+  useWasm(new URL("js/dist/no-such-file.wasm", ROOT));
+  await assert.rejects(Grammar.fromRegex("a"));
+  useWasm(new URL("js/dist/syntagma.wasm", ROOT));
+  assert.equal(String(await Grammar.fromRegex("a")).includes("a"), true);
 });
 
 test("a stack that is too deep ends the instance, not the page", async () => {

@@ -267,12 +267,13 @@ void syntagma_after_fork_in_parent(void);
 void syntagma_after_fork_in_child(void);
 
 /*
- Reads a grammar from a text in a notation: `ebnf`, `gbnf`, `json_schema`, `lark`, `regex` or `xgrammar`.
+ Reads a grammar from a text in a notation: `ebnf`, `gbnf`, `json_schema`, `lark`, `regex`, `structural_tag` or `xgrammar`.
 
  `options` is NULL or a JSON object. `limits` is an object of bounds, see docs/reference/limits.md; `start` is the start
  rule (`root` in gbnf and xgrammar, else `start`); `imports` holds the texts that lark imports, by name; `dialect` of a regex
  is `rust` or `ecma`. Those of a schema are `allow_widened`, `whitespace`, `whitespace_pattern`, `separators`, `indent`,
- `order`, `draft`, `notation` and `resources`, as docs/reference/json-schema.md says. Fails with E-GRAMMAR-DIALECT, an
+ `order`, `draft`, `notation` and `resources`, as docs/reference/json-schema.md says. In a structural tag, formats that need a
+ vocabulary or a style of calls are refused: syntagma_grammar_load() takes them from Python. Fails with E-GRAMMAR-DIALECT, an
  unknown notation; E-ARGUMENT-TYPE, E-ARGUMENT-VALUE or E-SCHEMA-OPTION, an option; E-ARGUMENT-TEXT, a text is not UTF-8;
  E-GRAMMAR-…, E-REGEX-…, E-SCHEMA-… or E-LIMIT-…, the text. `*out` is freed by syntagma_grammar_free().
  */
@@ -283,14 +284,12 @@ SyntagmaStatus syntagma_grammar_read(const char *notation,
                                      SyntagmaGrammar **out);
 
 /*
- Reads a grammar that syntagma_grammar_save() wrote, or Python's `Grammar.to_bytes`: so one of a structural tag or of tools.
+ Reads a grammar that syntagma_grammar_save() wrote, or Python's `Grammar.to_bytes`.
 
  Fails with E-STATE-FORMAT, these are no such bytes, or damaged; E-STATE-VERSION, of another version. `*out` is freed by
  syntagma_grammar_free().
  */
-SyntagmaStatus syntagma_grammar_load(const uint8_t *data,
-                                     size_t length,
-                                     SyntagmaGrammar **out);
+SyntagmaStatus syntagma_grammar_load(const uint8_t *data, size_t length, SyntagmaGrammar **out);
 
 /*
  The grammar as bytes, for another process or for Python's `Grammar.from_bytes`. `*out` is freed by syntagma_bytes_free().

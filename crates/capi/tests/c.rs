@@ -10,20 +10,20 @@ use std::process::Output;
 use program::{Program, folder, succeeds};
 
 const CRATE: &str = env!("CARGO_MANIFEST_DIR");
-const CALLS: Program = Program {
+const CALLS: Program<'_> = Program {
     folder: CRATE,
     source: "c/calls.c",
     library: "syntagma",
     is_static: false,
     watched: true,
 };
-const RUNNER: Program = Program {
+const RUNNER: Program<'_> = Program {
     source: "c/conformance.c",
     ..CALLS
 };
 
 /// Has the runner read cases; the tokenizer is the one that ships with the package.
-fn conformance(runner: Program, cases: &Path) -> Option<Output> {
+fn conformance(runner: Program<'_>, cases: &Path) -> Option<Output> {
     let tokenizer = format!("{CRATE}/../../python/syntagma/embedded/data/tokenizer.json");
     let mut run = runner.compiled()?;
     Some(run.arg(cases).arg(tokenizer).output().unwrap())
@@ -78,5 +78,25 @@ fn the_runner_sees_what_differs() {
                 "{said}"
             );
         }
+    }
+}
+
+#[test]
+fn the_example_of_the_documentation_writes_what_it_says() {
+    let page = fs::read_to_string(format!("{CRATE}/../../docs/c.md")).unwrap();
+    let block = |language: &str| {
+        let (_, rest) = page.split_once(&format!("```{language}\n")).unwrap();
+        rest.split_once("```").unwrap().0
+    };
+    let source = folder().join("example.c");
+    fs::write(&source, block("c")).unwrap();
+    let example = Program {
+        source: source.to_str().unwrap(),
+        ..CALLS
+    };
+    if let Some(mut run) = example.compiled() {
+        let done = run.output().unwrap();
+        succeeds(&done);
+        assert_eq!(String::from_utf8_lossy(&done.stdout), block("text"));
     }
 }

@@ -1,5 +1,7 @@
-//! The committed header is the one that the sources make. With `SYNTAGMA_WRITE_HEADER` set, it is written.
+//! The committed header is the one that the sources make, and the documentation lists its functions. With
+//! `SYNTAGMA_WRITE_HEADER` set, the header is written.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::{env, fs};
 
@@ -24,4 +26,33 @@ fn the_header_is_up_to_date() {
         committed == made,
         "the header is not up to date: run `make capi`"
     );
+}
+
+/// The names of functions in a text; behind each stands this sign.
+fn functions(text: &str, sign: char) -> Vec<&str> {
+    let found = text.match_indices("syntagma_").map(|(at, _)| {
+        let name = text[at..].split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        (at, name.into_iter().next().unwrap_or_default())
+    });
+    found
+        .filter(|(at, name)| text[at + name.len()..].starts_with(sign))
+        .map(|(_, name)| name)
+        .collect()
+}
+
+#[test]
+fn the_page_lists_every_function_once() {
+    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let header = fs::read_to_string(crate_folder.join("include/syntagma.h")).unwrap();
+    let declared = header
+        .lines()
+        .filter(|line| !line.starts_with(' ') && line.contains("syntagma_"));
+    let declared: Vec<&str> = declared.flat_map(|line| functions(line, '(')).collect();
+    let page = fs::read_to_string(crate_folder.join("../../docs/c.md")).unwrap();
+    let (_, table) = page.split_once("## Functions").unwrap();
+    let listed = functions(table, '`');
+    assert!(declared.len() > 40);
+    assert_eq!(listed.len(), declared.len());
+    let sets = [listed, declared].map(BTreeSet::from_iter);
+    assert_eq!(sets[0], sets[1]);
 }

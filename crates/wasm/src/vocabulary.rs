@@ -72,7 +72,7 @@ pub extern "C" fn compiler(vocabulary: u32) -> i32 {
         let options = Arguments::new(&page.input).text()?;
         let options = CompilerOptions::from_json(options)?;
         let vocabulary: &Arc<Vocabulary> = page.things.get(vocabulary)?;
-        let compiler = GrammarCompiler::new(Arc::clone(vocabulary), options.limits)
+        let compiler = GrammarCompiler::lazy(Arc::clone(vocabulary), options.limits)
             .with_cache(options.cache)
             .with_verify(options.verify);
         Ok(page.things.add(compiler))

@@ -13,16 +13,17 @@ static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// A program of a crate, by the file of its source, the crate's library, and what is asked of it.
 #[derive(Clone, Copy)]
-pub(crate) struct Program {
+pub(crate) struct Program<'a> {
     pub(crate) folder: &'static str,
-    pub(crate) source: &'static str,
+    /// In its folder of tests, or anywhere.
+    pub(crate) source: &'a str,
     pub(crate) library: &'static str,
     pub(crate) is_static: bool,
     /// Whether it runs under valgrind where `VALGRIND` is set.
     pub(crate) watched: bool,
 }
 
-impl Program {
+impl Program<'_> {
     /// Compiles it; None where there is no compiler.
     pub(crate) fn compiled(self) -> Option<Command> {
         let compiler = env::var("CC").unwrap_or_else(|_| "cc".to_owned());

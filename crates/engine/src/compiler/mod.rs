@@ -35,6 +35,23 @@ impl GrammarCompiler {
     /// some milliseconds.
     #[must_use]
     pub fn new(vocabulary: Arc<Vocabulary>, limits: Limits) -> Self {
+        let (compiler, new) = Self::made(vocabulary, limits);
+        if new {
+            common::learn(compiler.vocabulary.size(), |grammar| {
+                compiler.build(grammar)
+            });
+        }
+        compiler
+    }
+
+    /// A compiler with a cache, which reads the vocabulary only when a mask asks for it.
+    #[must_use]
+    pub fn lazy(vocabulary: Arc<Vocabulary>, limits: Limits) -> Self {
+        Self::made(vocabulary, limits).0
+    }
+
+    /// A compiler, and whether it is the first one of its vocabulary.
+    fn made(vocabulary: Arc<Vocabulary>, limits: Limits) -> (Self, bool) {
         let bytes = limits.terminal_cache_bytes;
         let (shared, new) = vocabulary.beside(|| Shared::new(bytes));
         shared.allow(bytes);
@@ -46,12 +63,7 @@ impl GrammarCompiler {
             layers: Layers::default(),
             cache: Some(Cache::default()),
         };
-        if new {
-            common::learn(compiler.vocabulary.size(), |grammar| {
-                compiler.build(grammar)
-            });
-        }
-        compiler
+        (compiler, new)
     }
 
     /// The same compiler, with an empty cache or without any.
@@ -125,5 +137,46 @@ impl GrammarCompiler {
         let mode = (self.verify, self.layers);
         CompiledGrammar::with_shared(lnf, report, vocabulary, &self.limits, mode, shared)
             .map(Arc::new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matcher::GrammarMatcher;
+    use crate::tuning;
+    use crate::vocabulary::{VocabularyParts, bitmask_words};
+
+    fn vocabulary() -> Arc<Vocabulary> {
+        let bytes = (0..=u8::MAX).map(|byte| vec![byte]);
+        let words = (0..tuning::LEARNT_VOCABULARY).map(|number| format!("\"{number}").into_bytes());
+        let tokens = bytes.chain(words).collect();
+        let parts = VocabularyParts {
+            tokens,
+            ..VocabularyParts::default()
+        };
+        Arc::new(Vocabulary::new(&parts).unwrap())
+    }
+
+    /// The masks along a text in JSON.
+    fn masks(compiler: &GrammarCompiler) -> Vec<Vec<i32>> {
+        let schema = r#"{"type": "object", "properties": {"a": {"type": "integer"}}}"#;
+        let (options, limits) = Default::default();
+        let read = syntagma_grammar::syntax::json_schema::parse(schema, &options, &limits);
+        let mut matcher = GrammarMatcher::new(compiler.compile(&Arc::new(read.unwrap())).unwrap());
+        let mut mask = |byte: &u8| {
+            let mut row = vec![0; bitmask_words(compiler.vocabulary().size())];
+            matcher.fill_next_token_bitmask(&mut row).unwrap();
+            assert!(matcher.accept_token(u32::from(*byte)).unwrap());
+            row
+        };
+        br#"{"a": 12, "b": "c"#.iter().map(&mut mask).collect()
+    }
+
+    #[test]
+    fn a_lazy_compiler_finds_the_same_masks() {
+        let eager = GrammarCompiler::new(vocabulary(), Limits::default());
+        let lazy = GrammarCompiler::lazy(vocabulary(), Limits::default());
+        assert_eq!(masks(&lazy), masks(&eager));
     }
 }
