@@ -29,6 +29,7 @@ include_patterns = [
     "CHANGELOG.md",
     "benchmarks/RESULTS.md",
     "conformance/formats/README.md",
+    "conformance/hosts/README.md",
     "conformance/templates/invented/README.md",
     "python/syntagma/embedded/data/MODEL_CARD.md",
 ]
