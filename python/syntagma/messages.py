@@ -321,11 +321,9 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
         return {"type": "function", "function": function}
 
 
+ToolLike: TypeAlias = Tool | Mapping[str, Any]
 _SYNTAXES = ("lark", "regex")
 _SYNTAX_NAMES = {"lark": "Lark grammar", "regex": "regular expression"}
-
-
-ToolLike: TypeAlias = Tool | Mapping[str, Any]
 
 
 def _custom_tool(data: Mapping[str, Any]) -> Tool:

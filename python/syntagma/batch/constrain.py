@@ -10,7 +10,7 @@ from syntagma.batch.stage import Kind, Stage
 from syntagma.batch.values import json_of
 from syntagma.constraints import build_grammar
 from syntagma.decoding import TokenizerInfo
-from syntagma.entry import strict_entry
+from syntagma.entry import check_argument
 from syntagma.errors import ArgumentError, GrammarError
 from syntagma.format_schema import StartState
 from syntagma.formats import ChatFormat
@@ -55,7 +55,6 @@ class Constrain(Stage):
     reads: ClassVar[tuple[str, ...]] = ("prompt", "prompt_start", *REQUEST)
     results: Mapping[str, Kind] = {"grammar": "text", "grammar_status": "text", "preserved_tokens": "texts"}
 
-    @strict_entry
     def __init__(
         self,
         fmt: ChatFormat,
@@ -66,6 +65,7 @@ class Constrain(Stage):
         columns: Mapping[str, str] | None = None,
         **options: Unpack[RequestOptions],
     ) -> None:
+        check_argument("fmt", fmt, ChatFormat)
         super().__init__(columns)
         if dialect not in get_args(Dialect):
             raise ArgumentError(

@@ -11,7 +11,7 @@ from syntagma.batch.asked import REQUEST, as_data, asked_by, prompt_of
 from syntagma.batch.stage import Kind, Stage
 from syntagma.batch.values import ids_of, text_of
 from syntagma.decoding import TokenizerInfo
-from syntagma.entry import strict_entry
+from syntagma.entry import check_argument
 from syntagma.formats import ChatFormat
 from syntagma.messages import Message, ToolLike
 from syntagma.parsing import ParserOptions, ReadingOptions, StreamParser
@@ -61,7 +61,6 @@ class Parse(Stage):
         "diagnostics": "diagnostics",
     }
 
-    @strict_entry
     def __init__(
         self,
         fmt: ChatFormat,
@@ -71,6 +70,8 @@ class Parse(Stage):
         columns: Mapping[str, str] | None = None,
         **options: Unpack[ParserOptions],
     ) -> None:
+        check_argument("fmt", fmt, ChatFormat)
+        check_argument("info", info, TokenizerInfo | None)
         super().__init__(columns)
         self.lists = info is not None
         self.needs = "generated_tokens" if self.lists else "generated_text"

@@ -11,7 +11,7 @@ from syntagma.batch.stage import Kind, Stage
 from syntagma.batch.values import from_json
 from syntagma.codec import ChatCodec
 from syntagma.decoding import TokenizerInfo
-from syntagma.entry import strict_entry
+from syntagma.entry import check_argument
 from syntagma.errors import ArgumentError
 from syntagma.templates import ChatTemplate, RenderOptions
 
@@ -41,7 +41,6 @@ class Render(Stage):
     reads: ClassVar[tuple[str, ...]] = ("messages", "documents", *REQUEST)
     results: Mapping[str, Kind] = {"prompt": "text", "prompt_start": "count"}
 
-    @strict_entry
     def __init__(
         self,
         codec: ChatCodec | ChatTemplate,
@@ -52,6 +51,8 @@ class Render(Stage):
     ) -> None:
         if info is not None:
             self.results = {**self.results, "prompt_ids": "ids"}
+        check_argument("codec", codec, ChatCodec | ChatTemplate)
+        check_argument("info", info, TokenizerInfo | None)
         super().__init__(columns)
         self._info = info
         if isinstance(codec, ChatCodec) and codec.template is None:

@@ -11,7 +11,7 @@ from syntagma.batch.stage import Kind, Stage
 from syntagma.batch.values import from_json, ids_of
 from syntagma.codec import ChatCodec, MessageLike
 from syntagma.decoding import TokenizerInfo
-from syntagma.entry import entry, strict_entry
+from syntagma.entry import check_argument, entry
 from syntagma.errors import ArgumentError
 from syntagma.messages import Message
 from syntagma.templates import Prompt, RenderOptions
@@ -262,7 +262,6 @@ class Transcript(Stage):
     reads: ClassVar[tuple[str, ...]] = ("messages", "completion_ids", "documents", *REQUEST)
     results: Mapping[str, Kind] = {"input_ids": "ids", "assistant_masks": "mask"}
 
-    @strict_entry
     def __init__(
         self,
         codec: ChatCodec,
@@ -272,6 +271,8 @@ class Transcript(Stage):
         columns: Mapping[str, str] | None = None,
         **options: Unpack[RenderOptions],
     ) -> None:
+        check_argument("codec", codec, ChatCodec)
+        check_argument("info", info, TokenizerInfo)
         super().__init__(columns)
         if codec.template is None:
             raise ArgumentError("E-CODEC-TEMPLATE", "the codec has no template")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from syntagma.decoding import GrammarCompiler, GrammarMatcher
 from syntagma.decoding.backend import Backend, BatchBackend
-from syntagma.entry import strict_entry
+from syntagma.entry import check_argument
 from syntagma.errors import ArgumentError, ModelError
 from syntagma.generation.batching import BatchLoop, SessionBatch
 from syntagma.generation.loop import Generation
@@ -52,8 +52,8 @@ class Generator:
         compiler: the compiler, given or made.
     """
 
-    @strict_entry
     def __init__(self, backend: Backend, *, compiler: GrammarCompiler | None = None) -> None:
+        check_argument("compiler", compiler, GrammarCompiler | None)
         self.backend = backend
         self.compiler = GrammarCompiler(backend.tokenizer_info) if compiler is None else compiler
         self._matchers = MatcherPool(self.compiler)
