@@ -15,6 +15,7 @@ __all__ = [
     "Vocabulary",
     "accept_token_batch",
     "fill_next_token_bitmask_batch",
+    "read_tokenizer_json",
 ]
 
 @final

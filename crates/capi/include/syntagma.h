@@ -438,6 +438,17 @@ SyntagmaStatus syntagma_matcher_captures(const SyntagmaMatcher *matcher,
                                          SyntagmaBytes *out);
 
 /*
+ What may come next, and why a token may not, as a JSON object: `expected`, an array of `rule`, `symbol` and `begun`;
+ `accepting`; `terminated`; and, unless `token` is UINT32_MAX, `token`: `allowed`, `dies` (at the byte `dies_at`), `not expected`,
+ `unused`, `ended` or `spent`. `*out` is freed by syntagma_bytes_free().
+
+ Fails with E-TOKEN-ID, the vocabulary has no such token; E-LIMIT-STEP.
+ */
+SyntagmaStatus syntagma_matcher_explain(const SyntagmaMatcher *matcher,
+                                        uint32_t token,
+                                        SyntagmaBytes *out);
+
+/*
  The matcher as bytes, for syntagma_matcher_load() in this process or another, or Python's
  `GrammarMatcher.from_state_bytes`. `*out` is freed by syntagma_bytes_free().
  */

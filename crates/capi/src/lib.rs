@@ -36,11 +36,12 @@ pub use grammar::{
 pub use many::{syntagma_accept_tokens, syntagma_fill_bitmask};
 pub use matcher::{
     SyntagmaMatcher, syntagma_matcher_accept_bytes, syntagma_matcher_accept_token,
-    syntagma_matcher_accepts, syntagma_matcher_captures, syntagma_matcher_fill,
-    syntagma_matcher_fork, syntagma_matcher_free, syntagma_matcher_is_accepting,
-    syntagma_matcher_is_terminated, syntagma_matcher_jump_forward, syntagma_matcher_load,
-    syntagma_matcher_new, syntagma_matcher_reset, syntagma_matcher_rollback, syntagma_matcher_save,
-    syntagma_matcher_shortest_close, syntagma_matcher_steps, syntagma_matcher_validate,
+    syntagma_matcher_accepts, syntagma_matcher_captures, syntagma_matcher_explain,
+    syntagma_matcher_fill, syntagma_matcher_fork, syntagma_matcher_free,
+    syntagma_matcher_is_accepting, syntagma_matcher_is_terminated, syntagma_matcher_jump_forward,
+    syntagma_matcher_load, syntagma_matcher_new, syntagma_matcher_reset, syntagma_matcher_rollback,
+    syntagma_matcher_save, syntagma_matcher_shortest_close, syntagma_matcher_steps,
+    syntagma_matcher_validate,
 };
 pub use memory::{SyntagmaBytes, SyntagmaTokens, syntagma_bytes_free, syntagma_tokens_free};
 pub use vocabulary::{

@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use syntagma_engine::GrammarMatcher;
-use syntagma_host::{Error, captures_json};
+use syntagma_host::{Error, captures_json, explanation_json};
 
 use crate::call::{SyntagmaStatus, call, quietly};
 use crate::compiler::SyntagmaCompiled;
@@ -216,6 +216,25 @@ pub extern "C" fn syntagma_matcher_captures(
 ) -> SyntagmaStatus {
     ask(matcher, out, |matcher| {
         Ok(captures_json(&matcher.captures()?).into_bytes().into())
+    })
+}
+
+/// What may come next, and why a token may not, as a JSON object: `expected`, an array of `rule`, `symbol` and `begun`;
+/// `accepting`; `terminated`; and, unless `token` is UINT32_MAX, `token`: `allowed`, `dies` (at the byte `dies_at`), `not expected`,
+/// `unused`, `ended` or `spent`. `*out` is freed by syntagma_bytes_free().
+///
+/// Fails with E-TOKEN-ID, the vocabulary has no such token; E-LIMIT-STEP.
+#[unsafe(no_mangle)]
+pub extern "C" fn syntagma_matcher_explain(
+    matcher: Option<&SyntagmaMatcher>,
+    token: u32,
+    out: Option<&mut MaybeUninit<SyntagmaBytes>>,
+) -> SyntagmaStatus {
+    let token = (token != u32::MAX).then_some(token);
+    ask(matcher, out, |matcher| {
+        Ok(explanation_json(&matcher.explain(token)?)
+            .into_bytes()
+            .into())
     })
 }
 

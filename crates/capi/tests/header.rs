@@ -2,22 +2,27 @@
 //! `SYNTAGMA_WRITE_HEADER` set, the header is written.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::{env, fs};
 
-#[test]
-fn the_header_is_up_to_date() {
-    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let config = cbindgen::Config::from_file(crate_folder.join("cbindgen.toml")).unwrap();
+const CRATE: &str = env!("CARGO_MANIFEST_DIR");
+
+/// The header, from the sources.
+fn header() -> String {
+    let config = cbindgen::Config::from_file(format!("{CRATE}/cbindgen.toml")).unwrap();
     let bindings = cbindgen::Builder::new()
-        .with_src(crate_folder.join("src/lib.rs"))
+        .with_src(format!("{CRATE}/src/lib.rs"))
         .with_config(config)
         .generate()
         .unwrap();
     let mut made = Vec::new();
     bindings.write(&mut made);
-    let made = String::from_utf8(made).unwrap();
-    let path = crate_folder.join("include/syntagma.h");
+    String::from_utf8(made).unwrap()
+}
+
+#[test]
+fn the_header_is_up_to_date() {
+    let made = header();
+    let path = format!("{CRATE}/include/syntagma.h");
     if env::var_os("SYNTAGMA_WRITE_HEADER").is_some() {
         fs::write(&path, &made).unwrap();
     }
@@ -42,13 +47,12 @@ fn functions(text: &str, sign: char) -> Vec<&str> {
 
 #[test]
 fn the_page_lists_every_function_once() {
-    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let header = fs::read_to_string(crate_folder.join("include/syntagma.h")).unwrap();
+    let header = header();
     let declared = header
         .lines()
         .filter(|line| !line.starts_with(' ') && line.contains("syntagma_"));
     let declared: Vec<&str> = declared.flat_map(|line| functions(line, '(')).collect();
-    let page = fs::read_to_string(crate_folder.join("../../docs/c.md")).unwrap();
+    let page = fs::read_to_string(format!("{CRATE}/../../docs/c.md")).unwrap();
     let (_, table) = page.split_once("## Functions").unwrap();
     let listed = functions(table, '`');
     assert!(declared.len() > 40);

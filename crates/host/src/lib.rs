@@ -21,4 +21,4 @@ pub use error::{Error, ErrorKind};
 pub use grammar::{Grammar, NOTATIONS};
 pub use limits::{CompilerOptions, Limits};
 pub use tokenizer::{TokenizerJson, vocabulary_parts};
-pub use values::captures_json;
+pub use values::{captures_json, explanation_json, verdict_word};

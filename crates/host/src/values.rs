@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use syntagma_engine::{Bound, Captures, Unit};
+use syntagma_engine::{Bound, Captures, Explanation, Unit, Verdict};
 use syntagma_grammar::json::Value;
 
 pub(crate) fn text(text: &str) -> Value {
@@ -40,4 +40,40 @@ pub(crate) fn tokens(label: impl Into<Arc<str>>, most: u32) -> Bound {
         unit: Unit::Tokens,
         most,
     }
+}
+
+/// A verdict on a token as a word, and the byte at which the token dies.
+#[must_use]
+pub fn verdict_word(verdict: Verdict) -> (&'static str, Option<usize>) {
+    match verdict {
+        Verdict::Allowed => ("allowed", None),
+        Verdict::Dies { at } => ("dies", Some(at)),
+        Verdict::NotExpected => ("not expected", None),
+        Verdict::Unused => ("unused", None),
+        Verdict::Ended => ("ended", None),
+        Verdict::Spent => ("spent", None),
+    }
+}
+
+/// What may come next as a JSON object: `expected`, an array of `rule`, `symbol` and `begun`; `accepting`; `terminated`; and of
+/// the token that was asked for `token`, the verdict, and `dies_at`.
+#[must_use]
+pub fn explanation_json(explanation: &Explanation) -> String {
+    let expected = explanation.expected.iter().map(|one| {
+        object([
+            ("rule", text(&one.rule)),
+            ("symbol", text(&one.symbol)),
+            ("begun", Value::Bool(one.begun)),
+        ])
+    });
+    let mut members = vec![
+        ("expected", Value::Array(expected.collect())),
+        ("accepting", Value::Bool(explanation.accepting)),
+        ("terminated", Value::Bool(explanation.terminated)),
+    ];
+    if let Some((word, at)) = explanation.token.map(verdict_word) {
+        members.push(("token", text(word)));
+        members.extend(at.map(|at| ("dies_at", number(at as u64))));
+    }
+    object(members).to_string()
 }

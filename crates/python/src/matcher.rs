@@ -5,7 +5,8 @@ use std::sync::Arc;
 use pyo3::exceptions::PyDeprecationWarning;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use syntagma_engine::{Jump, NextMask, Verdict, caught};
+use syntagma_engine::{Jump, NextMask, caught};
+use syntagma_host::verdict_word;
 
 use crate::arguments::Given;
 use crate::bitmask::{Bitmask, Logits};
@@ -346,14 +347,7 @@ impl GrammarMatcher {
         dict.set_item("accepting", explanation.accepting)?;
         dict.set_item("terminated", explanation.terminated)?;
         if let Some(verdict) = explanation.token {
-            let (word, at) = match verdict {
-                Verdict::Allowed => ("allowed", None),
-                Verdict::Dies { at } => ("dies", Some(at)),
-                Verdict::NotExpected => ("not expected", None),
-                Verdict::Unused => ("unused", None),
-                Verdict::Ended => ("ended", None),
-                Verdict::Spent => ("spent", None),
-            };
+            let (word, at) = verdict_word(verdict);
             dict.set_item("token", word)?;
             dict.set_item("dies_at", at)?;
         }

@@ -3,9 +3,8 @@
 use std::ptr;
 use std::sync::Arc;
 
-use syntagma_engine::{Bound, CompiledGrammar, Explanation, GrammarMatcher, Verdict};
-use syntagma_grammar::json::Value;
-use syntagma_host::captures_json;
+use syntagma_engine::{Bound, CompiledGrammar, GrammarMatcher};
+use syntagma_host::{captures_json, explanation_json};
 
 use crate::arguments::Arguments;
 use crate::things::{Page, answer};
@@ -198,44 +197,7 @@ pub extern "C" fn matcher_explain(matcher: u32, token: i32) -> i32 {
     answer(|page| {
         let matcher: &GrammarMatcher = page.things.get(matcher)?;
         let explanation = matcher.explain(u32::try_from(token).ok())?;
-        page.output = explained(&explanation).into_bytes();
+        page.output = explanation_json(&explanation).into_bytes();
         Ok(0)
     })
-}
-
-fn explained(explanation: &Explanation) -> String {
-    let text = |text: &str| Value::String(text.to_owned());
-    let object = |members: Vec<(&str, Value)>| {
-        let members = members.into_iter();
-        Value::Object(
-            members
-                .map(|(name, value)| (name.to_owned(), value))
-                .collect(),
-        )
-    };
-    let expected = explanation.expected.iter().map(|one| {
-        object(vec![
-            ("rule", text(&one.rule)),
-            ("symbol", text(&one.symbol)),
-            ("begun", Value::Bool(one.begun)),
-        ])
-    });
-    let mut members = vec![
-        ("expected", Value::Array(expected.collect())),
-        ("accepting", Value::Bool(explanation.accepting)),
-        ("terminated", Value::Bool(explanation.terminated)),
-    ];
-    if let Some(verdict) = explanation.token {
-        let (word, at) = match verdict {
-            Verdict::Allowed => ("allowed", None),
-            Verdict::Dies { at } => ("dies", Some(at)),
-            Verdict::NotExpected => ("not expected", None),
-            Verdict::Unused => ("unused", None),
-            Verdict::Ended => ("ended", None),
-            Verdict::Spent => ("spent", None),
-        };
-        members.push(("token", text(word)));
-        members.extend(at.map(|at| ("dies_at", Value::from(i64::from(at as u32)))));
-    }
-    object(members).to_string()
 }

@@ -78,6 +78,13 @@ static void errors(const SyntagmaVocabulary *vocabulary, const SyntagmaCompiler 
     bool yes;
     int32_t row[8];
     size_t words = syntagma_bitmask_words(syntagma_vocabulary_size(vocabulary));
+    SyntagmaBytes told;
+    CHECK(syntagma_matcher_explain(matcher, id('b'), &told) == SYNTAGMA_OK);
+    CHECK(strstr((char *)told.data, "\"token\":\"dies\",\"dies_at\":0") && strstr((char *)told.data, "\"rule\":\"start\""));
+    syntagma_bytes_free(told);
+    CHECK(syntagma_matcher_explain(matcher, UINT32_MAX, &told) == SYNTAGMA_OK && !strstr((char *)told.data, "token"));
+    syntagma_bytes_free(told);
+    CHECK(fails(syntagma_matcher_explain(matcher, 1000, &told), SYNTAGMA_ERROR_ARGUMENT, "E-TOKEN-ID"));
     CHECK(fails(syntagma_matcher_accept_token(matcher, 1000, &yes), SYNTAGMA_ERROR_ARGUMENT, "E-TOKEN-ID"));
     CHECK(fails(syntagma_matcher_fill(matcher, row, words - 1), SYNTAGMA_ERROR_ARGUMENT, "E-BITMASK-SIZE"));
     CHECK(fails(syntagma_matcher_fill(matcher, NULL, words), SYNTAGMA_ERROR_ARGUMENT, "E-BITMASK-SIZE"));
