@@ -232,6 +232,7 @@ wheel: $(WHEEL_VENV)/.installed ## build the wheel and the source distribution i
 	$(WHEEL_VENV)/bin/maturin sdist --out dist
 
 # One folder with the header, the libraries and what pkg-config reads; it may be moved.
+BUILT := $(or $(CARGO_TARGET_DIR),target)
 CAPI := target/capi
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 
@@ -240,9 +241,9 @@ capi: toolchain ## build the C library into target/capi, and write its header (d
 	cargo build --release --package syntagma-capi
 	mkdir -p $(CAPI)/include $(CAPI)/lib/pkgconfig
 	cp crates/capi/include/*.h $(CAPI)/include
-	cp target/release/libsyntagma.a $(CAPI)/lib
-	test ! -f target/release/libsyntagma.dylib || cp target/release/libsyntagma.dylib $(CAPI)/lib
-	test ! -f target/release/libsyntagma.so || { cp target/release/libsyntagma.so $(CAPI)/lib/libsyntagma.so.0 && ln -sf libsyntagma.so.0 $(CAPI)/lib/libsyntagma.so; }
+	cp $(BUILT)/release/libsyntagma.a $(CAPI)/lib
+	test ! -f $(BUILT)/release/libsyntagma.dylib || cp $(BUILT)/release/libsyntagma.dylib $(CAPI)/lib
+	test ! -f $(BUILT)/release/libsyntagma.so || { cp $(BUILT)/release/libsyntagma.so $(CAPI)/lib/libsyntagma.so.0 && ln -sf libsyntagma.so.0 $(CAPI)/lib/libsyntagma.so; }
 	sed 's/@VERSION@/$(VERSION)/' crates/capi/syntagma.pc.in > $(CAPI)/lib/pkgconfig/syntagma.pc
 
 test-capi: toolchain ## the C library: its header, and programs in C, under valgrind if there is one

@@ -298,8 +298,8 @@ E-LIMIT-SCHEMA-BYTES schema_bytes 1024
 Work is bounded by *fuel*: the units of work that an input costs. They are the same on every machine, so that an input
 that is accepted on one is accepted on all. Only templates are also bounded by time.
 
-`step_fuel` bounds the work of one call of a matcher; what the compiled grammar knows already is no work. What was refused
-once is refused again. What was not asked for yet may be allowed later: other calls may have done a part of its work.
+`step_fuel` bounds the work of one call of a matcher; what the compiled grammar knows already is no work. What was
+refused once is refused again. What was not asked for yet may be allowed later: other calls may have done a part of it.
 
 A unit of `compile_fuel` costs about the same time and memory, whatever spends it. With the default, a server can
 compile grammars from strangers: `cargo run --release -p syntagma-fuzz --example hostile -- --attacks` shows what each

@@ -109,7 +109,7 @@ def build(found: Toolchain) -> None:
         command.append("-Zbuild-std=std,panic_abort")
     subprocess.run(command, cwd=ROOT, env={**os.environ, **settings}, check=True)
     BUILT.parent.mkdir(exist_ok=True)
-    shutil.copyfile(folder / TARGET / "wasm" / BUILT.name, BUILT)
+    shutil.copyfile(folder / TARGET / "wasm" / "syntagma_wasm.wasm", BUILT)
 
 
 def main() -> int:

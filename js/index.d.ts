@@ -298,6 +298,8 @@ export declare class GrammarMatcher {
   acceptToken(tokenID: number, verbose?: boolean): boolean;
   /** Accepts text, all of it or nothing. It is one step for `rollBack`. */
   acceptText(text: string | Uint8Array): boolean;
+  /** How many of the tokens could be accepted in this order; nothing changes. */
+  validateTokens(tokenIDs: number[]): number;
   /** `acceptText`. */
   _acceptString(inputStr: string, verbose?: boolean): boolean;
   /**

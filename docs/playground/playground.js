@@ -28,7 +28,11 @@ function show(id, text, kind = "") {
 }
 
 function told(error) {
-  const where = error.line ? ` in line ${error.line}, column ${error.column}` : error.pointer ? ` at ${error.pointer}` : "";
+  const where = error.line
+    ? ` in line ${error.line}, column ${error.column}`
+    : error.pointer
+      ? ` at ${error.pointer}`
+      : "";
   const reasons = Object.entries(error.pointers ?? {}).map(([pointer, reason]) => `${pointer}: ${reason}`);
   const parts = [`${error.code ?? error.name}${where}: ${error.message}`, error.excerpt, error.hint, ...reasons];
   return parts.filter(Boolean).join("\n");
@@ -90,7 +94,8 @@ function showPlace(text, taken) {
   }
 }
 
-function showTokens(matcher, info) {
+/** The tokens that may come next; one that is chosen goes on behind what was taken of the text. */
+function showTokens(matcher, info, taken) {
   const ids = matcher.isTerminated() ? [] : matcher.allowedTokens();
   show("count", `(${ids.length} of ${matcher.getVocabSize()})`);
   const buttons = Array.from(ids.slice(0, SHOWN), (id) => {
@@ -100,7 +105,7 @@ function showTokens(matcher, info) {
     button.textContent = ends ? "the end" : JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"');
     button.disabled = ends || text.includes("\ufffd");
     button.onclick = () => {
-      at("text").value += text;
+      at("text").value = taken + text;
       run();
     };
     return button;
@@ -128,7 +133,7 @@ async function run() {
       show("verdict", accepting ? "all of it is allowed, and the text may end here" : "allowed so far", "right");
     }
     showPlace(text, taken);
-    showTokens(matcher, made.compiled.tokenizerInfo());
+    showTokens(matcher, made.compiled.tokenizerInfo(), text.slice(0, taken));
   } catch (error) {
     show("cost", told(error), "wrong");
     made = { key: undefined };

@@ -40,7 +40,18 @@ export function check(name, value, is, wanted) {
   });
 }
 
-export const checkText = (name, value) => check(name, value, typeof value === "string", "a string");
+/** Refuses what is no string, or has half of a character that takes two units: no bytes stand for it. */
+export function checkText(name, value) {
+  if (check(name, value, typeof value === "string", "a string").isWellFormed()) {
+    return value;
+  }
+  throw new SyntagmaError({
+    kind: "ArgumentError",
+    code: "E-ARGUMENT-TEXT",
+    message: `${name} has a lone surrogate`,
+    pointer: `/${name}`,
+  });
+}
 
 export function checkWhole(name, value, least = 0) {
   check(name, value, Number.isInteger(value), "a whole number");

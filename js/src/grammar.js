@@ -104,7 +104,7 @@ function whitespaceOptions(anyWhitespace, indent, separators, most) {
     return { ...limits, separators: separators ?? [", ", ": "] };
   }
   if (separators !== undefined && separators.join() !== [",", ": "].join()) {
-    throw wrongValue("separators", "with an indent the separators are \",\" and \": \"", "indent -1 is one line");
+    throw wrongValue("separators", 'with an indent the separators are "," and ": "', "indent -1 is one line");
   }
   return { ...limits, indent };
 }

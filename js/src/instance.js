@@ -26,9 +26,10 @@ async function load(from) {
   if (from instanceof ArrayBuffer || ArrayBuffer.isView(from)) {
     return WebAssembly.compile(from);
   }
-  if (from instanceof URL && from.protocol === "file:") {
-    const { readFile } = await import(/* @vite-ignore */ "node:fs/promises");
-    return WebAssembly.compile(await readFile(from));
+  // Not imported: bundlers for browsers have no such module.
+  const files = globalThis.process?.getBuiltinModule?.("node:fs");
+  if (files && from instanceof URL && from.protocol === "file:") {
+    return WebAssembly.compile(await files.promises.readFile(from));
   }
   const response = from instanceof Response ? from : await fetch(from);
   if (!response.ok) {
@@ -43,19 +44,28 @@ async function load(from) {
   return WebAssembly.compile(await response.arrayBuffer());
 }
 
+function begun() {
+  module ??= load(source());
+  const [loading, made] = [module, module.then(async (loaded) => new Instance(await WebAssembly.instantiate(loaded)))];
+  made.catch(() => {
+    // What could not be loaded is tried again.
+    latest = latest === made ? undefined : latest;
+    module = module === loading ? undefined : module;
+  });
+  return made;
+}
+
 /** The instance that values are made in now. */
 export async function instance() {
-  if (latest === undefined || (await latest).ended) {
-    module ??= load(source());
-    latest = module.then(async (loaded) => new Instance((await WebAssembly.instantiate(loaded)).exports));
-    const [asked, loading] = [latest, module];
-    asked.catch(() => {
-      // What could not be loaded is tried again.
-      latest = latest === asked ? undefined : latest;
-      module = module === loading ? undefined : module;
-    });
+  latest ??= begun();
+  const asked = latest;
+  const found = await asked;
+  if (!found.ended) {
+    return found;
   }
-  return latest;
+  // Whoever comes first makes the next one, for all.
+  latest = latest === asked ? undefined : latest;
+  return instance();
 }
 
 /** Bytes that are written as they are, without their length. */
@@ -70,7 +80,7 @@ const forgotten = new FinalizationRegistry(({ owner, number }) => owner.drop(num
 class Instance {
   #exports;
 
-  constructor(exports) {
+  constructor({ exports }) {
     this.#exports = exports;
     /** The error after which nothing more can be asked. */
     this.ended = undefined;
@@ -94,6 +104,11 @@ class Instance {
     return answer;
   }
 
+  /** An address, of which the sign is a bit like any other. */
+  #address(name, ...numbers) {
+    return this.call(name, ...numbers) >>> 0;
+  }
+
   /** The error that is the output. */
   error() {
     return new SyntagmaError(JSON.parse(this.text()));
@@ -111,7 +126,10 @@ class Instance {
     return this.ended;
   }
 
-  /** Writes arguments: a number is one of 4 bytes; a string or bytes stand behind their length, arrays behind theirs, and `Raw` behind nothing. */
+  /**
+   * Writes arguments: a number is one of 4 bytes; a string or bytes stand behind their length, arrays behind theirs, and
+   * `Raw` behind nothing.
+   */
   write(...parts) {
     const ready = [];
     let length = 0;
@@ -133,7 +151,7 @@ class Instance {
       }
     };
     parts.forEach(add);
-    let at = this.call("input", length);
+    let at = this.#address("input", length);
     const { buffer } = this.#exports.memory;
     const [view, memory] = [new DataView(buffer), new Uint8Array(buffer)];
     for (const part of ready) {
@@ -149,7 +167,7 @@ class Instance {
 
   /** The bytes of the output. */
   bytes() {
-    const at = this.call("output");
+    const at = this.#address("output");
     return new Uint8Array(this.#exports.memory.buffer, at, this.call("output_length")).slice();
   }
 
@@ -159,7 +177,7 @@ class Instance {
 
   /** So many words from an address on. */
   words(at, count) {
-    return new Int32Array(this.#exports.memory.buffer, at, count).slice();
+    return new Int32Array(this.#exports.memory.buffer, at >>> 0, count).slice();
   }
 
   /** A value of a call that gives its number. */
@@ -219,10 +237,11 @@ export class Lasting {
 
   /** The handle, in the instance of today. */
   async get() {
-    if (this.now.number !== 0 && this.now.owner.ended) {
-      this.now = await this.#make(await instance());
-    }
     this.now.id();
+    const today = await instance();
+    if (this.now.owner !== today) {
+      this.now = await this.#make(today);
+    }
     return this.now;
   }
 

@@ -1,13 +1,12 @@
 import { allowedTokens } from "./bitmask.js";
 import { CompiledGrammar, GrammarCompiler } from "./compiler.js";
-import { SyntagmaError, check, checkWhole } from "./errors.js";
+import { SyntagmaError, check, checkText, checkWhole } from "./errors.js";
 import { checkHandle } from "./instance.js";
 import { readIds } from "./tokenizer.js";
 
 const encoder = new TextEncoder();
 
-const checkCompiled = (given) =>
-  check("compiledGrammar", given, given instanceof CompiledGrammar, "a CompiledGrammar");
+const checkCompiled = (given) => check("compiledGrammar", given, given instanceof CompiledGrammar, "a CompiledGrammar");
 
 export class GrammarMatcher {
   #withoutStop;
@@ -81,7 +80,7 @@ export class GrammarMatcher {
 
   /** Accepts text, all of it or nothing. It is one step for `rollBack`. */
   acceptText(text) {
-    const bytes = typeof text === "string" ? encoder.encode(text) : text;
+    const bytes = typeof text === "string" ? encoder.encode(checkText("text", text)) : text;
     check("text", text, bytes instanceof Uint8Array, "a string or bytes");
     this.handle.owner.write(bytes);
     return this.handle.call("matcher_accept_bytes") === 1;
@@ -89,6 +88,13 @@ export class GrammarMatcher {
 
   _acceptString(inputStr) {
     return this.acceptText(inputStr);
+  }
+
+  /** How many of the tokens could be accepted in this order; nothing changes. */
+  validateTokens(tokenIDs) {
+    check("tokenIDs", tokenIDs, Array.isArray(tokenIDs), "an array of token ids");
+    this.handle.owner.write(readIds("tokenIDs", tokenIDs));
+    return this.handle.call("matcher_validate");
   }
 
   async getNextTokenBitmask() {

@@ -1,4 +1,4 @@
-import { check, checkText, checkWhole, wrongValue } from "./errors.js";
+import { SyntagmaError, check, checkText, checkWhole, wrongValue } from "./errors.js";
 import { Lasting, Raw, checkHandle } from "./instance.js";
 
 // Texts of tokens that end a turn where none are given: those that xgrammar was found to use.
@@ -79,6 +79,27 @@ function packed(tokens, spell) {
   return bytes.subarray(0, at);
 }
 
+/** The added tokens of a `tokenizer.json` that are known to end a turn. */
+function stopsOf(json) {
+  let added;
+  try {
+    added = JSON.parse(json)?.added_tokens;
+  } catch {
+    // The reader says what is wrong with it.
+    return [];
+  }
+  const ends = (Array.isArray(added) ? added : []).filter((token) => STOPS.has(token?.content));
+  if (ends.length === 0) {
+    throw new SyntagmaError({
+      kind: "VocabularyError",
+      code: "E-VOCAB-EOS",
+      message: "the tokenizer has no token that is known to end a turn",
+      hint: "name it: fromTokenizerJson(json, { stopTokenIds })",
+    });
+  }
+  return ends.map(({ id }) => id).filter(Number.isInteger);
+}
+
 /** Token ids, which are given as one, as several or not at all. */
 export function readIds(name, given) {
   if (given === undefined || given === null) {
@@ -123,11 +144,16 @@ export class TokenizerInfo {
       "true or false",
     );
     if (!Object.hasOwn(SPELLINGS, vocabType)) {
-      throw wrongValue("vocabType", `vocabType ${vocabType} is not known`, `known: ${Object.keys(SPELLINGS).join(", ")}`);
+      throw wrongValue(
+        "vocabType",
+        `vocabType ${vocabType} is not known`,
+        `known: ${Object.keys(SPELLINGS).join(", ")}`,
+      );
     }
     encodedVocab.forEach((token, id) => {
-      const is = typeof token === "string" || token instanceof Uint8Array;
-      check(`encodedVocab/${id}`, token, is, "a string or bytes");
+      if (!(token instanceof Uint8Array)) {
+        checkText(`encodedVocab/${id}`, token);
+      }
     });
     const stops = readIds("stopTokenIds", stopTokenIds);
     const detected = () => encodedVocab.flatMap((token, id) => (STOPS.has(token) ? [id] : []));
@@ -144,25 +170,18 @@ export class TokenizerInfo {
     checkWhole("vocabSize", vocabSize);
     const given = readIds("specialTokenIds", specialTokenIds);
     const added = readIds("addedTokenIds", addedTokenIds);
-    return TokenizerInfo.#of((instance, ends, special) => {
-      instance.write(vocabSize, ends, [...given, ...special], added, new Raw(packed(tokens)));
-      return instance.make("vocabulary");
-    }, readIds("stopTokenIds", stopTokenIds) ?? []);
+    return TokenizerInfo.#of(
+      (instance, ends, special) => {
+        instance.write(vocabSize, ends, [...given, ...special], added, new Raw(packed(tokens)));
+        return instance.make("vocabulary");
+      },
+      readIds("stopTokenIds", stopTokenIds) ?? [],
+    );
   }
 
   static async fromTokenizerJson(json, { vocabSize = 0, stopTokenIds = undefined } = {}) {
     checkText("json", json);
-    let stops = readIds("stopTokenIds", stopTokenIds);
-    if (stops === undefined) {
-      let added;
-      try {
-        added = JSON.parse(json)?.added_tokens;
-      } catch {
-        // The reader says what is wrong with it.
-      }
-      added = Array.isArray(added) ? added : [];
-      stops = added.flatMap((token) => (STOPS.has(token?.content) ? [token.id] : []));
-    }
+    const stops = readIds("stopTokenIds", stopTokenIds) ?? stopsOf(json);
     checkWhole("vocabSize", vocabSize);
     return TokenizerInfo.#of((instance, ends, special) => {
       instance.write(vocabSize, ends, special, json);

@@ -33,7 +33,10 @@ const allows = async (matcher, tail) => {
 async function errorOf(work) {
   const error = await Promise.resolve()
     .then(work)
-    .then(() => assert.fail("no error"), (given) => given);
+    .then(
+      () => assert.fail("no error"),
+      (given) => given,
+    );
   assert.ok(error instanceof SyntagmaError, String(error?.stack));
   return error;
 }
@@ -81,7 +84,11 @@ test("vocabularies are spelled as web-xgrammar has it", async () => {
   };
   for (const [type, tokens] of Object.entries(spelled)) {
     const info = await TokenizerInfo.createTokenizerInfo(tokens, type, false, 40);
-    assert.deepEqual(expected.map((_, id) => text(info.tokenBytes(id))), expected, type);
+    assert.deepEqual(
+      expected.map((_, id) => text(info.tokenBytes(id))),
+      expected,
+      type,
+    );
     assert.equal(info.getVocabSize(), 40);
     assert.deepEqual(info.stopTokenIds, [3]);
     info.dispose();
@@ -90,6 +97,25 @@ test("vocabularies are spelled as web-xgrammar has it", async () => {
   assert.equal(error.pointer, "/vocabType");
   assert.equal((await errorOf(() => TokenizerInfo.createTokenizerInfo(["a", 1]))).pointer, "/encodedVocab/1");
   assert.equal((await errorOf(() => TokenizerInfo.createTokenizerInfo(["a"], "raw", false, 1, 7))).code, "E-VOCAB-ID");
+});
+
+test("a tokenizer.json is read as Python reads it", async () => {
+  const added = [{ id: 2, content: "</s>", special: true }];
+  const file = { model: { type: "BPE", vocab: { Ġa: 0, Ċ: 1 } }, decoder: { type: "ByteLevel" }, added_tokens: added };
+  const info = await TokenizerInfo.fromTokenizerJson(JSON.stringify(file), { vocabSize: 8 });
+  assert.deepEqual(
+    [0, 1, 2].map((id) => text(info.tokenBytes(id))),
+    [" a", "\n", "</s>"],
+  );
+  assert.deepEqual([info.getVocabSize(), info.stopTokenIds], [8, [2]]);
+  const unread = [
+    ["{", "E-VOCAB-FILE"],
+    ["{}", "E-VOCAB-EOS"],
+    [JSON.stringify({ added_tokens: added }), "E-VOCAB-MODEL"],
+  ];
+  for (const [json, code] of unread) {
+    assert.equal((await errorOf(() => TokenizerInfo.fromTokenizerJson(json))).code, code);
+  }
 });
 
 test("stop tokens may be others, or none", async () => {
@@ -119,6 +145,11 @@ test("rollback, fork, saved places and jumps", async () => {
   assert.deepEqual(saved.allowedTokens(), matcher.allowedTokens());
   matcher.rollBack(1);
   assert.ok(!matcher.isCompleted());
+  const ids = (word) => [...new TextEncoder().encode(word)];
+  assert.deepEqual(
+    [ids("orld!x"), ids("x"), []].map((one) => matcher.validateTokens(one)),
+    [5, 0, 0],
+  );
   assert.equal((await errorOf(() => matcher.rollBack(9))).code, "E-MATCHER-ROLLBACK");
   assert.equal(matcher.getMaxRollbackTokens(), -1);
 });
@@ -135,6 +166,10 @@ test("errors have a code, a place and a hint", async () => {
   assert.equal((await errorOf(() => Grammar.fromJSONSchema({}))).code, "E-ARGUMENT-TYPE");
   assert.equal((await errorOf(() => Grammar.read("bnf", ""))).code, "E-GRAMMAR-DIALECT");
   assert.equal((await errorOf(() => new Grammar("no handle"))).code, "E-ARGUMENT-TYPE");
+  const surrogates = [() => Grammar.fromRegex("\ud800"), () => TokenizerInfo.createTokenizerInfo(["a", "\udfff"])];
+  for (const half of surrogates) {
+    assert.equal((await errorOf(half)).code, "E-ARGUMENT-TEXT");
+  }
 });
 
 test("every notation, and what is not enforced is reported", async () => {
@@ -152,7 +187,9 @@ test("every notation, and what is not enforced is reported", async () => {
     assert.deepEqual(matcher.captures(), String(grammar).includes("@word") ? { word: [[0, 2]] } : {});
     assert.equal(grammar.report().status, "exact");
   }
-  const wide = await Grammar.read("json_schema", '{"not": {"pattern": "(?=a)b|c(?!d)"}}', { allow_widened: true }).catch(() => null);
+  const wide = await Grammar.read("json_schema", '{"not": {"pattern": "(?=a)b|c(?!d)"}}', {
+    allow_widened: true,
+  }).catch(() => null);
   assert.ok(wide === null || wide.report().status);
   const explained = (await matcherOf((one) => one.compileGrammar("root ::= [0-9]+"))).explain(0x61);
   assert.deepEqual([explained.token, explained.dies_at, explained.accepting], ["dies", 0, false]);
@@ -198,7 +235,10 @@ test("structural tags in all forms", async () => {
     assert.ok(!(await allows(matcher, '<f=a>{"x": "y"}')));
   }
   const style = await errorOf(() =>
-    Grammar.fromStructuralTag({ type: "sequence", elements: [{ type: "json_schema", json_schema: {}, style: "qwen_xml" }] }),
+    Grammar.fromStructuralTag({
+      type: "sequence",
+      elements: [{ type: "json_schema", json_schema: {}, style: "qwen_xml" }],
+    }),
   );
   assert.deepEqual([style.code, style.pointer], ["E-GRAMMAR-UNSUPPORTED", "/elements/0/style"]);
   const named = await errorOf(() => Grammar.fromStructuralTag({ type: "qwen_xml_parameter", json_schema: {} }));
@@ -229,6 +269,9 @@ test("after a panic, vocabularies, compilers and grammars are made again, and wh
   assert.match(panic.message, /a panic: [^]*capacity overflow/);
   assert.equal((await errorOf(() => lost.allowedTokens())).code, "E-ENGINE-PANIC");
   lost.dispose();
+  // All who ask at once get the same new instance.
+  const [next, again] = await Promise.all([instance(), instance(), compiler.compileGrammar(grammar)]);
+  assert.equal(next, again);
   const matcher = await GrammarMatcher.createGrammarMatcher(await compiler.compileGrammar(grammar));
   assert.notEqual(await instance(), before);
   assert.ok(matcher.acceptText("ab") && matcher.isCompleted());
@@ -237,6 +280,8 @@ test("after a panic, vocabularies, compilers and grammars are made again, and wh
 test("the module imports nothing, and each instance draws a seed of its own", async () => {
   const bytes = await readFile(new URL("js/dist/syntagma.wasm", ROOT));
   assert.deepEqual(WebAssembly.Module.imports(await WebAssembly.compile(bytes)), []);
+  const compiler = await GrammarCompiler.createGrammarCompiler(await bytesAndWords());
+  const grammar = await Grammar.fromRegex("a");
   const drawn = [];
   const draw = crypto.getRandomValues;
   crypto.getRandomValues = (numbers) => {
@@ -256,7 +301,9 @@ test("the module imports nothing, and each instance draws a seed of its own", as
   useWasm(new URL("js/dist/no-such-file.wasm", ROOT));
   await assert.rejects(Grammar.fromRegex("a"));
   useWasm(new URL("js/dist/syntagma.wasm", ROOT));
-  assert.equal(String(await Grammar.fromRegex("a")).includes("a"), true);
+  // What was made before goes on in the instance of today.
+  const matcher = await GrammarMatcher.createGrammarMatcher(await compiler.compileGrammar(grammar));
+  assert.ok(matcher.acceptText("a") && matcher.isCompleted());
 });
 
 test("a stack that is too deep ends the instance, not the page", async () => {
@@ -288,22 +335,42 @@ test("a stack that is too deep ends the instance, not the page", async () => {
   assert.ok(again.acceptText('{"name": "a'));
 });
 
-test("the deepest sources that are read, read in a page's stack", async () => {
-  const deep = 120;
+test("the deepest sources that are read fit into the stack of a page", async () => {
+  const nested = (begin, inner, end) => (deep) => begin.repeat(deep) + inner + end.repeat(deep);
+  const tags = '{"type": "triggered_tags", "triggers": ["<a>"], "tags": [{"begin": "<a>", "end": "</a>", "content": ';
   const sources = [
-    ["json_schema", '{"items": '.repeat(deep) + "{}" + "}".repeat(deep)],
-    ["json_schema", '{"not": '.repeat(60) + '{"type": "string"}' + "}".repeat(60)],
-    ["gbnf", `root ::= ${"(".repeat(deep)}"a"${")".repeat(deep)}`],
-    ["regex", `${"(a|".repeat(deep)}b${")".repeat(deep)}`],
-    ["structural_tag", `${'{"type": "optional", "content": '.repeat(deep)}{"type": "any_text"}${"}".repeat(deep)}`],
+    ["json_schema", nested('{"items": ', "{}", "}")],
+    ["json_schema", nested('{"properties": {"a": ', "{}", "}}")],
+    ["json_schema", nested('{"not": ', '{"type": "string"}', "}")],
+    ["json_schema", nested('{"anyOf": [{"type": "null"}, ', "{}", "]}")],
+    ["gbnf", (deep) => `root ::= ${nested('("b" | ', '"a"', ")*")(deep)}`],
+    ["ebnf", (deep) => `start ::= ${nested("~(", '"a"', ")")(deep)};`],
+    ["lark", (deep) => `start: ${nested('("b" | ', '"a"', ")*")(deep)}`],
+    ["regex", nested("(a|", "b", ")")],
+    ["regex", nested("(a|", "b", ")*")],
+    ["structural_tag", nested('{"type": "optional", "content": ', '{"type": "any_text"}', "}")],
+    ["structural_tag", nested(tags, '{"type": "any_text"}', "}]}")],
   ];
   const compiler = await GrammarCompiler.createGrammarCompiler(await bytesAndWords());
+  const first = await instance();
   for (const [notation, source] of sources) {
-    try {
-      const compiled = await compiler.compileGrammar(await Grammar.read(notation, source));
-      (await GrammarMatcher.createGrammarMatcher(compiled)).allowedTokens();
-    } catch (error) {
-      assert.ok(error instanceof SyntagmaError && error.code !== "E-ENGINE-PANIC", `${notation}: ${error}`);
+    const told = [];
+    for (const deep of [40, 90, 126, 200, 255, 20_000]) {
+      try {
+        const options = notation === "json_schema" ? { strict: true } : {};
+        const compiled = await compiler.compileGrammar(await Grammar.read(notation, source(deep), options));
+        const matcher = await GrammarMatcher.createGrammarMatcher(compiled);
+        matcher.acceptText("[".repeat(deep));
+        matcher.allowedTokens();
+        matcher.shortestClose(60);
+        matcher.explain();
+        told.push("read");
+      } catch (error) {
+        told.push(error.code);
+      }
     }
+    assert.equal(told[0], "read", `${notation}: ${told}`);
+    assert.match(told.join(), /^(read,?)*(E-(LIMIT|GRAMMAR)[A-Z-]*,?)+$/, `${notation}: ${told}`);
   }
+  assert.equal(await instance(), first);
 });

@@ -42,7 +42,9 @@ async function run(given, compiler) {
   for (const [at, token] of [...given.tokens, undefined].entries()) {
     // Once the text has ended, any token may follow: Python's matcher says so, web-xgrammar's refuses to answer.
     const ended = matcher.isTerminated();
-    told.masks.push(fnv(ended ? new Int32Array(Math.ceil(matcher.getVocabSize() / 32)).fill(-1) : matcher.nextTokenBitmask()));
+    told.masks.push(
+      fnv(ended ? new Int32Array(Math.ceil(matcher.getVocabSize() / 32)).fill(-1) : matcher.nextTokenBitmask()),
+    );
     told.ends += matcher.isCompleted() ? "1" : "0";
     if (at === given.close.at) {
       told.close = { at, tokens: matcher.shortestClose() };
@@ -71,14 +73,18 @@ test("grammars, masks, ends and captures are those of Python", async () => {
     }
     assert.equal(told.error, undefined, given.name);
     const { report, jump, ends, close, captures } = given;
-    assert.deepEqual({ ...told, masks: told.masks.join() }, {
-      report,
-      jump,
-      masks: given.masks.join(),
-      ends,
-      close,
-      captures: JSON.parse(captures),
-    }, given.name);
+    assert.deepEqual(
+      { ...told, masks: told.masks.join() },
+      {
+        report,
+        jump,
+        masks: given.masks.join(),
+        ends,
+        close,
+        captures: JSON.parse(captures),
+      },
+      given.name,
+    );
     masks += told.masks.length;
   }
   assert.ok(masks > 1000, `${masks} masks`);

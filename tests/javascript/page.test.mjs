@@ -1,5 +1,6 @@
 // The page about the package: its example prints what the page says, and its table has what the types have.
 import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
 import { test } from "node:test";
 
 import * as syntagma from "../../js/src/index.js";
@@ -41,7 +42,9 @@ test("types, classes and the table of the page have the same methods", () => {
   for (const [, name, row] of rows) {
     const own = syntagma[name];
     const ours = [own, own.prototype].flatMap((owner) =>
-      Object.getOwnPropertyNames(owner).filter((key) => typeof owner[key] === "function" && key !== "constructor" && key !== "prototype"),
+      Object.getOwnPropertyNames(owner).filter(
+        (key) => typeof owner[key] === "function" && key !== "constructor" && key !== "prototype",
+      ),
     );
     const inner = { TokenizerInfo: ["withStops"], SyntagmaError: ["toString"] }[name] ?? [];
     const listed = [...row.matchAll(/`(\w+)`/g)].map(([, method]) => method);
@@ -49,13 +52,33 @@ test("types, classes and the table of the page have the same methods", () => {
     assert.deepEqual(ours.filter((method) => !inner.includes(method)).toSorted(), listed.toSorted(), name);
   }
   const values = [...TYPES.matchAll(/export declare (?:class|function) (\w+)/g)].map(([, name]) => name);
-  assert.deepEqual(Object.keys(syntagma).filter((name) => name !== "default").sort(), values.sort());
+  assert.deepEqual(
+    Object.keys(syntagma)
+      .filter((name) => name !== "default")
+      .sort(),
+    values.sort(),
+  );
+});
+
+test("the package imports nothing but itself, so every bundler takes it", () => {
+  for (const name of readdirSync(new URL("js/src/", ROOT))) {
+    const source = read(`js/src/${name}`);
+    const imported = [...source.matchAll(/^(?:import|export)[^;]*?from "([^"]+)"|import\(([^)]*)\)/gms)];
+    assert.ok(
+      imported.every(([, from]) => from?.startsWith("./")),
+      name,
+    );
+  }
+  assert.equal(JSON.parse(read("js/package.json")).sideEffects, false);
 });
 
 test("what the page says of notations and formats is what is read", async () => {
   const spans = new Set([...PAGE.matchAll(/`([\w.]+)`/g)].map(([, span]) => span));
   const notations = (await syntagma.Grammar.read("", "").catch((error) => error.hint)).replace(/.*one of /, "");
-  const formats = (await syntagma.Grammar.fromStructuralTag({ type: "?" }).catch((error) => error.hint)).replace(/known are: |;.*/g, "");
+  const formats = (await syntagma.Grammar.fromStructuralTag({ type: "?" }).catch((error) => error.hint)).replace(
+    /known are: |;.*/g,
+    "",
+  );
   for (const name of [...notations.split(", "), ...formats.split(", ")]) {
     assert.ok(spans.has(name), name);
   }

@@ -7,7 +7,9 @@ import { after, before, test } from "node:test";
 
 import { ROOT } from "./support.mjs";
 
-const CHROMIUM = ["chromium", "chromium-browser", "google-chrome"].find((name) => spawnSync(name, ["--version"]).status === 0);
+const CHROMIUM = ["chromium", "chromium-browser", "google-chrome"].find(
+  (name) => spawnSync(name, ["--version"]).status === 0,
+);
 const skip = CHROMIUM === undefined && "there is no Chromium";
 const TYPES = { html: "text/html", js: "text/javascript", json: "application/json", wasm: "application/wasm" };
 

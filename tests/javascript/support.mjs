@@ -5,7 +5,11 @@ import { GrammarCompiler, GrammarMatcher, TokenizerInfo } from "../../js/src/ind
 
 export const ROOT = new URL("../../", import.meta.url);
 export const read = (path) => readFileSync(new URL(path, ROOT), "utf8");
-export const lines = (path) => read(path).split("\n").filter(Boolean).map((line) => JSON.parse(line));
+export const lines = (path) =>
+  read(path)
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
 
 /** A vocabulary of every byte, some words, and a stop token that comes last. */
 export async function bytesAndWords(words = ["true", "null", '{"', '":', "name", "ab", "abc"]) {

@@ -44,7 +44,10 @@ class Pipeline {
     const first = place(document, "// -1. Instantiate", "\nBitmask Application");
     const second = place(document, "const grammarConstrained =", "\nToken Acceptance");
     const third = place(document, "// 6. Update", "\nI/O Contract");
-    this.prefill = new AsyncFunction(...scope, "genConfig", `${first}; await grammarMatcherInitPromise;`).bind(this, ...given);
+    this.prefill = new AsyncFunction(...scope, "genConfig", `${first}; await grammarMatcherInitPromise;`).bind(
+      this,
+      ...given,
+    );
     this.step = new AsyncFunction(
       "response_format",
       "logitsOnGPU",
@@ -74,7 +77,10 @@ class Pipeline {
     await this.prefill({ response_format: responseFormat });
     let text = "";
     for (let steps = 0; steps < 400; steps += 1) {
-      const values = Array.from({ length: this.fullVocabSize }, (_, id) => this.random() + prefer(this.tokenizer[id], text));
+      const values = Array.from(
+        { length: this.fullVocabSize },
+        (_, id) => this.random() + prefer(this.tokenizer[id], text),
+      );
       const logits = { values, view: ([rows, width]) => ({ values, width, rows }) };
       const token = await this.step(responseFormat, logits);
       if (this.stopTokens.includes(token)) {
@@ -95,7 +101,11 @@ test("the document's three places run as they are printed", { skip }, async () =
   const pipeline = new Pipeline(document, [...characters, ...words], random);
   const schema = JSON.stringify({
     type: "object",
-    properties: { name: { type: "string", maxLength: 9 }, house: { enum: ["Gryffindor", "Slytherin"] }, alive: { type: "boolean" } },
+    properties: {
+      name: { type: "string", maxLength: 9 },
+      house: { enum: ["Gryffindor", "Slytherin"] },
+      alive: { type: "boolean" },
+    },
     required: ["name", "house", "alive"],
   });
   const noBlanks = (token) => (token === "Ġ" || token === "Ċ" ? -1 : 0);

@@ -48,3 +48,13 @@ pub use vocabulary::{
     syntagma_vocabulary_from_tokenizer_json, syntagma_vocabulary_new, syntagma_vocabulary_size,
     syntagma_vocabulary_token,
 };
+
+/// What the header says about threads.
+const _: () = {
+    const fn shared<T: Send + Sync>() {}
+    shared::<SyntagmaVocabulary>();
+    shared::<SyntagmaGrammar>();
+    shared::<SyntagmaCompiler>();
+    shared::<SyntagmaCompiled>();
+    shared::<SyntagmaMatcher>();
+};

@@ -100,3 +100,22 @@ fn the_example_of_the_documentation_writes_what_it_says() {
         assert_eq!(String::from_utf8_lossy(&done.stdout), block("text"));
     }
 }
+
+#[test]
+fn the_example_over_llama_cpp_follows_its_schema() {
+    let source = format!("{CRATE}/../../examples/c/llama_schema.c");
+    let example = Program {
+        source: &source,
+        ..CALLS
+    };
+    if let Some(mut run) = example.compiled() {
+        let schema = r#"{"type": "object", "properties": {"a": {"type": "string", "maxLength": 3},
+            "n": {"type": "integer", "maximum": 20}}, "required": ["a", "n"], "additionalProperties": false}"#;
+        let done = run.args(["model.gguf", schema, "Say: "]).output().unwrap();
+        succeeds(&done);
+        assert_eq!(
+            String::from_utf8_lossy(&done.stdout),
+            "{\"a\":\"\u{7f}\u{7f}\u{7f}\",\"n\":9}\n"
+        );
+    }
+}

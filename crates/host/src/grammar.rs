@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use syntagma_engine::{Bound, Unit, caught};
+use syntagma_engine::{Bound, caught};
 use syntagma_grammar::ir::{self, Status};
 use syntagma_grammar::json::Value;
 use syntagma_grammar::syntax::{ebnf, gbnf, json_schema, lark, regex, xgrammar};
@@ -13,7 +13,7 @@ use crate::options::{Options, read_object};
 use crate::schema::{one_of, schema_options};
 use crate::strict::strict;
 use crate::tags::read_tag;
-use crate::values::{object, text};
+use crate::values::{object, text, tokens};
 
 /// The notations that [`Grammar::read`] reads.
 pub const NOTATIONS: [&str; 7] = [
@@ -175,14 +175,6 @@ type Made = (ir::Grammar, Option<String>, Vec<Bound>);
 
 fn plain(grammar: ir::Grammar) -> Made {
     (grammar, None, Vec::new())
-}
-
-pub(crate) fn tokens(label: impl Into<Arc<str>>, most: u32) -> Bound {
-    Bound {
-        label: label.into(),
-        unit: Unit::Tokens,
-        most,
-    }
 }
 
 fn texts(given: &mut Options<'_>, name: &'static str) -> Result<Vec<(String, String)>, Error> {

@@ -1,6 +1,8 @@
-//! Values as JSON.
+//! Values as JSON, and bounds.
 
-use syntagma_engine::Captures;
+use std::sync::Arc;
+
+use syntagma_engine::{Bound, Captures, Unit};
 use syntagma_grammar::json::Value;
 
 pub(crate) fn text(text: &str) -> Value {
@@ -29,4 +31,13 @@ pub fn captures_json(captures: &Captures) -> String {
     };
     let spans = |spans: &Vec<(usize, usize)>| Value::Array(spans.iter().map(span).collect());
     object((captures.iter()).map(|(label, found)| (&**label, spans(found)))).to_string()
+}
+
+/// At most so many tokens in parts with a label.
+pub(crate) fn tokens(label: impl Into<Arc<str>>, most: u32) -> Bound {
+    Bound {
+        label: label.into(),
+        unit: Unit::Tokens,
+        most,
+    }
 }

@@ -246,3 +246,54 @@ fn every_byte_has_a_character_in_the_byte_level_alphabet() {
         assert_eq!(read.tokens, [[byte as u8]]);
     }
 }
+
+#[test]
+fn a_damaged_tokenizer_is_read_or_refused() {
+    let whole = r#"{"added_tokens": [{"id": 4, "content": "</s>", "special": true}], "decoder": {"type": "Sequence",
+        "decoders": [{"type": "ByteLevel"}]}, "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2, "\u0120": 3},
+        "merges": ["a b", ["a", "b"]], "byte_fallback": false}}"#;
+    let read = TokenizerJson::read(whole.as_bytes()).unwrap();
+    assert_eq!(read.tokens, [&b"a"[..], b"b", b"ab", b" ", b"</s>"]);
+    assert_eq!(
+        (&read.special_ids[..], &read.added_ids[..]),
+        (&[4][..], &[4][..])
+    );
+    let pieces = [
+        "",
+        "null",
+        "[]",
+        "{}",
+        "9",
+        "-1",
+        "16777216",
+        "\"\\ud800\"",
+        "\"x\"",
+        "Metaspace",
+        "]",
+        "\u{e9}",
+    ];
+    let mut codes = std::collections::BTreeSet::new();
+    for from in 0..whole.len() {
+        for length in [0, 1, 2, 4, 9] {
+            for piece in pieces {
+                let to = (from + length).min(whole.len());
+                let damaged = [
+                    &whole.as_bytes()[..from],
+                    piece.as_bytes(),
+                    &whole.as_bytes()[to..],
+                ]
+                .concat();
+                if let Err(error) = TokenizerJson::read(&damaged) {
+                    codes.insert(error.code());
+                }
+            }
+        }
+    }
+    let known = [
+        "E-VOCAB-FILE",
+        "E-VOCAB-MODEL",
+        "E-VOCAB-ROUNDTRIP",
+        "E-VOCAB-TOKEN",
+    ];
+    assert_eq!(codes, known.into_iter().collect());
+}

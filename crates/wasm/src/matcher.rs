@@ -110,6 +110,17 @@ pub extern "C" fn matcher_accept_bytes(matcher: u32) -> i32 {
     })
 }
 
+/// How many of some tokens could be accepted in their order. Input: the tokens.
+#[unsafe(no_mangle)]
+pub extern "C" fn matcher_validate(matcher: u32) -> i32 {
+    answer(|page| {
+        let tokens = Arguments::new(&page.input).numbers()?;
+        let matcher: &GrammarMatcher = page.things.get(matcher)?;
+        let count = matcher.validate_tokens(&tokens)?;
+        Ok((count as u32).cast_signed())
+    })
+}
+
 /// Whether the text has ended.
 #[unsafe(no_mangle)]
 pub extern "C" fn matcher_is_terminated(matcher: u32) -> i32 {

@@ -39,6 +39,8 @@ impl Program<'_> {
         compile
             .arg("-I")
             .arg(crate_folder.join("include"))
+            .arg("-I")
+            .arg(crate_folder.join("tests/c/stub"))
             .arg(crate_folder.join("tests").join(self.source));
         let built = env::current_exe().unwrap();
         let library = built.with_file_name(format!(

@@ -16,7 +16,7 @@ use syntagma_grammar::{Diagnostic, Error as GrammarError, Limits, SourceLocation
 
 use self::fields::{Fields, invalid, unsupported};
 use crate::error::{Error, ErrorKind};
-use crate::grammar::tokens;
+use crate::values::tokens;
 
 /// Formats inside of formats, whatever the limits say, because reading them recurses.
 const MAX_DEPTH: usize = 128;
@@ -68,19 +68,22 @@ pub(crate) fn read_tag(source: &str, limits: &Limits) -> Result<(Grammar, Vec<Bo
         let found = Diagnostic::new("E-GRAMMAR-STRUCTURAL-TAG", message).at(place);
         Error::of(ErrorKind::Grammar, found)
     })?;
-    let Value::Object(members) = &value else {
-        return Err(invalid("a structural tag is an object", ""));
+    let mut whole = &value;
+    let members = loop {
+        let Value::Object(members) = whole else {
+            return Err(invalid("a structural tag is an object", ""));
+        };
+        let named = members.get("type").and_then(Value::as_str) == Some("structural_tag");
+        // As requests for tools have it.
+        match members.get("structural_tag").filter(|_| named) {
+            Some(Value::String(text)) => return read_tag(text, limits),
+            Some(inner @ Value::Object(_)) => whole = inner,
+            _ => break members,
+        }
     };
-    // As requests for tools have it.
-    let whole = members.get("type").and_then(Value::as_str) == Some("structural_tag");
-    match members.get("structural_tag").filter(|_| whole) {
-        Some(Value::String(text)) => return read_tag(text, limits),
-        Some(inner @ Value::Object(_)) => return read_tag(&inner.to_string(), limits),
-        _ => {}
-    }
     let mut reader = Reader {
         limits,
-        count: 0,
+        found: 0,
         bounds: Vec::new(),
     };
     let start = Here::default();
@@ -89,7 +92,7 @@ pub(crate) fn read_tag(source: &str, limits: &Limits) -> Result<(Grammar, Vec<Bo
         reader.older(members)?
     } else if kind.is_some_and(|kind| kind != "structural_tag") {
         // A format stands for itself.
-        reader.format(&value, &start)?
+        reader.format(whole, &start)?
     } else {
         let format = members.get("format").ok_or_else(|| {
             invalid("a structural tag has a format", "")
@@ -133,7 +136,7 @@ impl Here {
 /// Reads formats. Free text inside of a tag holds none of the texts that end the tag.
 struct Reader<'l> {
     limits: &'l Limits,
-    count: usize,
+    found: usize,
     bounds: Vec<Bound>,
 }
 
@@ -177,8 +180,9 @@ impl Reader<'_> {
         self.triggered_tags(&fields, "structures", &Here::default())
     }
 
-    fn format(&mut self, value: &Value, here: &Here) -> Result<Grammar, Error> {
-        self.count += 1;
+    /// Counts a format, and refuses one too many, or too deep.
+    fn count(&mut self, here: &Here) -> Result<(), Error> {
+        self.found += 1;
         let bounds = [
             (
                 here.depth + 1,
@@ -187,7 +191,7 @@ impl Reader<'_> {
                 "grammar_nesting",
             ),
             (
-                self.count,
+                self.found,
                 self.limits.grammar_alternatives,
                 "E-LIMIT-GRAMMAR-ALTERNATIVES",
                 "grammar_alternatives",
@@ -199,13 +203,19 @@ impl Reader<'_> {
                 return Err(Error::from(found).at_pointer(&here.pointer));
             }
         }
+        Ok(())
+    }
+
+    fn format(&mut self, value: &Value, here: &Here) -> Result<Grammar, Error> {
+        self.count(here)?;
         let Value::Object(members) = value else {
             return Err(invalid("a format is an object", &here.pointer));
         };
-        let kind = members
-            .get("type")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
+        let kind = members.get("type").and_then(Value::as_str);
+        self.of_kind(kind.unwrap_or_default(), members, here)
+    }
+
+    fn of_kind(&mut self, kind: &str, members: &Map, here: &Here) -> Result<Grammar, Error> {
         let known = FORMATS.iter().find(|(name, _)| *name == kind);
         let Some((_, known)) = known else {
             let names: Vec<&str> = FORMATS.iter().map(|(name, _)| *name).collect();
@@ -381,12 +391,8 @@ impl Reader<'_> {
             kind.is_none_or(|kind| kind.as_str() == Some("tag"))
         });
         let members = members.ok_or_else(|| invalid("expected a tag here", &here.pointer))?;
-        let members = members
-            .iter()
-            .map(|(name, value)| (name.clone(), value.clone()));
-        let kind = ("type".to_owned(), text_value("tag"));
-        let tag = Value::Object(members.chain([kind]).collect());
-        self.format(&tag, &here.clone().closed_by(Vec::new()))
+        self.count(here)?;
+        self.of_kind("tag", members, &here.clone().closed_by(Vec::new()))
     }
 
     fn triggered_tags(
