@@ -89,7 +89,8 @@ class GrammarCompiler:
             LimitError: `E-LIMIT-…`, the compilation exceeds a limit.
         """
         grammar = own(grammar)
-        check_argument("grammar", grammar, Grammar)
+        if not isinstance(grammar, Grammar):
+            check_argument("grammar", grammar, Grammar)
         compiled = self._inner.compile(grammar._inner)
         return compiled.bounded(grammar._bounds) if grammar._bounds else compiled
 
