@@ -86,7 +86,7 @@ def test_reasoning_is_opened_by_the_prompt_or_left_out() -> None:
     [
         (("nobody",), "no model"),
         (("hermes", "look"), "a list"),
-        (("hermes", [{"type": "function"}]), "has a name"),
+        (("hermes", [{"type": "function"}]), "missing required field `function`"),
         (("hermes", [], "required"), "no tools"),
         (("hermes", [], "perhaps"), "no tool choice"),
         (("hermes", [TOOL], {"type": "function", "function": {"name": "other"}}), "no tool 'other'"),
