@@ -111,6 +111,7 @@ def test_both_read_the_formats_own_cases_alike(case: dict[str, str]) -> None:
 @example("<|channel|>analysis to=functions.f<|message|> {}<|call|>", 2)
 @example("<|channel|>final to=user<|constrain|>json<|message|>{}<|end|>", 5)
 @example('<|channel|>analysis to=functions.{<|message|>{"a": "b<|end|>', 1)
+@example("<|channel|>analysis to=functions.{<|end|>", 1)
 @example("I must refuse<|end|><|start|>assistant<|channel|>final {}<|return|>", 4)
 def test_both_read_malformed_completions_alike(text: str, size: int) -> None:
     assume(not is_repaired(text))

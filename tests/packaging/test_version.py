@@ -17,7 +17,7 @@ def test_the_version_is_the_same_everywhere() -> None:
     versions = {"Cargo.toml": workspace["package"]["version"]}
     versions |= {name: one["version"] for name, one in workspace["dependencies"].items() if "path" in one}
     versions |= {f"{one['name']} (locked)": one["version"] for one in locked if "source" not in one}
-    assert len(versions) == 1 + 2 + len(workspace["members"])
+    assert len(versions) == 1 + 3 + len(workspace["members"])
     assert set(versions.values()) == {sg.__version__}, versions
 
 

@@ -43,7 +43,8 @@ def called_tool(message: Message) -> str | None:
     is_guess = message.recovered and message.lacks is None
     if message.role != "assistant" or is_guess or recipient is None or not names_tool(recipient):
         return None
-    name = recipient.removeprefix("functions.") if is_function(recipient) else recipient
+    # A namespace alone is a name like any other: it is no declared one, and says so.
+    name = (recipient.removeprefix("functions.") if is_function(recipient) else recipient) or recipient
     return name if is_name(name) else None
 
 

@@ -260,13 +260,15 @@ def _address(url: str) -> tuple[str, str | None]:
 
 async def _lines(response: httpx.Response) -> AsyncGenerator[bytes, None]:
     """The data of each line, without empty lines. Only line feeds end a line: JSON may contain other line breaks."""
-    rest = b""
+    rest: list[bytes] = []  # the pieces of a line that has no end yet
     async for chunk in response.aiter_bytes():
-        *lines, rest = (rest + chunk).split(b"\n")
+        first, *lines = chunk.split(b"\n")
+        rest.append(first)
         for line in lines:
-            if data := _data(line):
+            if data := _data(b"".join(rest)):
                 yield data
-    if data := _data(rest):
+            rest = [line]
+    if data := _data(b"".join(rest)):
         yield data
 
 
