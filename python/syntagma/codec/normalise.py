@@ -10,11 +10,9 @@ from typing import Any
 from syntagma.analysis import Capabilities
 from syntagma.codec.cut_calls import completion
 from syntagma.errors import ArgumentError, ArgumentTypeError
-from syntagma.messages import Message
+from syntagma.messages import Message, MessageLike
 
 __all__ = ["MessageLike", "as_data", "calls_in", "message_for_template", "with_call_ids"]
-
-MessageLike = Message | Mapping[str, Any]
 
 
 def calls_in(messages: Sequence[MessageLike]) -> int:
