@@ -71,6 +71,12 @@ SLIPS: list[tuple[str, str, str, bool]] = [
     ("altered-text", OTHER, "message.role + '|>' + message.content | replace('<', '&lt;')", False),
     ("altered-text", OTHER, "message.role + '|>' + message.content | lower", False),
     ("altered-text", OTHER, "message.role + '|>' + message.content[:400]", True),
+    ("altered-call", ARGUMENTS, "(given if given is string else given | tojson | lower)", True),
+    ("altered-call", ARGUMENTS, "(given if given is string else given | tojson | upper)", True),
+    ("altered-call", ARGUMENTS, "(given if given is string else given | tojson | replace(' ', ''))", False),
+    ("altered-call", ARGUMENTS, "(given | upper if given is string else given | tojson)", True),
+    ("altered-call", ARGUMENTS, "(given[:300] if given is string else given | tojson)", False),
+    ("altered-call", "call.function.name", "(call.function.name | lower)", True),
     ("interpreted-text", OTHER, "message.role + '|>' + message.content.split('</muse>')[-1]", False),
     ("no-prompt", "{%- if add_generation_prompt %}{{ '<|bot|>' }}{% endif %}", "", True),
     (
@@ -213,9 +219,12 @@ def test_the_command(tmp_path: Path) -> None:
     assert done.exit_code == 1
     assert "altered-text: content of role assistant" in done.stdout
     assert "hint: " in done.stdout
+    assert all(len(line) < 400 for line in done.stdout.splitlines())
+    whole = CliRunner().invoke(app, ["lint-template", str(tmp_path / "trims.jinja"), "--verbose"]).stdout
     done = CliRunner().invoke(app, ["lint-template", str(tmp_path / "trims.jinja"), "--json"])
     finding = json.loads(done.stdout)[0]
     assert finding["rule"] == "altered-text"
+    assert f"shown by: {json.dumps(finding['request'])}\n" in whole
     requests = tmp_path / "request.json"
     requests.write_text(json.dumps(finding["request"]))
     shown = CliRunner().invoke(app, ["render", str(tmp_path / "trims.jinja"), "--messages", str(requests)])
