@@ -76,6 +76,7 @@ SLIPS: list[tuple[str, str, str, bool]] = [
     ("altered-call", ARGUMENTS, "(given if given is string else given | tojson | replace(' ', ''))", False),
     ("altered-call", ARGUMENTS, "(given | upper if given is string else given | tojson)", True),
     ("altered-call", ARGUMENTS, "(given[:300] if given is string else given | tojson)", False),
+    ("altered-call", ARGUMENTS, "(given if given is string else given.values() | map('title') | join)", False),
     ("altered-call", "call.function.name", "(call.function.name | lower)", True),
     ("interpreted-text", OTHER, "message.role + '|>' + message.content.split('</muse>')[-1]", False),
     ("no-prompt", "{%- if add_generation_prompt %}{{ '<|bot|>' }}{% endif %}", "", True),
@@ -121,6 +122,19 @@ def test_a_template_without_defects() -> None:
     plain = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}"
     plain += "{% if add_generation_prompt %}<|assistant|>{% endif %}"
     assert lint_template(sg.ChatTemplate(plain)) == ()
+
+
+ESCAPED = (
+    "(given | tojson | replace('<', '\\\\u003c'))",
+    "(given | tojson | tojson)",
+    """(given if given is string else given.values() | map('replace', '\\n', '\\\\n') | join(' '))""",
+)
+
+
+@pytest.mark.parametrize("written", ESCAPED)
+def test_escapes_change_no_argument(written: str) -> None:
+    found = lint_template(_slipped(ARGUMENTS, written))
+    assert "altered-call" not in {finding.rule for finding in found}
 
 
 @pytest.mark.parametrize(("rule", "old", "new", "fixable"), SLIPS, ids=lambda value: str(value)[:40])

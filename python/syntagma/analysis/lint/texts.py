@@ -29,8 +29,8 @@ _ARGUMENTS = (
     "Größe der Kanne: 温かい",
 )
 _NAME, _KEY = "boilWater", "kettleKind"
-_ESCAPE = re.compile(r"\\+u00([0-7][0-9a-fA-F])")
-"""a sign that JSON may write as its number, as some templates do for the sake of HTML"""
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
+_CONTROLS = {"n": "\n", "t": "\t", "r": "\r"}
 _FILTERS = re.compile(r"\s*\|\s*(?:trim|lower|upper|escape|e|capitalize|title)\b(?:\(\))?(?!\w)")
 _METHODS = re.compile(r"\.(?:strip|lower|upper|title|capitalize|lstrip|rstrip)\(\)")
 _CUTS = re.compile(r"(\b[\w.]*content)\[:\d+\]")
@@ -104,10 +104,16 @@ def altered_calls(subject: Subject) -> Iterator[Slip]:
 
 def _change(part: str, shown: str) -> str:
     """How a part of a call is changed in a render; empty if it is not, or not there at all."""
-    plain = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), shown)
-    if any(spelling in one for spelling in spellings(part) for one in (shown, plain)):
-        return ""
-    return written_text(part, shown).change
+    forms = [shown]
+    # Each escape that is taken out makes the text shorter, so this ends.
+    while (plain := _unescaped(forms[-1])) != forms[-1]:
+        forms.append(plain)
+    return "" if any(part in form for form in forms) else written_text(part, shown).change
+
+
+def _unescaped(text: str) -> str:
+    """A text without the escapes of JSON and of other literals, which may escape more than they have to, or less."""
+    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else _CONTROLS.get(found[2], found[2]), text)
 
 
 def _as_given(source: str) -> tuple[Edit, ...]:
