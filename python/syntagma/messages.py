@@ -14,6 +14,7 @@ from syntagma.events import Span
 __all__ = [
     "Diagnostic",
     "Message",
+    "MessageLike",
     "Tool",
     "ToolCall",
     "ToolChoice",
@@ -207,6 +208,10 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         if self.name is not None:
             data["name"] = self.name
         return data
+
+
+MessageLike: TypeAlias = Message | Mapping[str, Any]
+"""a message, or OpenAI's dictionary of one"""
 
 
 def with_reader(message: Message, reader: Reader) -> Message:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from syntagma import formats
-from syntagma.errors import FormatError
+from syntagma.errors import ArgumentError, FormatError
 from syntagma.formats import ChatFormat
 from syntagma.messages import Message, ToolCall
 from tests.formats.cases import TOOLS
@@ -82,7 +82,8 @@ FORMAT = ChatFormat.from_toml(
 @pytest.mark.parametrize(
     ("message", "pointer"),
     [
-        (Message(content="<t>\nnot thoughts\n</t>"), "/reasoning_content"),
+        (Message(content="<t>\nnot thoughts\n</t>"), "/content"),
+        (Message(content="a", reasoning_content="<c>b</t>c"), "/reasoning_content"),
         (Message(content="a", reasoning_content="b</t>c"), "/reasoning_content"),
         (Message(content='<c>{"n": "clock", "id": "1", "a": {}}</c>'), "/content"),
         (Message(content=[{"type": "text", "text": "a"}]), "/content"),
@@ -97,6 +98,40 @@ def test_what_would_not_read_back_is_refused(message: Message, pointer: str) -> 
     with pytest.raises(FormatError) as caught:
         FORMAT.write(message, TOOLS)
     assert (caught.value.code, caught.value.pointer) == ("E-FORMAT-UNWRITABLE", pointer)
+
+
+LINES = ChatFormat.from_toml(
+    '[reasoning]\nblock = "<t>{reasoning}</t>"\n'
+    '[tools]\nsection = "<s>\\n{calls}</s>"\ncall = "tool: {name}\\n{arguments}end\\n"\n'
+    'argument = "{key}: {value}\\n"\n'
+)
+
+
+@pytest.mark.parametrize("content", [None, "", "Well."])
+@pytest.mark.parametrize("reasoning", [None, "Hm."])
+@pytest.mark.parametrize("at", range(3))
+@pytest.mark.parametrize("value", ["a\nb", "a\nend\nb", "a\nend\n</s>b", "a\nend\ntool: clock"])
+def test_the_field_is_named_that_cannot_be_written(
+    value: str, at: int, reasoning: str | None, content: str | None
+) -> None:
+    """What its text does to the other fields, written or not, is not their fault."""
+    values = [value if n == at else "a" for n in range(3)]
+    calls = tuple(ToolCall(id="", name="clock", arguments=json.dumps({"place": one})) for one in values)
+    message = Message(content=content, reasoning_content=reasoning, tool_calls=calls)
+    with pytest.raises(FormatError) as caught:
+        LINES.write(message)
+    assert (caught.value.code, caught.value.pointer) == (
+        "E-FORMAT-UNWRITABLE",
+        f"/tool_calls/{at}/function/arguments",
+    )
+
+
+def test_a_message_may_be_a_dictionary() -> None:
+    message = Message(content="Yes.", tool_calls=(ToolCall(id="1", name="clock", arguments='{"a": 1}'),))
+    assert FORMAT.write(message.to_openai()) == FORMAT.write(message)
+    with pytest.raises(ArgumentError) as caught:
+        FORMAT.write({"content": "Yes."})
+    assert (caught.value.code, caught.value.pointer) == ("E-MESSAGE-ROLE", "/role")
 
 
 def test_whitespace_and_escapes_become_canonical_and_numbers_stay() -> None:

@@ -10,11 +10,9 @@ from typing import Any
 from syntagma.analysis import Capabilities
 from syntagma.codec.cut_calls import completion
 from syntagma.errors import ArgumentError, ArgumentTypeError
-from syntagma.messages import Message
+from syntagma.messages import Message, MessageLike
 
 __all__ = ["MessageLike", "as_data", "calls_in", "message_for_template", "with_call_ids"]
-
-MessageLike = Message | Mapping[str, Any]
 
 
 def calls_in(messages: Sequence[MessageLike]) -> int:
@@ -28,8 +26,8 @@ def as_data(message: MessageLike, *, completed: Callable[[int], None] | None) ->
 
     Args:
         message: the message.
-        completed: called with the index of each call that was cut off, whose arguments are then completed to the
-            shortest object that begins with them; None: such calls are refused.
+        completed: called with the index of each call that was cut off, whose arguments then become an object
+            of what was written; None: such calls are refused.
 
     Raises:
         ArgumentTypeError: `E-MESSAGE-TYPE`, the message is neither a `Message` nor a mapping.

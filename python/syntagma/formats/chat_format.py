@@ -20,14 +20,14 @@ from syntagma.format_schema import (
     write_toml,
 )
 from syntagma.format_schema.facts import call_openers, preserved_tokens, stop_strings, triggers
-from syntagma.formats.json_text import same_json
 from syntagma.formats.message_writer import unwritable, write_message
+from syntagma.formats.read_back import difference
 from syntagma.formats.registry import registry
 from syntagma.formats.response_template import NotCarried, read_response_template, write_response_template
 from syntagma.formats.styles import styled
 from syntagma.formats.usable import check_usable
 from syntagma.grammars import Grammar, StructuralTag
-from syntagma.messages import Message, ToolLike
+from syntagma.messages import Message, MessageLike, ToolLike
 from syntagma.parsing import ParserOptions, StreamParser, start_state
 from syntagma.request import RequestOptions, SharedOptions, resolve_request
 
@@ -212,18 +212,29 @@ class ChatFormat:
         """
         return start_state(self, prompt=prompt, **asked)
 
-    def write(self, message: Message, tools: Sequence[ToolLike] | None = None) -> str:
+    def write(self, message: MessageLike, tools: Sequence[ToolLike] | None = None) -> str:
         """The canonical raw text of a message, without the end of the turn.
 
+        Args:
+            message: a `Message`, or an OpenAI dictionary.
+            tools: the declared tools; a value without a schema may need another spelling. None: undeclared.
+
         Raises:
+            ArgumentError: `E-MESSAGE-…`, the dictionary is malformed, with the pointer of the field.
             FormatError: `E-FORMAT-UNWRITABLE`, the text would be read differently, with the pointer of the field;
                 `E-FORMAT-UNSUPPORTED`, the format has a construct that cannot be written.
         """
+        if not isinstance(message, Message):
+            message = Message.from_openai(message)
         text = write_message(self.spec, message, tools)
-        parser = self.parser(tools)
-        parser.feed(text)
-        parser.finish()
-        _compare(message, parser.message, wire_ids=self._writes_ids)
+        wrong = difference(
+            message,
+            self.parse(text, tools),
+            lambda one: self.parse(write_message(self.spec, one, tools), tools),
+            wire_ids=self._writes_ids,
+        )
+        if wrong is not None:
+            unwritable(f"the {wrong.what} would not read back equal", wrong.pointer)
         return text
 
     @property
@@ -274,21 +285,3 @@ def _combined_reasoning(first: FormatSpec, second: FormatSpec) -> ReasoningSpec 
         return reasoning
     answers = (text for text in reasoning.interrupt if any(text in one.opener for one in first.wrappers))
     return msgspec.structs.replace(reasoning, interrupt=tuple(dict.fromkeys((*answers, *call_openers(first)))))
-
-
-def _compare(wanted: Message, read: Message, *, wire_ids: bool) -> None:
-    """Refuse a message that is read back differently; None and empty text are equal."""
-    if (wanted.reasoning_content or "") != (read.reasoning_content or ""):
-        unwritable("the reasoning would not read back equal", "/reasoning_content")
-    if (wanted.content or "") != (read.content or ""):
-        unwritable("the content would not read back equal", "/content")
-    if len(wanted.tool_calls) != len(read.tool_calls):
-        unwritable("the calls would not read back equal", "/tool_calls")
-    for index, (call, found) in enumerate(zip(wanted.tool_calls, read.tool_calls, strict=True)):
-        place = f"/tool_calls/{index}"
-        if call.name != found.name:
-            unwritable("the name would not read back equal", f"{place}/function/name")
-        if not found.complete or not same_json(call.arguments, found.arguments):
-            unwritable("the arguments would not read back equal", f"{place}/function/arguments")
-        if wire_ids and call.id and call.id != found.id:
-            unwritable("the id would not read back equal", f"{place}/id")

@@ -12,6 +12,7 @@ from syntagma.parsing.call_steps import Step as PatternStep
 from syntagma.parsing.call_steps import characters_of
 from syntagma.parsing.compiled_format import CompiledFormat
 from syntagma.parsing.emitter import Emitter
+from syntagma.parsing.repairs import REPAIRS, Repair
 from syntagma.parsing.text.window import Window
 
 __all__ = ["MAX_AHEAD", "AfterCall", "CallsOver", "NextCall"]
@@ -20,14 +21,22 @@ _TAG = re.compile(r"</[^<>\s]{1,64}>")
 _BEGUN_TAG = re.compile(r"(?:<(?:/[^<>\s]{0,64})?)?")
 MAX_AHEAD = 256
 """the most characters that are looked through after a closer that seems to close nothing"""
+_SEPARATORS = (",", ";")
+"""the signs that are read as a separator of calls where another is expected"""
 _MAX_KNOWN = 64
 """positions after calls whose expected texts are cached"""
 
 
 class NextCall(NamedTuple):
-    """A further call may begin here; these are its candidates."""
+    """A further call may begin here.
+
+    Attributes:
+        candidates: its patterns.
+        slips: what is wrong before it.
+    """
 
     candidates: tuple[CallPattern, ...]
+    slips: tuple[Repair, ...] = ()
 
 
 class CallsOver(NamedTuple):
@@ -65,6 +74,7 @@ class AfterCall:
         compiled: the format.
         out: receives what was read.
         max_capture: the most code points of an id or a name after the arguments.
+        repair: whether another separator than the format's is read.
 
     Attributes:
         section: the section of the last call, or whose opener was read; None: outside of sections.
@@ -73,11 +83,13 @@ class AfterCall:
 
     __slots__ = (
         *("_after_edge", "_alike", "_by_section", "_call_closer", "_compiled", "_edge", "_expected", "_inside"),
-        *("_live", "_max_capture", "_name", "_next", "_out", "_section_closer", "_separated", "_separator"),
-        *("_unescapes", "_window", "owes_end", "section"),
+        *("_live", "_max_capture", "_name", "_next", "_other", "_out", "_repair", "_section_closer"),
+        *("_separated", "_separator", "_unescapes", "_window", "owes_end", "section"),
     )
 
-    def __init__(self, window: Window, compiled: CompiledFormat, out: Emitter, max_capture: int) -> None:
+    def __init__(
+        self, window: Window, compiled: CompiledFormat, out: Emitter, max_capture: int, *, repair: bool
+    ) -> None:
         self._window = window
         self._compiled = compiled
         self._out = out
@@ -88,6 +100,7 @@ class AfterCall:
         self._call_closer: tuple[Op, ...] = ()
         self._section_closer: tuple[Op, ...] = ()
         self._max_capture = max_capture
+        self._repair = repair
         self._name = ""
         self._alike: tuple[CallPattern, ...] = ()
         self.owes_end = False
@@ -96,6 +109,8 @@ class AfterCall:
         self._after_edge = ""
         self._separator = ""
         self._separated = False
+        # Whether another sign, or nothing, was read in place of the separator.
+        self._other = False
         self._next: tuple[CallPattern, ...] = ()
         # `_next` by the `id()` of a section: to compare sections takes long.
         self._by_section: dict[int, tuple[CallPattern, ...]] = {}
@@ -153,7 +168,7 @@ class AfterCall:
     def _restart(self, separator: str, implied: tuple[Op, ...] = ()) -> None:
         section = self.section
         self._section_closer = section.closer if section is not None and self._live else implied
-        self._separator, self._separated = separator, not separator
+        self._separator, self._separated, self._other = separator, not separator, False
         self._inside = False
         self._expected = ()
         following = self._by_section.get(id(section))
@@ -237,29 +252,42 @@ class AfterCall:
         text, pos = window.text, window.pos
         if pos == len(text):
             return self._over()
-        is_cut = False
-        for one in self._expected or self._expect():
-            size = len(one.text)
-            if text.startswith(one.text, pos):
-                if window.are_markers(pos, one.pieces):
-                    return self._found(one, text, pos)
-            elif len(text) - pos < size and one.text.startswith(text[pos:]):
-                if not final:
-                    return None
-                is_cut = is_cut or one.kind == "closer"
-        if self._inside and not is_cut and text.startswith("<", pos):
+        found_here = self._stands_here(text, pos, final=final)
+        if found_here == "more":
+            return None
+        if isinstance(found_here, Expected):
+            return self._found(found_here, text, pos)
+        if found_here == "cut":
+            window.move(len(text))
+            self._missing("is cut")
+            window.mark_again()
+            return CallsOver("")
+        if self._takes_other(text, pos):
+            return "read"
+        if self._inside and text.startswith("<", pos):
             end = self._foreign(text, pos, final=final)
             if end is None:
                 return None
             if end:
                 self._stray(end)
                 return "read"
-        if is_cut:
-            window.move(len(text))
-            self._missing("is cut")
-            window.mark_again()
-            return CallsOver("")
         return self._over()
+
+    def _stands_here(self, text: str, pos: int, *, final: bool) -> Expected | Literal["more", "cut"] | None:
+        """The text that was expected and stands here; `cut`: a closer that the end of the text cuts."""
+        is_cut = False
+        for one in self._expected or self._expect():
+            size = len(one.text)
+            if not size and text.startswith(_SEPARATORS, pos):
+                break  # no name
+            if text.startswith(one.text, pos):
+                if self._window.are_markers(pos, one.pieces):
+                    return one
+            elif len(text) - pos < size and one.text.startswith(text[pos:]):
+                if not final:
+                    return "more"
+                is_cut = is_cut or one.kind == "closer"
+        return "cut" if is_cut else None
 
     def _expect(self) -> tuple[Expected, ...]:
         """The texts that may come, the longest first, since a closer and a call may begin alike."""
@@ -303,9 +331,39 @@ class AfterCall:
             starts = [call for call in self._next if text.startswith(call.first, pos)]
             if self._call_closer:
                 self._missing("is missing")
-            return NextCall(tuple(call for call in starts if call.first or self._separated))
+            candidates = tuple(call for call in starts if call.first or self._separated)
+            if self._separated and not self._other:
+                return NextCall(candidates)
+            return self._unseparated(candidates)
         self._expected = ()
         return "read"
+
+    @property
+    def _in_list(self) -> bool:
+        """Whether a section with a closer is open, of which nothing was read yet."""
+        section = self.section
+        return self._live and section is not None and bool(section.closer) and self._section_closer is section.closer
+
+    def _takes_other(self, text: str, pos: int) -> bool:
+        """Take another sign for the separator, or none where a name begins, if one may stand here."""
+        is_sign = text.startswith(_SEPARATORS, pos)
+        if self._other or not (self._repair and self._in_list) or self._call_closer:
+            return False
+        if not is_sign and (self._separated or not (text[pos].isalpha() or text[pos] == "_")):
+            return False
+        self._other = self._separated = True
+        self._expected = ()
+        if is_sign:
+            self._window.move(pos + 1)
+        return True
+
+    def _unseparated(self, candidates: tuple[CallPattern, ...]) -> NextCall | CallsOver:
+        """A further call that the separator does not stand before: a slip, if it is one of the open section."""
+        if not self._in_list or not any(
+            self.section in each and call in calls for _, each, calls in self._compiled.forms for call in candidates
+        ):
+            return NextCall(candidates)
+        return NextCall(candidates, ("between",)) if self._repair else self._over()
 
     def _stray(self, end: int) -> None:
         """Remove a closer that closes nothing, up to index `end`."""
@@ -335,12 +393,20 @@ class AfterCall:
     def _over(self) -> CallsOver:
         if self._call_closer:
             self._missing("is missing")
+            return CallsOver(self._edge)
+        window = self._window
+        if self._live and self._section_closer and (self._other or window.pos < len(window.text)):
+            self.report_end()
+            self._out.malformed("E-PARSE-CALL", "this stands among the calls and is none", window.place)
         return CallsOver(self._edge)
 
     def _closed(self, n: int, size: int) -> None:
         """Note that the n-th of the closers still expected was read."""
         window = self._window
         calls = len(self._call_closer)
+        if n >= calls and self._in_list and (self._other or (self._separator and self._separated)):
+            self.report_end()
+            self._out.malformed("E-PARSE-REPAIRED", REPAIRS["last"], window.place)
         if n > 0 and self._call_closer:
             self._missing("is missing", self._call_closer[:n])
         window.move(window.pos + size)

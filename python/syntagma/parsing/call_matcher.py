@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Literal
 
@@ -41,6 +41,7 @@ class CallMatcher:
         repair: whether slips are repaired.
         beside: the patterns that are matched at the same place, this one among them.
         opener: the size of another spelling of its section's opener, with which it begins here.
+        slips: what was wrong before the call.
 
     Attributes:
         pattern: see above.
@@ -98,6 +99,7 @@ class CallMatcher:
         repair: bool = True,
         beside: Sequence[CallPattern] = (),
         opener: int = 0,
+        slips: Iterable[Repair] = (),
     ) -> None:
         self._end = pos + limits.parser_header_chars
         self._held_limit = limits.parser_argument_chars
@@ -124,7 +126,7 @@ class CallMatcher:
         self.object_end: int | None = None
         self._nameless: JsonArguments | None = None
         self._repairs: list[str] = []
-        self.slips: list[Repair] = ["opener"] if opener else []
+        self.slips: list[Repair] = list(slips)
         self._held = TextBuffer()
         self._held_chars = 0
 

@@ -30,7 +30,7 @@ from syntagma.parsing.compiled_format import CompiledFormat
 from syntagma.parsing.emitter import Emitter
 from syntagma.parsing.fast_path import PlainRun
 from syntagma.parsing.policies import Policies
-from syntagma.parsing.repairs import REPAIRS
+from syntagma.parsing.repairs import REPAIRS, Repair
 from syntagma.parsing.states import Outcome
 from syntagma.parsing.text.scanner import is_cut
 from syntagma.parsing.text.window import Window
@@ -98,7 +98,7 @@ class CallReader:
 
     __slots__ = (
         *("_alike", "_argument_chars", "_choice", "_compiled", "_cut_reported", "_id", "_limits", "_matchers"),
-        *("_lone", "_may_prefilter", "_name", "_opener", "_out", "_policies", "_start", "_tools", "_window"),
+        *("_lone", "_may_prefilter", "_name", "_opener", "_out", "_policies", "_slips", "_start", "_tools", "_window"),
         *("after", "call", "source"),
     )
 
@@ -108,7 +108,9 @@ class CallReader:
     def __init__(self, window: Window, parts: ReaderParts) -> None:
         self._window = window
         self._compiled, self._out, self._limits, self._policies, self._tools = parts
-        self.after = AfterCall(window, parts.compiled, parts.emitter, parts.limits.parser_header_chars)
+        self.after = AfterCall(
+            window, parts.compiled, parts.emitter, parts.limits.parser_header_chars, repair=parts.policies.repair
+        )
         self._may_prefilter = parts.policies.malformed != "drop" and parts.limits.parser_header_chars >= _MIN_PREFILTER
         self._matchers: list[CallMatcher] = []
         self._choice: CallChoice | None = None
@@ -118,6 +120,7 @@ class CallReader:
         self._name: str | None = None
         self._id: str | None = None
         self._opener = 0
+        self._slips: tuple[Repair, ...] = ()
         self._argument_chars = 0
         self._cut_reported = False
 
@@ -130,6 +133,7 @@ class CallReader:
         name: str | None = None,
         call_id: str | None = None,
         opener: int = 0,
+        slips: tuple[Repair, ...] = (),
         alone: bool = False,
     ) -> None:
         """Begin to match candidates at the cursor.
@@ -139,12 +143,14 @@ class CallReader:
             name: the tool's name, if it was read before.
             call_id: the call's id, if it was read before.
             opener: the size of another spelling of their section's opener, with which they begin; 0: there is none.
+            slips: what was wrong before them.
             alone: whether they count only if one of them is all of the answer.
         """
         self._lone = "possible" if alone else None
         window = self._window
         window.mark()
         self._start, self._name, self._id, self._opener = window.here, name, call_id, opener
+        self._slips = slips
         self._matchers = [self._matcher(one, candidates) for one in candidates]
 
     def may_stand_alone(self, at: int) -> bool:
@@ -169,6 +175,7 @@ class CallReader:
             repair=self._policies.repair,
             beside=beside,
             opener=self._opener,
+            slips=self._slips,
         )
 
     def is_ruled_out(self, patterns: Sequence[CallPattern], at: int) -> bool:
@@ -250,7 +257,7 @@ class CallReader:
         if len(self._matchers) == 1 and self._matchers[0].status == "commit":
             return self._commit(self._matchers[0], Way(self._matchers[0].pattern, ()))
         committed = by_commit(self._matchers)
-        shared = 1 if self._opener else 0
+        shared = len(self._slips)
         if any(len(one.slips) > shared for one in committed):
             # One without a slip is better, even if it commits later.
             whole = [one for one in committed if len(one.slips) == shared]
@@ -401,6 +408,9 @@ class CallReader:
         closers = tuple(op for one in meant for op in one.pattern.closer[-1:])
         section = opened[0] if opened else None
         is_malformed = code is not None and all(one.source is None for one in matchers)
+        if self._slips and code is None and not is_cut:
+            # A name without a call: other text between the calls of a section.
+            code = "E-PARSE-CALL"
         return NotACall(self._start, end, code, section, closers, is_malformed, objects[0] if objects else None)
 
     def report(self, found: NotACall, *, dropped: bool) -> None:

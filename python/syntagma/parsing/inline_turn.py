@@ -324,7 +324,7 @@ class InlineTurnReader(TurnReader):
             return None
         self.window.mark()  # before the whitespace, which is content if no call begins
         self.window.move(found.at)
-        self._call.begin(self._compiled.section_calls[found.opener], opener=found.size)
+        self._call.begin(self._compiled.section_calls[found.opener], opener=found.size, slips=("opener",))
         return "call"
 
     # ---- whitespace that belongs to a marker
@@ -553,7 +553,7 @@ class InlineTurnReader(TurnReader):
         if found is None:
             return None
         if isinstance(found, NextCall):
-            self._call.begin(found.candidates)
+            self._call.begin(found.candidates, slips=found.slips)
             return "call"
         window = self.window
         window.rewind()

@@ -10,7 +10,7 @@ __all__ = ["REPAIRS", "Repair", "Repairs"]
 Repair: TypeAlias = Literal[
     "quotes", "words", "value", "key", "comma", "escape", "round", "closer",
     "inner quotes", "opening quote", "spelling", "zeros", "set", "adjacent", "object",
-    "twice", "unclosed", "type", "wrapper", "separator", "list", "opener",
+    "twice", "unclosed", "type", "wrapper", "separator", "list", "opener", "between", "last",
 ]  # fmt: skip
 
 REPAIRS: dict[Repair, str] = {
@@ -36,6 +36,8 @@ REPAIRS: dict[Repair, str] = {
     "separator": "arguments that nothing separates from the name were read",
     "list": "a call was read where a list of calls should stand",
     "opener": "another spelling of what opens the calls was read",
+    "last": "a separator after the last call was left out",
+    "between": "a call was read that another separator, or none, stands before",
 }
 
 
