@@ -33,6 +33,23 @@ def test_object_arguments_are_preferred(name: str) -> None:
     assert derived(name).capabilities.arguments == ("string" if name == "string-arguments" else "object")
 
 
+@pytest.mark.parametrize("change", ["lower", "upper", "replace(' ', '')"])
+def test_the_form_of_arguments_that_comes_back_unchanged_is_preferred(change: str) -> None:
+    for as_text, as_object, form in (
+        ("given", f"given | tojson | {change}", "string"),
+        (f"given | {change}", "given | tojson", "object"),
+    ):
+        given = f"{{% if given is string %}}{{{{ {as_text} }}}}{{% else %}}{{{{ {as_object} }}}}{{% endif %}}"
+        source = (
+            "{%- if tools %}{{ tools | tojson }}{% endif %}"
+            "{%- for m in messages %}<|{{ m.role }}|>{{ m.content or '' }}"
+            "{%- for call in m.tool_calls or [] %}{%- set given = call.function.arguments %}"
+            "<use>{{ call.function.name }} " + given + "</use>{% endfor %}<|end|>{% endfor %}"
+            "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+        )
+        assert analyze(source, certify=False).capabilities.arguments == form
+
+
 def test_an_id_may_have_to_carry_the_name() -> None:
     source = template("counted-ids").source.replace(
         "tools.' + call.function.name + ':' + (count.n | string)", "' + (call.id if ':' in call.id else '')"

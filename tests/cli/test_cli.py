@@ -232,6 +232,8 @@ def test_grammar_reads_every_dialect(tmp_path: Path, name: str, text: str) -> No
     assert report["cost"]["compile_ms"] > 0
     assert report["cost"]["shortest_tokens"] <= report["cost"]["typical_tokens"]
     assert "first mask" in call(*given, "--cost")
+    assert set(call(*given, "--examples", "1").split()) <= {"'yes'", "'nope'"}
+    assert sorted(json.loads(call(*given, "--examples", "9", "--json"))["examples"]) == ["nope", "yes"]
 
 
 def test_grammar_tells_the_dearest_keywords_of_a_schema(tmp_path: Path) -> None:

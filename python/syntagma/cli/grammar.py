@@ -66,6 +66,9 @@ def grammar(
     check: Annotated[
         str | None, typer.Option(help="File with a text to check: is it accepted, or where and why not?")
     ] = None,
+    examples: Annotated[
+        int | None, typer.Option(min=1, help="Print so many random texts, to see what the grammar lets through.")
+    ] = None,
     cost: Annotated[
         bool,
         typer.Option(
@@ -118,6 +121,8 @@ def grammar(
         answer["cost"] = _cost(read, load_tokenizer(EMBEDDED) if vocabulary is None else vocabulary, schema)
     if lnf:
         answer["lnf"] = read.dump_lnf()
+    if examples is not None:
+        answer["examples"] = read.examples(examples)
     verdict = None if check is None else read.check(read_text(check))
     if as_json:
         write_json(answer if verdict is None else answer | {"check": verdict})
@@ -125,6 +130,8 @@ def grammar(
         for warning in read.warnings:
             warn(str(warning))
         warn_of_misspelt(misspelt)
+        if examples is not None and len(answer["examples"]) < examples:
+            warn(f"only {len(answer['examples'])} different texts were found")
         _print(answer, verdict, report=report)
     if verdict is not None and (not verdict.accepted or verdict.violations):
         raise typer.Exit(1)
@@ -180,6 +187,8 @@ def _print(answer: dict[str, Any], verdict: Check | None, *, report: bool) -> No
     shown = [answer[name].rstrip("\n") for name in ("ebnf", "gbnf", "lark", "lnf") if name in answer]
     for part in shown:
         write(part)
+    for text in answer.get("examples", ()):
+        write(repr(text))
     if answer.get("preserved_tokens"):
         write("# preserved tokens: " + " ".join(answer["preserved_tokens"]))
     for name, export in answer.get("exports", {}).items():
@@ -188,7 +197,7 @@ def _print(answer: dict[str, Any], verdict: Check | None, *, report: bool) -> No
     measured = answer.get("cost")
     if measured is not None:
         _print_cost(measured)
-    if report or (not shown and verdict is None and measured is None and "exports" not in answer):
+    if report or (not shown and verdict is None and measured is None and not {"exports", "examples"} & answer.keys()):
         write(answer["status"])
         for pointer, reason in answer["pointers"].items():
             write(f"  {pointer or '/'}: {reason}")

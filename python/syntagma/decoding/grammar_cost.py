@@ -16,6 +16,7 @@ from syntagma.decoding.compiler import GrammarCompiler
 from syntagma.decoding.tokenizer_info import TokenizerInfo
 from syntagma.errors import VocabularyError
 from syntagma.grammars import Grammar
+from syntagma.grammars.examples import random_walk
 
 __all__ = ["CostWarning", "GrammarCost", "grammar_cost"]
 
@@ -24,8 +25,6 @@ _SLOW_MASK_MS = 20.0
 _MANY_BYTES = 16 << 20
 _MANY_TOKENS = 512
 _WALKS = 9
-_WALK_BYTES = 64
-_STOP = 1 / 8
 _CLOSE_TOKENS = 4096
 
 
@@ -60,7 +59,8 @@ class GrammarCost(msgspec.Struct, frozen=True, kw_only=True):
             tokens.
         shortest_tokens: the number of its tokens.
         typical_tokens: median length in tokens of nine random texts. Each is a walk of at most 64 bytes that prefers
-            letters and digits, closed by the shortest end; the random seed is fixed. None if a walk found no end.
+            letters, digits and punctuation, closed by the shortest end; the random seed is fixed. None if a walk found
+            no end.
         warnings: warnings about high figures.
     """
 
@@ -117,34 +117,18 @@ def grammar_cost(grammar: Grammar, info: TokenizerInfo | None = None) -> Grammar
 
 def _typical(matcher: GrammarMatcher, info: TokenizerInfo) -> float | None:
     draws = random.Random(0)
-    counts = [_walk(matcher.fork(), info, draws) for _ in range(_WALKS)]
+    counts = [_tokens_in_walk(matcher.fork(), info, draws) for _ in range(_WALKS)]
     known = [count for count in counts if count is not None]
     return statistics.median(known) if len(known) == len(counts) else None
 
 
-def _walk(matcher: GrammarMatcher, info: TokenizerInfo, draws: random.Random) -> int | None:
+def _tokens_in_walk(matcher: GrammarMatcher, info: TokenizerInfo, draws: random.Random) -> int | None:
     """The number of tokens of one random text; None if no end was found."""
-    text, specials = bytearray(), 0
-    for _ in range(_WALK_BYTES):
-        if matcher.is_accepting() and draws.random() < _STOP:
-            break
-        following = matcher.next_bytes()
-        plain = bytes(byte for byte in following if byte < 0x80 and chr(byte).isalnum())
-        if not following:
-            symbols = matcher.next_symbol_tokens()
-            if not symbols or matcher.is_accepting() or not matcher.accept_token(symbols[0][0]):
-                break
-            specials += 1
-            continue
-        # Quotes and brackets are drawn as often as letters, so that strings end.
-        byte = draws.choice(plain if plain and draws.random() < 1 / 2 else following)
-        if not matcher.accept_bytes(bytes([byte])):
-            break
-        text.append(byte)
-    rest = matcher.shortest_close(_CLOSE_TOKENS)
-    if rest is None:
+    walk = random_walk(matcher, draws)
+    if walk is None:
         return None
-    return specials + _tokens_of(bytes(text), info) + len(rest)
+    text = b"".join(part for part in walk if isinstance(part, bytes))
+    return _tokens_of(text, info) + sum(isinstance(part, int) for part in walk)
 
 
 def _tokens_of(text: bytes, info: TokenizerInfo) -> int:

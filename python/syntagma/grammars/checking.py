@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
 from syntagma import _engine
 from syntagma.limits import Limits
 
-__all__ = ["Check", "Match", "accept_text", "accepts_text", "check_text", "match_text"]
+__all__ = ["Check", "Match", "accept_text", "accepts_text", "check_text", "match_text", "matcher_after", "text_of"]
 
 _END = 256
 """the id of the token that ends a text; the 256 before it are the bytes, and special tokens come after it"""
@@ -113,7 +113,7 @@ def check_text(grammar: _engine.Grammar, text: str, limits: Limits) -> Check:
     Raises:
         GrammarError: the grammar does not compile, for instance because it names tokens by numbers.
     """
-    matcher, at = _read(grammar, text, limits)
+    matcher, at = matcher_after(grammar, text, limits)
     if text[at:] == "\n":
         text = text[:at]
     if at == len(text) and matcher.is_accepting():
@@ -123,7 +123,7 @@ def check_text(grammar: _engine.Grammar, text: str, limits: Limits) -> Check:
 
 def accepts_text(grammar: _engine.Grammar, text: str, limits: Limits) -> bool:
     """Whether a grammar accepts the whole text."""
-    matcher, at = _read(grammar, text, limits)
+    matcher, at = matcher_after(grammar, text, limits)
     return at == len(text) and matcher.is_accepting()
 
 
@@ -133,7 +133,7 @@ def match_text(grammar: _engine.Grammar, text: str, limits: Limits) -> Match | N
     Raises:
         LimitError: `E-LIMIT-STEP`, finding them is too much work.
     """
-    matcher, at = _read(grammar, text, limits)
+    matcher, at = matcher_after(grammar, text, limits)
     if at < len(text) or not matcher.is_accepting():
         return None
     captures = matcher.captures()
@@ -151,7 +151,7 @@ def _code_points(text: str) -> dict[int, int]:
     return {offset: at for at, offset in enumerate(itertools.accumulate(sizes, initial=0))}
 
 
-def _read(grammar: _engine.Grammar, text: str, limits: Limits) -> tuple[_engine.GrammarMatcher, int]:
+def matcher_after(grammar: _engine.Grammar, text: str, limits: Limits) -> tuple[_engine.GrammarMatcher, int]:
     """A matcher after what it accepts of a text, and how much that is."""
     special = grammar.symbol_texts()
     matcher = _engine.GrammarMatcher(_compiled(grammar, limits, special))
@@ -171,7 +171,8 @@ def _rejection(
     expected = matcher._explained()["expected"]
     rules = tuple(dict.fromkeys(_source_name(item["rule"]) for item in expected))
     begun = {_source_name(item["rule"]) for item in expected if item["begun"]}
-    continuation = _continuation(grammar, matcher)
+    close = matcher.shortest_close()
+    continuation = None if close is None else text_of(grammar, close)
     incomplete = offset == len(text)
     message = "the text may not end here" if incomplete else f"{text[offset]!r} cannot stand here"
     longer = tuple(_longer(grammar, matcher, text[offset:]))
@@ -207,13 +208,15 @@ def _source_name(rule: str) -> str:
     return rule.split(" ", maxsplit=1)[0].rstrip("'#") or rule
 
 
-def _continuation(grammar: _engine.Grammar, matcher: _engine.GrammarMatcher) -> str | None:
-    tokens = matcher.shortest_close()
-    if tokens is None:
-        return None
+def text_of(grammar: _engine.Grammar, parts: Iterable[bytes | int]) -> str:
+    """Bytes and tokens of a matcher of `matcher_after` as text, with U+FFFD for invalid UTF-8; the end is no text."""
     special = [text.encode() for text in grammar.symbol_texts()]
-    parts = (bytes([token]) if token < _END else special[token - _END - 1] for token in tokens if token != _END)
-    return b"".join(parts).decode("utf-8", "replace")
+    texts = (
+        part if isinstance(part, bytes) else bytes([part]) if part < _END else special[part - _END - 1]
+        for part in parts
+        if part != _END
+    )
+    return b"".join(texts).decode("utf-8", "replace")
 
 
 def _special_next(grammar: _engine.Grammar, matcher: _engine.GrammarMatcher) -> str:

@@ -26,6 +26,7 @@ from syntagma.grammars.dialects import (
     notation_of_text,
     read_first,
 )
+from syntagma.grammars.examples import example_texts
 from syntagma.grammars.exports import Export, exports_of
 from syntagma.grammars.gbnf import Gbnf
 from syntagma.grammars.grammar_list import read_grammar_list
@@ -607,6 +608,27 @@ class Grammar:
             LimitError: it is too large to compile.
         """
         return accepts_text(self._inner, _text(text, "text"), limits or _DEFAULT_LIMITS)
+
+    @entry
+    def examples(self, count: int = 10, *, seed: int = 0, limits: Limits | None = None) -> tuple[str, ...]:
+        """Random texts that it accepts, to see what it lets through.
+
+        Each is a random walk that prefers letters, digits and punctuation, closed by the shortest end.
+
+        Args:
+            count: how many different texts, at least 1. There are fewer if the grammar has few, or if walks find no
+                end.
+            seed: another seed gives other texts.
+            limits: limits for the grammar.
+
+        Raises:
+            ArgumentError: `E-ARGUMENT-VALUE`, `count` is less than 1.
+            GrammarError: the grammar does not compile, for instance because it names tokens by their numbers.
+            LimitError: it is too large to compile.
+        """
+        if count < 1:
+            raise ArgumentError("E-ARGUMENT-VALUE", f"count must be at least 1, not {count}")
+        return example_texts(self._inner, count, seed, limits or _DEFAULT_LIMITS)
 
     @entry
     def match(self, text: str, *, limits: Limits | None = None) -> Match | None:

@@ -192,16 +192,23 @@ def _id_forms(first: str) -> Iterator[str]:
 def _best_call_inputs(renderer: TurnRenderer, inputs: Inputs, call: SampleCall) -> Inputs | None:
     """The inputs with the form of arguments and empty content in which a call is rendered completely and in parts."""
     turn = SampleTurn(calls=(call,))
+    marked = msgspec.structs.replace(call, arguments=dict.fromkeys(call.arguments, _MARKED))
     ranked: list[tuple[float, int, int, Inputs]] = []
     for form in ("object", "string"):
         for empty in _EMPTY_CONTENTS:
             tried = msgspec.structs.replace(inputs, arguments=form, empty_content=empty)
             rendered = renderer.in_any_context(turn, tried)
             if rendered is not None and _shows_calls(rendered):
-                ranked.append((_pass_through_penalty(rendered, call), len(rendered.text), len(ranked), tried))
+                again = renderer.in_any_context(SampleTurn(calls=(marked,)), tried)
+                altered = 1.5 * (again is not None and not again.shows(_MARKED))
+                ranked.append((_pass_through_penalty(rendered, call) + altered, len(rendered.text), len(ranked), tried))
         if ranked and min(ranked)[0] == 0:
             break
     return min(ranked)[3] if ranked else None
+
+
+_MARKED = "Xqj Kvz"
+"""a text of letters of both cases and spaces, which every notation writes as it is"""
 
 
 def _pass_through_penalty(rendered: RenderedTurn, call: SampleCall) -> float:
