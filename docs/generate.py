@@ -277,8 +277,9 @@ def limits() -> str:
 LIMITS = """# Limits
 
 `sg.Limits` has all bounds on inputs, with defaults for a public server. It is the type of every `limits=`; `None` means
-the defaults. An input of exactly the limit is accepted; a larger one raises `sg.LimitError` with a code
-[`E-LIMIT-…`](errors.md#limits), and the field's name in `error.limit`. Only the parser does not raise: beyond its
+the defaults. On the command line it is `syntagma serve --limits schema_bytes=4194304`. An
+input of exactly the limit is accepted; a larger one raises `sg.LimitError` with a code [`E-LIMIT-…`](errors.md#limits),
+and the field's name in `error.limit`. Only the parser does not raise: beyond its
 limits a call ends incomplete, with a diagnostic, and the rest of the text is content.
 
 ```python

@@ -71,6 +71,13 @@ SLIPS: list[tuple[str, str, str, bool]] = [
     ("altered-text", OTHER, "message.role + '|>' + message.content | replace('<', '&lt;')", False),
     ("altered-text", OTHER, "message.role + '|>' + message.content | lower", False),
     ("altered-text", OTHER, "message.role + '|>' + message.content[:400]", True),
+    ("altered-call", ARGUMENTS, "(given if given is string else given | tojson | lower)", True),
+    ("altered-call", ARGUMENTS, "(given if given is string else given | tojson | upper)", True),
+    ("altered-call", ARGUMENTS, "(given if given is string else given | tojson | replace(' ', ''))", False),
+    ("altered-call", ARGUMENTS, "(given | upper if given is string else given | tojson)", True),
+    ("altered-call", ARGUMENTS, "(given[:300] if given is string else given | tojson)", False),
+    ("altered-call", ARGUMENTS, "(given if given is string else given.values() | map('title') | join)", False),
+    ("altered-call", "call.function.name", "(call.function.name | lower)", True),
     ("interpreted-text", OTHER, "message.role + '|>' + message.content.split('</muse>')[-1]", False),
     ("no-prompt", "{%- if add_generation_prompt %}{{ '<|bot|>' }}{% endif %}", "", True),
     (
@@ -115,6 +122,19 @@ def test_a_template_without_defects() -> None:
     plain = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}"
     plain += "{% if add_generation_prompt %}<|assistant|>{% endif %}"
     assert lint_template(sg.ChatTemplate(plain)) == ()
+
+
+ESCAPED = (
+    "(given | tojson | replace('<', '\\\\u003c'))",
+    "(given | tojson | tojson)",
+    """(given if given is string else given.values() | map('replace', '\\n', '\\\\n') | join(' '))""",
+)
+
+
+@pytest.mark.parametrize("written", ESCAPED)
+def test_escapes_change_no_argument(written: str) -> None:
+    found = lint_template(_slipped(ARGUMENTS, written))
+    assert "altered-call" not in {finding.rule for finding in found}
 
 
 @pytest.mark.parametrize(("rule", "old", "new", "fixable"), SLIPS, ids=lambda value: str(value)[:40])
@@ -213,9 +233,12 @@ def test_the_command(tmp_path: Path) -> None:
     assert done.exit_code == 1
     assert "altered-text: content of role assistant" in done.stdout
     assert "hint: " in done.stdout
+    assert all(len(line) < 400 for line in done.stdout.splitlines())
+    whole = CliRunner().invoke(app, ["lint-template", str(tmp_path / "trims.jinja"), "--verbose"]).stdout
     done = CliRunner().invoke(app, ["lint-template", str(tmp_path / "trims.jinja"), "--json"])
     finding = json.loads(done.stdout)[0]
     assert finding["rule"] == "altered-text"
+    assert f"shown by: {json.dumps(finding['request'])}\n" in whole
     requests = tmp_path / "request.json"
     requests.write_text(json.dumps(finding["request"]))
     shown = CliRunner().invoke(app, ["render", str(tmp_path / "trims.jinja"), "--messages", str(requests)])

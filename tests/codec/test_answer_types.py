@@ -144,7 +144,7 @@ def test_what_no_json_was_asked_for_is_not_read() -> None:
         assert read(TEXT, kind).unparsed == "no JSON was asked for"
     assert read(TEXT, {"type": "json_object"}).parsed == {"place": "Rome", "days": 3}
     assert read("[1]", {"type": "json_object"}).unparsed == "the answer is no JSON object"
-    assert read("NaN", {"type": "number"}).unparsed == "NaN is not JSON"
+    assert read("NaN", {"type": "number"}).unparsed == "the answer is no such value: NaN is not JSON"
 
 
 @pytest.mark.parametrize("name", ["pydantic", "pydantic's adapter", "pydantic's dataclass", "dataclass", "msgspec"])

@@ -1,4 +1,4 @@
-"""Calls that were cut off: in a prompt, their arguments are the shortest object that begins with what was written."""
+"""Calls that were cut off: in a prompt, their arguments are an object that says what was written, and nothing else."""
 
 from __future__ import annotations
 
@@ -57,6 +57,8 @@ def test_every_beginning_of_an_object_becomes_one(value: dict[str, Any], plain: 
         if f"{json.dumps(key, ensure_ascii=plain)}: {json.dumps(value[key], ensure_ascii=plain)}," in cut
     ]
     assert {key: shown[key] for key in whole} == {key: value[key] for key in whole}
+    # Nothing is invented: every key was written, with the beginning of a value.
+    assert all(key in value and f"{json.dumps(key, ensure_ascii=plain)}: " in cut for key in shown)
 
 
 @pytest.mark.parametrize(
@@ -66,11 +68,13 @@ def test_every_beginning_of_an_object_becomes_one(value: dict[str, Any], plain: 
         ("{", {}),
         ('{"city": "Por', {"city": "Por"}),
         ('{"city": "Porto"', {"city": "Porto"}),
-        ('{"city": "Porto",', {"city": "Porto", "": 0}),
-        ('{"ci', {"ci": 0}),
-        ('{"city":', {"city": 0}),
-        ('{"city": "Porto", "city', {"city": "Porto", "city0": 0}),
-        ('{"": 1, "0": 2, ', {"": 1, "0": 2, "1": 0}),
+        ('{"city": "Porto",', {"city": "Porto"}),
+        ('{"ci', {}),
+        ('{"city":', {}),
+        ('{"city": "Porto", "city', {"city": "Porto"}),
+        ('{"a": [{"b": 1, "c"', {"a": [{"b": 1}]}),
+        ('{"a": {"b": {"c": ', {"a": {"b": {}}}),
+        ('{"a": [1, ', {"a": [1]}),
         ('{"n": -', {"n": 0}),
         ('{"n": 1e', {"n": 1.0}),
         ('{"on": tr', {"on": True}),
@@ -81,27 +85,8 @@ def test_every_beginning_of_an_object_becomes_one(value: dict[str, Any], plain: 
         ('{"text": "\\ud83d\\ude', {"text": "\U0001f600"}),
     ],
 )
-def test_the_shortest_object(cut: str, shown: dict[str, Any]) -> None:
+def test_what_is_said_stays(cut: str, shown: dict[str, Any]) -> None:
     assert _shown(cut) == shown
-
-
-def test_the_shortest_ending_is_the_shortest() -> None:
-    for cut in ('{"a', '{"a": [', '{"a": {"b": "', '{"a": 1, ', '{"a": n'):
-        prompt = str(CODEC.render(_history(cut)))
-        ending = len(json.dumps(_shown(cut), separators=(",", ":"))) - len(cut.replace(" ", ""))
-        letters = '"{}[]:,0ul\\'
-        shorter = [""] if ending > 0 else []
-        for _ in range(max(0, min(ending - 1, 3))):
-            shorter = [*shorter, *(one + letter for one in shorter for letter in letters)]
-        assert prompt
-        assert not any(_is_object(cut + one) for one in shorter)
-
-
-def _is_object(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), dict)
-    except ValueError:
-        return False
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,8 @@ TOOLS = [{"type": "function", "function": {"name": "tide", "parameters": {"type"
         ('[messages]\nfields = ["<k>"]\nbody = "<b>"\ncolour = "red"\n', "E-FORMAT-KEY", 4),
         ('[messages]\nfields = "<k>"\nbody = "<b>"\n', "E-FORMAT-TYPE", 2),
         ('[messages]\nfields = [" to="]\nbody = "<b>"\n', "E-FORMAT-CONFLICT", None),
+        ('[messages]\nfields = [" to "]\nbody = "<b>"\nend = "<e>"\n', "E-FORMAT-VALUE", 2),
+        ('[messages]\nfields = [" to="]\nbody = "<b>"\nend = ["<e>\\n"]\n', "E-FORMAT-VALUE", 4),
         ('[messages]\nfields = ["<k>"]\nbody = "<|b|>"\nend = "|"\n', "E-FORMAT-CONFLICT", 4),
         ('[messages]\nfields = ["<k>"]\nbody = "<b>"\nend = ["<e>", "<k"]\n', "E-FORMAT-CONFLICT", 4),
         (HEADERS + 'otherwise = "nowhere"\n', "E-FORMAT-VALUE", 6),

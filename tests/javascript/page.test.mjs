@@ -9,19 +9,22 @@ import { ROOT, read } from "./support.mjs";
 const PAGE = read("docs/javascript.md");
 const TYPES = read("js/index.d.ts");
 
-test("the example prints what the page says", async () => {
-  const [, code, output] = /```js\n(.*?)```\n\n```text\n(.*?)```/s.exec(PAGE);
-  assert.ok(code.split("\n").length <= 21);
+test("the examples print what the page says", async () => {
   const package_ = new URL("js/src/index.js", ROOT).href;
-  const printed = [];
+  const examples = [...PAGE.matchAll(/```js\n(.*?)```\n\n```text\n(.*?)```/gs)];
+  assert.equal(examples.length, PAGE.match(/^```js$/gm).length);
   const log = console.log;
-  console.log = (...words) => printed.push(words.join(" "));
-  try {
-    await import(`data:text/javascript,${encodeURIComponent(code.replace("@syntagma/grammar", package_))}`);
-  } finally {
-    console.log = log;
+  for (const [, code, output] of examples) {
+    assert.ok(code.split("\n").length <= 21);
+    const printed = [];
+    console.log = (...words) => printed.push(words.join(" "));
+    try {
+      await import(`data:text/javascript,${encodeURIComponent(code.replace("@syntagma/grammar", package_))}`);
+    } finally {
+      console.log = log;
+    }
+    assert.equal(`${printed.join("\n")}\n`, output);
   }
-  assert.equal(`${printed.join("\n")}\n`, output);
 });
 
 /** The classes of the types, each with its public methods. */

@@ -326,6 +326,23 @@ SyntagmaStatus syntagma_fill_bitmask(const SyntagmaMatcher *const *matchers,
                                      size_t threads);
 
 /*
+ Fills `count + 1` rows of `stride` 32-bit words: row 0 for the present place, row `i + 1` for the place behind draft token
+ `ids[i]`. Behind a token that may not come, nothing may: its row and those of its followers are zero. The matcher does not
+ move.
+
+ Token `i` follows token `parents[i]`, or the present place where that is -1; where `parents` is NULL, each token follows
+ the one before it. Whether token `i` may come is written to `accepted[i]`, unless `accepted` is NULL. Fails with
+ E-DRAFT-PARENT, a parent that does not come before its child; E-BITMASK-SIZE, rows are too short; E-TOKEN-ID; E-LIMIT-STEP.
+ */
+SyntagmaStatus syntagma_matcher_fill_draft(const SyntagmaMatcher *matcher,
+                                           const uint32_t *ids,
+                                           const int64_t *parents,
+                                           size_t count,
+                                           int32_t *bitmask,
+                                           size_t stride,
+                                           bool *accepted);
+
+/*
  Accepts one token on each of `count` matchers, on up to `threads` threads (0 and 1: this one); whether it may come next is
  written to `accepted`, of which there are as many. Every matcher is tried.
 

@@ -33,7 +33,7 @@ pub use grammar::{
     SyntagmaGrammar, syntagma_grammar_free, syntagma_grammar_load, syntagma_grammar_read,
     syntagma_grammar_report, syntagma_grammar_save,
 };
-pub use many::{syntagma_accept_tokens, syntagma_fill_bitmask};
+pub use many::{syntagma_accept_tokens, syntagma_fill_bitmask, syntagma_matcher_fill_draft};
 pub use matcher::{
     SyntagmaMatcher, syntagma_matcher_accept_bytes, syntagma_matcher_accept_token,
     syntagma_matcher_accepts, syntagma_matcher_captures, syntagma_matcher_explain,

@@ -1,6 +1,8 @@
-//! Many matchers in one call.
+//! Many matchers, or many places of one, in one call.
 
-use syntagma_engine::{GrammarMatcher, accept_token_batch, fill_next_token_bitmask_batch};
+use syntagma_engine::{
+    GrammarMatcher, accept_token_batch, fill_draft, fill_next_token_bitmask_batch,
+};
 use syntagma_host::{Error, ErrorKind};
 
 use crate::call::{SyntagmaStatus, call};
@@ -40,6 +42,45 @@ pub unsafe extern "C" fn syntagma_fill_bitmask(
             rows,
             Some(threads),
         )?)
+    })
+}
+
+/// Fills `count + 1` rows of `stride` 32-bit words: row 0 for the present place, row `i + 1` for the place behind draft token
+/// `ids[i]`. Behind a token that may not come, nothing may: its row and those of its followers are zero. The matcher does not
+/// move.
+///
+/// Token `i` follows token `parents[i]`, or the present place where that is -1; where `parents` is NULL, each token follows
+/// the one before it. Whether token `i` may come is written to `accepted[i]`, unless `accepted` is NULL. Fails with
+/// E-DRAFT-PARENT, a parent that does not come before its child; E-BITMASK-SIZE, rows are too short; E-TOKEN-ID; E-LIMIT-STEP.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn syntagma_matcher_fill_draft(
+    matcher: Option<&SyntagmaMatcher>,
+    ids: *const u32,
+    parents: *const i64,
+    count: usize,
+    bitmask: *mut i32,
+    stride: usize,
+    accepted: *mut bool,
+) -> SyntagmaStatus {
+    call(|| {
+        // SAFETY: the lists are as long as they say, and the bitmask is the caller's alone.
+        let (ids, bitmask, parents) = unsafe {
+            let words = count.saturating_add(1).saturating_mul(stride);
+            let parents = (!parents.is_null()).then(|| items(parents, count));
+            (items(ids, count), items_mut(bitmask, words), parents)
+        };
+        // What is negative but -1 is no place either: the engine refuses it as beyond the draft.
+        let place =
+            |parent: &i64| (*parent != -1).then(|| usize::try_from(*parent).unwrap_or(count));
+        let parents: Option<Vec<Option<usize>>> =
+            parents.map(|parents| parents.iter().map(place).collect());
+        let matcher = &given(matcher, "matcher")?.0;
+        let taken = fill_draft(matcher, ids, parents.as_deref(), bitmask, stride)?;
+        if !accepted.is_null() {
+            // SAFETY: there are as many places as tokens.
+            unsafe { items_mut(accepted, count) }.copy_from_slice(&taken);
+        }
+        Ok(())
     })
 }
 

@@ -192,7 +192,7 @@ fn texts(given: &mut Options<'_>, name: &'static str) -> Result<Vec<(String, Str
 }
 
 fn unknown(notation: &str) -> Error {
-    let message = format!("dialect is {notation:?}");
+    let message = format!("there is no notation {notation:?}");
     let found = Error::new(ErrorKind::Argument, "E-GRAMMAR-DIALECT", message);
     found.with_hint(format!("it is one of {}", NOTATIONS.join(", ")))
 }

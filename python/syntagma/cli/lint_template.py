@@ -8,12 +8,16 @@ from typing import Annotated
 import msgspec
 import typer
 
+from syntagma.analysis import LintFinding
 from syntagma.analysis import lint_template as findings_of
 from syntagma.cli.inputs import load_template, load_tokenizer, of_file
 from syntagma.cli.output import JsonOption, reported, write, write_json
 from syntagma.cli.progress import progress
 
 __all__ = ["lint_template"]
+
+_MAX_CONVERSATION = 160
+"""code points of a conversation that are printed without `--verbose`"""
 
 
 @reported
@@ -24,6 +28,9 @@ def lint_template(
         str | None,
         typer.Option(help="tokenizer.json, folder, GGUF, or 'embedded': defines the control tokens."),
     ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Print the conversation of each defect in full, with its tools.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Find defects of a chat template.
@@ -43,9 +50,18 @@ def lint_template(
         for finding in found:
             write(f"{finding.rule}: {finding.message}")
             write(f"  rendered: {finding.shown!r}")
-            write(f"  shown by: {json.dumps(finding.request, ensure_ascii=False)}")
+            write(f"  shown by: {_conversation(finding, verbose=verbose)}")
             write(f"  hint: {finding.hint}")
             for line in (finding.fix or "").splitlines():
                 write(f"    {line}")
+        if not verbose:
+            write("--verbose or --json: every conversation in full, as `syntagma render --messages` reads it")
     if found:
         raise typer.Exit(1)
+
+
+def _conversation(finding: LintFinding, *, verbose: bool) -> str:
+    if verbose:
+        return json.dumps(finding.request, ensure_ascii=False)
+    shown = json.dumps(finding.request["messages"], ensure_ascii=False)
+    return shown if len(shown) <= _MAX_CONVERSATION else shown[:_MAX_CONVERSATION] + "…"

@@ -136,8 +136,8 @@ class ChatCodec:
 
         Args:
             messages: the conversation: `Message` objects or OpenAI dictionaries.
-            history: `repair`: the arguments of a call that was cut off are completed to the shortest object that begins
-                with their text; `strict`: they are refused.
+            history: `repair`: of a call that was cut off, the arguments that were written become an object; `strict`:
+                it is refused.
             **options: see `ChatTemplate.render`.
 
         Raises:

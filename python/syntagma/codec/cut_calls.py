@@ -1,10 +1,9 @@
-"""Calls that were cut off: their arguments are completed to the shortest object that begins with their text."""
+"""Calls that were cut off: their arguments become an object that says what their text says."""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
 from syntagma.json_types import WHITESPACE
 
@@ -17,98 +16,66 @@ _PAIR_END = re.compile(r"(?<!\\)(?:\\\\)*\\u[dD][89abAB][0-9a-fA-F]{2}((?:\\(?:u
 """the first half of a surrogate pair, and what is there of the second"""
 _SECOND_HALF = "\\udc00"
 _WORDS = ("true", "false", "null")
-_KEYS = ("", *"0123456789", "00")
-"""what may end a key that is not whole, the shortest first"""
 
 
 def completion(text: str) -> str | None:
-    """The shortest JSON text of an object that begins with `text`, which is none itself; None if no object does.
+    """The JSON text of an object that says what `text`, the beginning of one, says; None if no object begins so.
 
-    A key that is not whole is not completed to one that the object already has, since its value would be lost.
+    A string, a number or a word that was cut is ended. A key without a value is left out: the value would be invented.
     """
-    first = None
-    for more in _KEYS:
-        end = _end(text, more)
-        if end is None:
-            return None
-        first = first if first is not None else text + end
-        if _is_object(text + end, unique=True):
-            return text + end
-    return first if first is not None and _is_object(first) else None
+    whole = _ended(text)
+    return whole if whole is not None and _is_object(whole) else None
 
 
-def _is_object(text: str, *, unique: bool = False) -> bool:
+def _is_object(text: str) -> bool:
     try:
-        value: Any = json.loads(text, object_pairs_hook=_unique if unique else dict)
+        return isinstance(json.loads(text), dict)
     except (ValueError, RecursionError):
         return False
-    return isinstance(value, dict)
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key stands twice")
-    return found
-
-
-def _end(text: str, more: str) -> str | None:
-    """What completes the text; None: it is not the beginning of an object.
-
-    Args:
-        text: the text.
-        more: stands at the end of a key that is not whole.
-    """
+def _ended(text: str) -> str | None:
+    """The text with its containers closed; None: it is not the beginning of an object."""
     closers: list[str] = []
     due = "value"
     """what comes next in the innermost container: `value`, `key`, `colon`, or `next` (a comma or the closer)"""
-    may_close = False
-    """whether the innermost container is still empty"""
-    at = 0
+    at = said = 0
+    """`said` is where the last whole value ends, or the innermost container begins"""
     while at < len(text):
         sign = text[at]
         if sign in WHITESPACE:
             at += 1
-        elif sign == '"' and due in ("key", "value"):
+            continue
+        if sign == '"' and due in ("key", "value"):
             string = _STRING.match(text, at)
-            rest = {"key": "colon", "value": "next"}[due]
             if string is None:
-                ended = _string_rest(text[at:])
-                ended = ended[:-1] + more + '"' if due == "key" else ended
-                return ended + _after(rest, closers, more, may_close=False)
-            due, may_close, at = rest, False, string.end()
+                return _closed(text + _string_rest(text[at:]) if due == "value" else text[:said], closers)
+            due, at = {"key": "colon", "value": "next"}[due], string.end()
         elif sign in "{[" and due == "value":
             closers.append("}" if sign == "{" else "]")
-            due, may_close = ("key" if sign == "{" else "value"), True
-            at += 1
-        elif closers and sign == closers[-1] and (due == "next" or may_close):
+            due, at, said = ("key" if sign == "{" else "value"), at + 1, at + 1
+        elif closers and sign == closers[-1] and (due == "next" or not text[said:at].strip()):
             closers.pop()
-            due, may_close = "next", False
-            at += 1
+            due, at = "next", at + 1
         elif closers and sign == "," and due == "next":
-            due = "key" if closers[-1] == "}" else "value"
-            at += 1
+            due, at = ("key" if closers[-1] == "}" else "value"), at + 1
         elif sign == ":" and due == "colon":
-            due = "value"
-            at += 1
+            due, at = "value", at + 1
         elif due == "value":
             past = at
             while past < len(text) and text[past] not in WHITESPACE + ",]}":
                 past += 1
             if past == len(text):
-                return _scalar_rest(text[at:]) + _after("next", closers, more, may_close=False)
-            due, may_close, at = "next", False, past
+                return _closed(text + _scalar_rest(text[at:]), closers)
+            due, at = "next", past
         else:
             return None
-    return _after(due, closers, more, may_close=may_close) if closers or not text.strip() else None
+        said = at if due == "next" else said
+    return _closed(text[:said], closers) if closers or due == "next" else "{}"
 
 
-def _after(due: str, closers: list[str], more: str, *, may_close: bool) -> str:
-    """What completes the open containers, the innermost first."""
-    if not closers:
-        return "{}"
-    needed = {"value": "0", "key": f'"{more}":0', "colon": ":0", "next": ""}[due]
-    return ("" if may_close else needed) + "".join(reversed(closers))
+def _closed(text: str, closers: list[str]) -> str:
+    return text + "".join(reversed(closers))
 
 
 def _string_rest(text: str) -> str:

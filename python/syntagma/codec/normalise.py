@@ -26,8 +26,8 @@ def as_data(message: MessageLike, *, completed: Callable[[int], None] | None) ->
 
     Args:
         message: the message.
-        completed: called with the index of each call that was cut off, whose arguments are then completed to the
-            shortest object that begins with them; None: such calls are refused.
+        completed: called with the index of each call that was cut off, whose arguments then become an object
+            of what was written; None: such calls are refused.
 
     Raises:
         ArgumentTypeError: `E-MESSAGE-TYPE`, the message is neither a `Message` nor a mapping.

@@ -174,7 +174,8 @@ def _rejection(
     continuation = _continuation(grammar, matcher)
     incomplete = offset == len(text)
     message = "the text may not end here" if incomplete else f"{text[offset]!r} cannot stand here"
-    excluded = next(_excluded_words(grammar, begun, limits, text[:offset]), None)
+    longer = tuple(_longer(grammar, matcher, text[offset:]))
+    excluded = _excluded_word(grammar, begun, limits, text[:offset], longer) if longer else None
     if excluded is not None:
         message = f"{excluded[1]!r} is no {excluded[0]!r} here: the rule excludes it"
     elif continuation:
@@ -223,19 +224,44 @@ def _special_next(grammar: _engine.Grammar, matcher: _engine.GrammarMatcher) -> 
     return " ".join(repr(special[token - _END - 1]) for token in tokens)
 
 
-def _excluded_words(
-    grammar: _engine.Grammar, begun: set[str], limits: Limits, before: str
-) -> Iterator[tuple[str, str]]:
-    """Rules, each with the longest word at the end of a text that it would match, did it not exclude that."""
+def _excluded_word(
+    grammar: _engine.Grammar, begun: set[str], limits: Limits, before: str, longer: Sequence[bytes]
+) -> tuple[str, str] | None:
+    """A rule, and the longest word at the end of a text that it would match, did it not exclude that.
+
+    Only where this is all that is wrong, so that the rule matches a longer word there.
+
+    Args:
+        grammar: the grammar.
+        begun: the rules that are being read at the end of the text.
+        limits: limits for the parts of the rules.
+        before: the text.
+        longer: what, written after the text, lets it go on as the one that is checked does.
+    """
     for rule, *sides in grammar.exclusions():
         if _source_name(rule) not in begun:
             continue
         shape, excluded = (_compiled(side, limits) for side in sides)
         for start in range(max(0, len(before) - _LONGEST_WORD), len(before)):
             word = before[start:].encode("utf-8", "replace")
-            if _matches(excluded, word) and _matches(shape, word):
-                yield _source_name(rule), before[start:]
-                break
+            if not (_matches(excluded, word) and _matches(shape, word)):
+                continue
+            if any(_matches(shape, word + more) and not _matches(excluded, word + more) for more in longer):
+                return _source_name(rule), before[start:]
+    return None
+
+
+def _longer(grammar: _engine.Grammar, matcher: _engine.GrammarMatcher, after: str) -> Iterator[bytes]:
+    """Beginnings of the shortest way on after which what follows in the text could stand, be it only the end."""
+    special = [(spelled, _END + 1 + at) for at, spelled in enumerate(grammar.symbol_texts())]
+    first = after[: max((1, *(len(spelled) for spelled, _ in special)))]
+    way, matcher = b"", matcher.fork()
+    for token in (matcher.shortest_close() or ())[:_LONGEST_WORD]:
+        if token >= _END or not matcher.accept_token(token):
+            return
+        way += bytes([token])
+        if accept_text(matcher.fork(), first, special) if after else matcher.is_accepting():
+            yield way
 
 
 def _matches(grammar: _engine.CompiledGrammar, text: bytes) -> bool:

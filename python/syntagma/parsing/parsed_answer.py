@@ -37,7 +37,7 @@ def parsed_answer(wanted: ResponseFormat, reason: str | None, message: Message) 
         value = json.loads(text, parse_constant=refuse_constant)
         problem = _misfit(wanted, text, value)
     except (ValueError, RecursionError) as error:
-        return None, str(error)
+        return None, f"the answer is no such value: {error}"
     except SyntagmaError as error:
         return None, f"the schema cannot be checked: {error}"
     return (value, None) if problem is None else (None, problem)

@@ -101,7 +101,10 @@ def _check(spec: ToolsSpec, pointer: str, *, named: bool) -> None:
     if spec.values == "literal":
         separate = []  # literals have their own end
     if not all(call.around("arguments")[1].strip() for call in separate):
-        hint = "text after {arguments} in `call`, which ends them"
+        hint = (
+            "text after {arguments} in `call`, which ends them; whitespace does not count. Values that end by "
+            'themselves, as with values = "literal", need none'
+        )
         raise _unsupported("arguments without a marker after them", f"{pointer}/call", hint)
     for call in spec.call:
         before = set(itertools.takewhile(lambda one: one not in ("arguments", "envelope"), call.placeholders))

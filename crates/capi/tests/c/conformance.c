@@ -97,6 +97,29 @@ static void check_saved(const SyntagmaCompiled *compiled, const SyntagmaMatcher 
     syntagma_matcher_free(fork);
 }
 
+/* Whether the masks of a draft are those that come one by one; behind a token that is refused, here the child of the first
+   place, nothing may come. */
+static void check_draft(const SyntagmaMatcher *matcher, const unsigned *tokens, size_t count, unsigned refused,
+                        const char *masks, size_t words) {
+    int32_t *rows = calloc((count + 2) * words, sizeof *rows);
+    unsigned *ids = calloc(count + 1, sizeof *ids);
+    int64_t *parents = calloc(count + 1, sizeof *parents);
+    bool *accepted = calloc(count + 1, sizeof *accepted);
+    const char *mask = NULL;
+    for (size_t i = 0; i < count; i++) ids[i] = tokens[i], parents[i] = (int64_t)i - 1;
+    ids[count] = refused, parents[count] = -1;
+    size_t asked = refused == (unsigned)-1 ? count : count + 1;
+    check(syntagma_matcher_fill_draft(matcher, ids, parents, asked, rows, words, accepted) == SYNTAGMA_OK, "a draft");
+    for (size_t i = 0; i <= count; i++) {
+        mask = json_next(masks, mask);
+        check(fnv(rows + i * words, words) == strtoul(mask + 1, NULL, 16), "another mask in a draft");
+        check(i == count || accepted[i], "a token of a draft is not taken");
+    }
+    for (size_t i = 0; asked > count && i < words; i++) check(!rows[(count + 1) * words + i], "more behind a refused token");
+    check(asked == count || !accepted[count], "a refused token is taken");
+    free(rows), free(ids), free(parents), free(accepted);
+}
+
 static void walk(const char *line, const SyntagmaVocabulary *vocabulary, const SyntagmaCompiled *compiled) {
     SyntagmaMatcher *matcher = NULL;
     size_t words = syntagma_bitmask_words(syntagma_vocabulary_size(vocabulary)), count, length, place;
@@ -110,6 +133,7 @@ static void walk(const char *line, const SyntagmaVocabulary *vocabulary, const S
 
     check(syntagma_matcher_new(compiled, &matcher) == SYNTAGMA_OK, "a matcher");
     check(syntagma_matcher_validate(matcher, tokens, count, &length) == SYNTAGMA_OK && length == count, "validate");
+    check_draft(matcher, tokens, count, count ? refused[0] : (unsigned)-1, masks, words);
     unsigned char *expected = json_hex(json_member(line, "jump"), &length);
     check(syntagma_matcher_jump_forward(matcher, &jump) == SYNTAGMA_OK, "jump");
     check(jump.length == length && !memcmp(jump.data, expected, length), "another jump");

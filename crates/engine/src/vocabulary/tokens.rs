@@ -286,7 +286,7 @@ impl Vocabulary {
         }
         Err(Error::argument(
             "E-TOKEN-ID",
-            format!("there is no token {id}; ids end at {}", self.size),
+            format!("there is no token {id}: there are {}, from 0 on", self.size),
         ))
     }
 }

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from syntagma.analysis.lint.lost import is_missing
 from syntagma.analysis.lint.report import Edit, Slip
 from syntagma.analysis.lint.subject import Subject, message_of, user
 from syntagma.analysis.render.conversation import SampleTurn
@@ -38,7 +39,9 @@ def arguments_as_text(subject: Subject) -> Iterator[Slip]:
     """Arguments as JSON text, as OpenAI's interface has them, are refused or lost."""
     what = "arguments given as JSON text are"
     text, messages = _with_arguments(subject, as_text=True)
-    yield from _refused_or_lost(subject, messages, text, what, lambda shown: "" if _VALUE in shown else f"{what} lost")
+    yield from _refused_or_lost(
+        subject, messages, text, what, lambda shown: f"{what} lost" if is_missing(_VALUE, shown) else ""
+    )
 
 
 def arguments_as_object(subject: Subject) -> Iterator[Slip]:
@@ -49,7 +52,7 @@ def arguments_as_object(subject: Subject) -> Iterator[Slip]:
     def lost(shown: str) -> str:
         if f"{{'vessel': '{_VALUE}'}}" in shown:
             return f"{what} printed in Python's notation"
-        return "" if _VALUE in shown else f"{what} lost"
+        return f"{what} lost" if is_missing(_VALUE, shown) else ""
 
     yield from _refused_or_lost(subject, messages, text, what, lost)
 

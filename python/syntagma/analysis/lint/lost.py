@@ -10,7 +10,16 @@ from syntagma.analysis.lint.report import Slip
 from syntagma.analysis.lint.subject import ANSWER, QUESTION, REASONING, Subject, message_of, user
 from syntagma.analysis.render.conversation import SampleTurn
 
-__all__ = ["beside_calls", "developer", "first_message", "results_by_order", "system_text", "tool_members", "tools"]
+__all__ = [
+    "beside_calls",
+    "developer",
+    "first_message",
+    "is_missing",
+    "results_by_order",
+    "system_text",
+    "tool_members",
+    "tools",
+]
 
 _RULE = "Quote zithers in every jingle."
 _OTHER_RULE = "Weigh figs by the bushel only."
@@ -128,11 +137,11 @@ def _lost(
     verb = "are" if what.endswith("s") else "is"
     if not isinstance(text, str):
         yield Slip(message=f"{what} {verb} refused", request=request, shown=text.message)
-    elif any(_is_missing(one, text) for one in texts):
+    elif any(is_missing(one, text) for one in texts):
         yield Slip(message=f"{what} {verb} left out", request=request, shown=text[-_SHOWN:])
 
 
-def _is_missing(text: str, rendered: str) -> bool:
+def is_missing(text: str, rendered: str) -> bool:
     """Whether a text is not in a render, not even in other letters or with entities."""
     written = written_text(text, rendered)
     return written.text is None and not written.change

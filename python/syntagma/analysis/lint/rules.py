@@ -65,6 +65,7 @@ RULES: tuple[Rule, ...] = (
     Rule("loop-reasoning", "keep reasoning after the last message of the user", history.reasoning_in_tool_loop),
     Rule("prefix", "let what a message writes depend on it and the ones before alone", history.prefix_stability),
     Rule("altered-text", "write `content` as it is, and keep whitespace in your own literals", texts.altered_texts),
+    Rule("altered-call", "write names and arguments as they are: no filter after `tojson`", texts.altered_calls),
     Rule("interpreted-text", "look for markers in the assistant's texts alone", texts.interpreted_texts),
     Rule("no-prompt", "write the assistant's header if `add_generation_prompt`", prompts.missing_prompt),
     Rule("other-prompt", "write the same header in the generation prompt as in turns", prompts.differing_prompt),

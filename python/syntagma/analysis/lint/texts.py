@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -9,9 +10,9 @@ from typing import Any
 from syntagma.analysis.certify.shown import spellings, written_text
 from syntagma.analysis.lint.report import Edit, Slip
 from syntagma.analysis.lint.subject import ANSWER, Subject, message_of, user
-from syntagma.analysis.render.conversation import SampleTurn
+from syntagma.analysis.render.conversation import SampleCall, SampleTurn, declared_tools
 
-__all__ = ["altered_texts", "interpreted_texts"]
+__all__ = ["altered_calls", "altered_texts", "interpreted_texts"]
 
 _TEXTS = (
     "\n\n   Warm the kettle first. \n\n",
@@ -20,6 +21,16 @@ _TEXTS = (
     " ".join(f"The kettle number {number} is warm." for number in range(60)) + " None is left.",
 )
 """texts in which a template might remove whitespace, change the case, escape signs or cut the end"""
+_ARGUMENTS = (
+    *_TEXTS[1:],
+    _TEXTS[0],
+    "Warm  it slowly,\n\ttwice a day.",
+    "It is in C:\\kettles\\new now.",
+    "Größe der Kanne: 温かい",
+)
+_NAME, _KEY = "boilWater", "kettleKind"
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
+_CONTROLS = {"n": "\n", "t": "\t", "r": "\r"}
 _FILTERS = re.compile(r"\s*\|\s*(?:trim|lower|upper|escape|e|capitalize|title)\b(?:\(\))?(?!\w)")
 _METHODS = re.compile(r"\.(?:strip|lower|upper|title|capitalize|lstrip|rstrip)\(\)")
 _CUTS = re.compile(r"(\b[\w.]*content)\[:\d+\]")
@@ -61,6 +72,48 @@ def _messages(subject: Subject, role: str, text: str) -> list[dict[str, Any]]:
     call = subject.call()
     turn = message_of(subject, SampleTurn(calls=(call,)))
     return [user(), turn, {"role": "tool", "tool_call_id": call.id, "name": call.name, "content": text}]
+
+
+def altered_calls(subject: Subject) -> Iterator[Slip]:
+    """The name, a key or a text of a call is written otherwise than it was given, as an object or as JSON text."""
+    if not subject.shows_calls:
+        return
+    said: set[str] = set()
+    for form in ("an object", "JSON text"):
+        for text in _ARGUMENTS:
+            call = SampleCall(_NAME, {_KEY: text}, subject.call().id)
+            message = message_of(subject, SampleTurn(calls=(call,)))
+            given = call.arguments if form == "an object" else json.dumps(call.arguments, ensure_ascii=False)
+            entry = {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": given}}
+            request = {"messages": [user(), {**message, "tool_calls": [entry]}], "tools": declared_tools((call,))}
+            rendered = subject.render(request["messages"], tools=request["tools"])
+            if not isinstance(rendered, str):
+                continue
+            shown = rendered.rpartition(request["messages"][0]["content"])[2]
+            for what, part in (
+                ("names of tools", _NAME),
+                (f"keys of arguments given as {form}", _KEY),
+                (f"texts in arguments given as {form}", text),
+            ):
+                change = "" if what in said else _change(part, shown)
+                if change:
+                    said.add(what)
+                    edits = _as_given(subject.template.source)
+                    yield Slip(message=f"{what}: {change}", request=request, shown=shown[-300:], edits=edits)
+
+
+def _change(part: str, shown: str) -> str:
+    """How a part of a call is changed in a render; empty if it is not, or not there at all."""
+    forms = [shown]
+    # Each escape that is taken out makes the text shorter, so this ends.
+    while (plain := _unescaped(forms[-1])) != forms[-1]:
+        forms.append(plain)
+    return "" if any(part in form for form in forms) else written_text(part, shown).change
+
+
+def _unescaped(text: str) -> str:
+    """A text without the escapes of JSON and of other literals, which may escape more than they have to, or less."""
+    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else _CONTROLS.get(found[2], found[2]), text)
 
 
 def _as_given(source: str) -> tuple[Edit, ...]:

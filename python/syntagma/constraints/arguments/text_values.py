@@ -74,7 +74,10 @@ class TextValues:
         self._is_open = is_open(tools)
         in_value = _IN_SCALARS if self._is_open else _IN_JSON
         if any(not set(end) - in_value for end in self._ends):
-            hint = "a line break, or a marker with signs of its own"
+            hint = (
+                "a line break, or a marker with signs of its own, after the value; where the quotes around it are a "
+                'string\'s, leave them out of the pattern and say values = "literal"'
+            )
             raise unsupported(f"values that end at one of {self._ends}", "/tools/argument", hint)
         # If nothing stands before a key, the parser first looks for the closer or separator of the arguments.
         taken = () if pattern.opener.strip() else (ends.closer, tools.argument_separator.strip())
