@@ -404,10 +404,6 @@ def _without_markers(fmt: ChatFormat, message: Message) -> Iterator[str]:
     yield from _without({sections.opener.strip(), sections.closer.strip()}, fmt.write(message, TOOLS))
 
 
-def _without_separators(fmt: ChatFormat, message: Message) -> Iterator[str]:
-    yield from _without({_first_form(fmt).separator}, fmt.write(message, TOOLS))
-
-
 def _with_further_keys(fmt: ChatFormat, message: Message) -> Iterator[str]:
     text = fmt.write(message, TOOLS)
     for place in re.finditer(r"{(?=\s*\")", text) if _first_form(fmt).envelope else ():
@@ -432,7 +428,6 @@ SLIPS: dict[str, tuple[str, Callable[[ChatFormat, Message], Iterator[str]]]] = {
         "the reader does without, but later turns of the template would not show what the model wrote",
         _without_markers,
     ),
-    "a separator left out": ("the same", _without_separators),
     "keys of an envelope that the file does not show": (
         "any key with any value is room for a model to go on in without end",
         _with_further_keys,

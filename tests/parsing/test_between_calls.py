@@ -96,3 +96,6 @@ def test_a_separator_after_the_last_call_is_left_out_and_told(name: str) -> None
         found = told(fmt, head + sign + closer)
         assert codes(found) == ["E-PARSE-REPAIRED"], sign
         assert (len(found.tool_calls), found.content) == (1, None), sign
+        plain = told(fmt, head + sign + closer, policies=Policies(repair=False))
+        assert "E-PARSE-REPAIRED" not in codes(plain), sign
+        assert (len(plain.tool_calls), sign in (plain.content or "")) == (1, True), sign

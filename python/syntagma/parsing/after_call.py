@@ -319,6 +319,11 @@ class AfterCall:
     def _found(self, one: Expected, text: str, pos: int) -> Step:
         """Read the text that stands at the cursor."""
         if one.kind == "closer":
+            if one.number >= len(self._call_closer) and self._after_separator:
+                if not self._repair:
+                    return self._over()
+                self.report_end()
+                self._out.malformed("E-PARSE-REPAIRED", REPAIRS["last"], self._window.place)
             self._closed(one.number, len(one.text))
         elif one.kind == "separator":
             self._separated = True
@@ -343,6 +348,11 @@ class AfterCall:
         """Whether a section with a closer is open, of which nothing was read yet."""
         section = self.section
         return self._live and section is not None and bool(section.closer) and self._section_closer is section.closer
+
+    @property
+    def _after_separator(self) -> bool:
+        """Whether a separator was read last, the format's or another, in an open section."""
+        return self._in_list and (self._other or (bool(self._separator) and self._separated))
 
     def _takes_other(self, text: str, pos: int) -> bool:
         """Take another sign for the separator, or none where a name begins, if one may stand here."""
@@ -397,16 +407,13 @@ class AfterCall:
         window = self._window
         if self._live and self._section_closer and (self._other or window.pos < len(window.text)):
             self.report_end()
-            self._out.malformed("E-PARSE-CALL", "this stands among the calls and is none", window.place)
+            self._out.malformed("E-PARSE-CALL", "text among the calls of a section that is no call", window.place)
         return CallsOver(self._edge)
 
     def _closed(self, n: int, size: int) -> None:
         """Note that the n-th of the closers still expected was read."""
         window = self._window
         calls = len(self._call_closer)
-        if n >= calls and self._in_list and (self._other or (self._separator and self._separated)):
-            self.report_end()
-            self._out.malformed("E-PARSE-REPAIRED", REPAIRS["last"], window.place)
         if n > 0 and self._call_closer:
             self._missing("is missing", self._call_closer[:n])
         window.move(window.pos + size)
@@ -419,7 +426,7 @@ class AfterCall:
             return
         self._call_closer = ()
         self._section_closer = self._section_closer[n - calls + 1 :]
-        self._separator = ""
+        self._separator, self._other = "", False
         self._next = self._compiled.starts
         self._inside = bool(self._section_closer)
         if not self._inside:

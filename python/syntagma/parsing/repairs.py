@@ -37,7 +37,7 @@ REPAIRS: dict[Repair, str] = {
     "list": "a call was read where a list of calls should stand",
     "opener": "another spelling of what opens the calls was read",
     "last": "a separator after the last call was left out",
-    "between": "a call was read that another separator, or none, stands before",
+    "between": "another separator, or none, was read between two calls",
 }
 
 
