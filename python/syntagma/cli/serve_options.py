@@ -115,7 +115,7 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = None
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Default length of an answer, in tokens.")] = None
-    thinking_tokens: Annotated[int | None, typer.Option(min=0, help="Most tokens of reasoning, where a request does not say.")] = None
+    thinking_tokens: Annotated[int | None, typer.Option(min=0, help="Most tokens of reasoning, by default.")] = None
     complete: Annotated[
         bool,
         typer.Option(

@@ -285,7 +285,7 @@ def check_headers(
         raise format_error("E-FORMAT-CONFLICT", "/messages/end", "nothing ends a message, and nothing begins one")
     # A value is one word: whitespace between it and the prefix is no part of either.
     if spaced := next((field for field in messages.fields if field != field.rstrip()), None):
-        message = f"{spaced!r} ends in whitespace; a prefix ends in a sign, as in \" to=\""
+        message = f'{spaced!r} ends in whitespace; a prefix ends in a sign, as in " to="'
         raise format_error("E-FORMAT-VALUE", "/messages/fields", message)
     if spaced := next((end for end in messages.end if end != end.strip()), None):
         message = f"{spaced!r} has whitespace at an edge; it is read, and dropped, without being named"
