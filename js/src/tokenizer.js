@@ -1,4 +1,4 @@
-import { SyntagmaError, check, checkText, checkWhole, wrongValue } from "./errors.js";
+import { SyntagmaError, check, checkText, checkWhole } from "./errors.js";
 import { Lasting, Raw, checkHandle } from "./instance.js";
 
 // Texts of tokens that end a turn where none are given: those that xgrammar was found to use.
@@ -15,51 +15,11 @@ const STOPS = new Set([
 
 const encoder = new TextEncoder();
 
-/** Bytes by character of the alphabet of byte-level BPE, by the published table of the GPT-2 encoder; -1 for others. */
-function byteAlphabet() {
-  const alphabet = new Int16Array(0x200).fill(-1);
-  let moved = 0x100;
-  for (let byte = 0; byte < 0x100; byte++) {
-    const printable = (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad);
-    alphabet[printable ? byte : moved++] = byte;
-  }
-  return alphabet;
-}
-
-/** Writes text into bytes from `at` on: where it ends. */
-const spellRaw = (text, bytes, at) => at + encoder.encodeInto(text, bytes.subarray(at)).written;
-
-function spellByteLevel(alphabet) {
-  return (text, bytes, at) => {
-    for (let place = 0; place < text.length; place++) {
-      const byte = alphabet[text.charCodeAt(place)] ?? -1;
-      if (byte < 0) {
-        // An added token is written as it is.
-        return spellRaw(text, bytes, at);
-      }
-      bytes[at + place] = byte;
-    }
-    return at + text.length;
-  };
-}
-
-function spellByteFallback(text, bytes, at) {
-  const byte = /^<0x([0-9A-Fa-f]{2})>$/.exec(text);
-  if (byte === null) {
-    return spellRaw(text.replaceAll("▁", " "), bytes, at);
-  }
-  bytes[at] = Number.parseInt(byte[1], 16);
-  return at + 1;
-}
-
-const SPELLINGS = {
-  raw: () => spellRaw,
-  byte_fallback: () => spellByteFallback,
-  byte_level: () => spellByteLevel(byteAlphabet()),
-};
+// The bit of a token's length that says that it is bytes, not text.
+const BYTES = 0x80000000;
 
 /** Tokens as the module reads them: their number, and each behind its length. One buffer, since there are many. */
-function packed(tokens, spell) {
+function packed(tokens) {
   // A character has three bytes at most, or four for two units of the string.
   const most = tokens.reduce((sum, token) => sum + 4 + 3 * token.length, 4);
   const bytes = new Uint8Array(most);
@@ -69,12 +29,14 @@ function packed(tokens, spell) {
   for (const token of tokens) {
     const begin = at + 4;
     if (typeof token === "string") {
-      at = spell(token, bytes, begin);
+      const { written } = encoder.encodeInto(token, bytes.subarray(begin));
+      view.setUint32(at, written, true);
+      at = begin + written;
     } else {
       bytes.set(token, begin);
+      view.setUint32(at, token.length + BYTES, true);
       at = begin + token.length;
     }
-    view.setUint32(begin - 4, at - begin, true);
   }
   return bytes.subarray(0, at);
 }
@@ -143,13 +105,6 @@ export class TokenizerInfo {
       typeof prependSpaceInTokenization === "boolean",
       "true or false",
     );
-    if (!Object.hasOwn(SPELLINGS, vocabType)) {
-      throw wrongValue(
-        "vocabType",
-        `vocabType ${vocabType} is not known`,
-        `known: ${Object.keys(SPELLINGS).join(", ")}`,
-      );
-    }
     encodedVocab.forEach((token, id) => {
       if (!(token instanceof Uint8Array)) {
         checkText(`encodedVocab/${id}`, token);
@@ -159,7 +114,7 @@ export class TokenizerInfo {
     const detected = () => encodedVocab.flatMap((token, id) => (STOPS.has(token) ? [id] : []));
     const size = vocabSize === undefined ? encodedVocab.length : checkWhole("vocabSize", vocabSize);
     return TokenizerInfo.#of((instance, ends, special) => {
-      instance.write(size, ends, special, special, new Raw(packed(encodedVocab, SPELLINGS[vocabType]())));
+      instance.write(size, ends, special, special, `${vocabType}`, new Raw(packed(encodedVocab)));
       return instance.make("vocabulary");
     }, stops ?? detected());
   }
@@ -172,7 +127,7 @@ export class TokenizerInfo {
     const added = readIds("addedTokenIds", addedTokenIds);
     return TokenizerInfo.#of(
       (instance, ends, special) => {
-        instance.write(vocabSize, ends, [...given, ...special], added, new Raw(packed(tokens)));
+        instance.write(vocabSize, ends, [...given, ...special], added, "raw", new Raw(packed(tokens)));
         return instance.make("vocabulary");
       },
       readIds("stopTokenIds", stopTokenIds) ?? [],

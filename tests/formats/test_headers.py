@@ -182,3 +182,32 @@ def test_a_format_says_whether_headers_are_recovered() -> None:
     assert [call.complete for call in recovering.parse(text, TOOLS).tool_calls] == [True]
     assert [call.complete for call in recovering.parse(text).tool_calls] == [False]
     assert not guessing.parse(text, TOOLS).tool_calls
+
+
+@pytest.mark.parametrize("spaces", ["", " ", "\\n"])
+@pytest.mark.parametrize(
+    "part", ["before the start", "after the start", "field", "value", "before the body", "body", "end"]
+)
+def test_what_the_grammar_allows_is_read_whatever_whitespace_stands_at_an_edge(part: str, spaces: str) -> None:
+    at = {part: spaces}
+    start = f"{at.get('before the start', '')}<begin>me{at.get('after the start', '')}"
+    field = f"{at.get('field', '')}<to>{at.get('value', '')}"
+    body = f"{at.get('before the body', '')}<body>{at.get('body', '')}"
+    end = f"<end>{at.get('end', '')}"
+    text = (
+        f'[messages]\nstart = "{start}"\nfields = ["{field}"]\nbody = "{body}"\nend = ["{end}"]\n'
+        f'[content]\nblock = "{field}user{body}{{content}}{end}"\n'
+        f'[tools]\ncall = "{field}{{name}}{body}{{arguments}}{end}"\n'
+    )
+    if spaces and part in ("value", "end"):
+        with pytest.raises(FormatError) as refused:
+            ChatFormat.from_toml(text)
+        assert refused.value.code == "E-FORMAT-VALUE"
+        return
+    fmt = ChatFormat.from_toml(text)
+    place = {"type": "object", "properties": {"place": {"enum": ["Rome"]}}, "required": ["place"]}
+    tools = [{"name": "weather", "parameters": place | {"additionalProperties": False}}]
+    for written in fmt.grammar(tools, tool_choice="required").examples(8, seed=1):
+        message = fmt.parse(written, tools)
+        assert not message.diagnostics, written
+        assert [(call.name, call.complete) for call in message.tool_calls][:1] == [("weather", True)], written

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import syntagma as sg
-from syntagma.compat.xgrammar.schemas import strict_schema
+from syntagma import _engine
 from syntagma.grammars.json_schema import ValueNotation
 from tests.grammars.schema_draws import Draw
 from tests.hosts.tag_draws import drawn_tag
@@ -104,7 +104,8 @@ def grammar_of(case: dict[str, Any]) -> sg.Grammar:
                 return sg.Grammar.from_regex(case["source"], **options)
             case "json_schema":
                 # An option of hosts alone; in Python it belongs to the interface of xgrammar.
-                source = strict_schema(case["source"]) if options.pop("strict", False) else case["source"]
+                is_strict = options.pop("strict", False)
+                source = _engine.strict_schema(case["source"], options["limits"]) if is_strict else case["source"]
                 return sg.Grammar.from_json_schema(source, **options)
             case "structural_tag":
                 return sg.Grammar.from_structural_tag(case["source"], **options)

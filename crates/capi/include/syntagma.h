@@ -272,7 +272,8 @@ void syntagma_after_fork_in_child(void);
  `options` is NULL or a JSON object. `limits` is an object of bounds, see docs/reference/limits.md; `start` is the start
  rule (`root` in gbnf and xgrammar, else `start`); `imports` holds the texts that lark imports, by name; `dialect` of a regex
  is `rust` or `ecma`. Those of a schema are `allow_widened`, `whitespace`, `whitespace_pattern`, `separators`, `indent`,
- `order`, `draft`, `notation` and `resources`, as docs/reference/json-schema.md says. In a structural tag, formats that need a
+ `order`, `draft`, `notation` and `resources`, as docs/reference/json-schema.md says, and `strict`: objects hold only what they
+ declare. In a structural tag, formats that need a
  vocabulary or a style of calls are refused: syntagma_grammar_load() takes them from Python. Fails with E-GRAMMAR-DIALECT, an
  unknown notation; E-ARGUMENT-TYPE, E-ARGUMENT-VALUE or E-SCHEMA-OPTION, an option; E-ARGUMENT-TEXT, a text is not UTF-8;
  E-GRAMMAR-…, E-REGEX-…, E-SCHEMA-… or E-LIMIT-…, the text. `*out` is freed by syntagma_grammar_free().

@@ -26,7 +26,7 @@ pub enum SyntagmaStatus {
     SyntagmaErrorMatcher = 6,
 }
 
-/// What is kept of an error for whoever asks.
+/// The last failure of a thread, as the texts that `syntagma_error_code` and its sisters return.
 struct Kept {
     code: CString,
     text: CString,

@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind, diagnostic_members, reasons};
 use crate::limits::Limits;
 use crate::options::{Options, read_object};
 use crate::schema::{one_of, schema_options};
-use crate::strict::strict;
+use crate::strict::strict_schema;
 use crate::tags::read_tag;
 use crate::values::{object, text, tokens};
 
@@ -113,7 +113,7 @@ impl Grammar {
                 let is_strict = given.flag("strict")?.unwrap_or(false);
                 given.finish()?;
                 let source = if is_strict {
-                    strict(source, &limits)
+                    strict_schema(source, &limits)
                 } else {
                     source.to_owned()
                 };

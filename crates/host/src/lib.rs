@@ -20,5 +20,7 @@ mod values;
 pub use error::{Error, ErrorKind};
 pub use grammar::{Grammar, NOTATIONS};
 pub use limits::{CompilerOptions, Limits};
+pub use spelling::Spelling;
+pub use strict::strict_schema;
 pub use tokenizer::{TokenizerJson, vocabulary_parts};
 pub use values::{captures_json, explanation_json, verdict_word};

@@ -2,7 +2,7 @@
 
 /// What a token's text means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Spelling {
+pub enum Spelling {
     /// Byte-level BPE: every character is one byte of an alphabet.
     ByteLevel,
     /// `SentencePiece` with byte tokens: `<0x0A>` is one byte, `▁` a space.
@@ -13,7 +13,8 @@ pub(crate) enum Spelling {
 
 impl Spelling {
     /// The bytes of a token; None if the text cannot be such a token.
-    pub(crate) fn bytes(self, text: &str) -> Option<Vec<u8>> {
+    #[must_use]
+    pub fn bytes(self, text: &str) -> Option<Vec<u8>> {
         match self {
             Self::ByteLevel => text.chars().map(byte_of).collect(),
             Self::ByteFallback => {

@@ -2,7 +2,7 @@
 //!
 //! Where a schema joins others (`allOf` and similar), the whole is closed by `unevaluatedProperties`, and its parts are not.
 //! Definitions are closed where they are referred to, so that they can be such parts. Before draft 2019-09, which allows
-//! nothing next to `$ref`, the definitions themselves are closed. Python's `syntagma.compat.xgrammar` does the same.
+//! nothing next to `$ref`, the definitions themselves are closed.
 
 use syntagma_grammar::Limits;
 use syntagma_grammar::json::{Map, Value, read};
@@ -20,7 +20,8 @@ const SAME: [&str; 8] = [
 ];
 
 /// The text of a schema, closed. What is no schema stays as it is: its reader says so.
-pub(crate) fn strict(source: &str, limits: &Limits) -> String {
+#[must_use]
+pub fn strict_schema(source: &str, limits: &Limits) -> String {
     let Ok(schema) = read(source, limits.schema_depth) else {
         return source.to_owned();
     };

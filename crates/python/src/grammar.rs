@@ -10,6 +10,7 @@ use pyo3::types::{PyBytes, PyDict};
 use syntagma_grammar::ir::{self, Expr, Lnf, Report, TokenSet, text};
 use syntagma_grammar::syntax::{ebnf, gbnf, json_schema, lark, regex, xgrammar};
 
+use crate::arguments::Given;
 use crate::bounds::{GivenBound, given_bound, read_bounds};
 use crate::errors::{self, diagnostic_fields};
 use crate::fork::released;
@@ -90,6 +91,15 @@ fn of_token(set: TokenSet) -> Grammar {
     let start = builder.rule("start");
     builder.define(start, body);
     Grammar(Arc::new(builder.finish(start, Report::default())))
+}
+
+/// The text of a schema whose objects hold only what they declare.
+#[pyfunction]
+pub(crate) fn strict_schema(text: Given<String>, limits: &Bound<'_, PyAny>) -> PyResult<String> {
+    Ok(syntagma_host::strict_schema(
+        &text.0,
+        &grammar_limits(limits)?,
+    ))
 }
 
 /// Grammars by name, as the core takes them.

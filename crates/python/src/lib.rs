@@ -29,7 +29,7 @@ mod _engine {
     #[pymodule_export]
     use crate::compiler::{CompiledGrammar, GrammarCompiler};
     #[pymodule_export]
-    use crate::grammar::Grammar;
+    use crate::grammar::{Grammar, strict_schema};
     #[pymodule_export]
     use crate::matcher::GrammarMatcher;
     #[pymodule_export]

@@ -2,6 +2,9 @@
 
 use syntagma_host::{Error, ErrorKind};
 
+/// The bit of a token's length that says that it is bytes.
+const BYTES: u32 = 1 << 31;
+
 /// Numbers of 4 bytes, little-endian, and texts behind their length.
 pub(crate) struct Arguments<'i>(&'i [u8]);
 
@@ -24,21 +27,41 @@ impl<'i> Arguments<'i> {
 
     pub(crate) fn bytes(&mut self) -> Result<&'i [u8], Error> {
         let length = self.number()? as usize;
+        self.take(length)
+    }
+
+    /// Tokens behind their count, each text behind its length. A length with its highest bit set is that of bytes, which mean
+    /// themselves.
+    pub(crate) fn tokens(
+        &mut self,
+        spelled: impl Fn(&str) -> Vec<u8>,
+    ) -> Result<Vec<Vec<u8>>, Error> {
+        let count = self.number()?;
+        (0..count)
+            .map(|_| {
+                let length = self.number()?;
+                let token = self.take((length & !BYTES) as usize)?;
+                if length & BYTES != 0 {
+                    return Ok(token.to_vec());
+                }
+                Ok(spelled(utf8(token)?))
+            })
+            .collect()
+    }
+
+    pub(crate) fn text(&mut self) -> Result<&'i str, Error> {
+        utf8(self.bytes()?)
+    }
+
+    fn take(&mut self, length: usize) -> Result<&'i [u8], Error> {
         let (bytes, rest) = self.0.split_at_checked(length).ok_or_else(cut)?;
         self.0 = rest;
         Ok(bytes)
     }
+}
 
-    /// Bytes, several times, behind their count.
-    pub(crate) fn parts(&mut self) -> Result<Vec<Vec<u8>>, Error> {
-        let count = self.number()?;
-        (0..count).map(|_| Ok(self.bytes()?.to_vec())).collect()
-    }
-
-    pub(crate) fn text(&mut self) -> Result<&'i str, Error> {
-        std::str::from_utf8(self.bytes()?)
-            .map_err(|_| wrong("E-ARGUMENT-TEXT", "text is not UTF-8"))
-    }
+fn utf8(bytes: &[u8]) -> Result<&str, Error> {
+    std::str::from_utf8(bytes).map_err(|_| wrong("E-ARGUMENT-TEXT", "text is not UTF-8"))
 }
 
 fn cut() -> Error {

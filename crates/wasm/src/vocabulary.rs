@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use syntagma_engine::{GrammarCompiler, Vocabulary};
-use syntagma_host::{CompilerOptions, Grammar, TokenizerJson, vocabulary_parts};
+use syntagma_host::{
+    CompilerOptions, Error, ErrorKind, Grammar, Spelling, TokenizerJson, vocabulary_parts,
+};
 
 use crate::arguments::Arguments;
 use crate::matcher::Compiled;
 use crate::things::answer;
 
-/// A vocabulary of tokens. Input: the width of the logits; the ends of the turn, the special tokens, the added ones; and the
-/// tokens.
+/// A vocabulary of tokens. Input: the width of the logits; the ends of the turn, the special tokens, the added ones; how texts
+/// spell bytes; and the tokens.
 #[unsafe(no_mangle)]
 pub extern "C" fn vocabulary() -> i32 {
     answer(|page| {
@@ -20,11 +22,34 @@ pub extern "C" fn vocabulary() -> i32 {
         let tokens = TokenizerJson {
             special_ids: given.numbers()?,
             added_ids: given.numbers()?,
-            tokens: given.parts()?,
+            tokens: {
+                let spelling = spelling(given.text()?)?;
+                given.tokens(|text| spelled(spelling, text))?
+            },
         };
         let parts = vocabulary_parts(tokens, &eos_ids, Some(size));
         Ok(page.things.add(Arc::new(Vocabulary::new(&parts)?)))
     })
+}
+
+/// What web-xgrammar calls a type of vocabulary; None: texts mean themselves.
+fn spelling(name: &str) -> Result<Option<Spelling>, Error> {
+    match name {
+        "raw" => Ok(None),
+        "byte_fallback" => Ok(Some(Spelling::ByteFallback)),
+        "byte_level" => Ok(Some(Spelling::ByteLevel)),
+        _ => {
+            let message = format!("vocabType {name} is not known");
+            let found = Error::new(ErrorKind::Argument, "E-ARGUMENT-VALUE", message);
+            Err((found.at_pointer("/vocabType")).with_hint("known: raw, byte_fallback, byte_level"))
+        }
+    }
+}
+
+/// The bytes of a token. What is outside of the alphabet is an added token, which is written as it is.
+fn spelled(spelling: Option<Spelling>, text: &str) -> Vec<u8> {
+    let bytes = spelling.and_then(|spelling| spelling.bytes(text));
+    bytes.unwrap_or_else(|| text.as_bytes().to_vec())
 }
 
 /// A vocabulary of a `tokenizer.json`. Input: the width of the logits, 0 for the number of tokens; the ends of the turn; tokens

@@ -11,7 +11,7 @@ import msgspec
 from syntagma import _engine, grammars
 from syntagma.compat.xgrammar.arguments import checked, integer, wrong_type
 from syntagma.compat.xgrammar.exception import DeserializeFormatError, InvalidJSONError
-from syntagma.compat.xgrammar.schemas import schema_text, strict_schema
+from syntagma.compat.xgrammar.schemas import schema_text
 from syntagma.compat.xgrammar.serialization import read, write
 from syntagma.compat.xgrammar.structural_tag import FORMATS, StructuralTag, StructuralTagItem
 from syntagma.compat.xgrammar.support import errors, refuse, tag_errors
@@ -249,7 +249,7 @@ def grammar_of_schema(schema: Any, options: SchemaOptions) -> Grammar:
     limits = Limits() if max_whitespace_cnt is None else Limits(json_whitespace=max_whitespace_cnt)
     with errors():
         inner = grammars.Grammar.from_json_schema(
-            strict_schema(text) if strict_mode else text,
+            _engine.strict_schema(text, limits) if strict_mode else text,
             separators=None if any_whitespace or indent is not None else separators or (", ", ": "),
             indent=None if any_whitespace else indent,
             order="any" if any_order else "declared",
